@@ -1,0 +1,188 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Rows get into a table in three steps: collect them in a SegmentBuilder, Seal it,
+// Append the segment. The first two may go on in many goroutines at once, each with its own
+// builder; the order of rows is that of Append.
+
+// SegmentBuilder collects up to column.SegmentRows rows.
+type SegmentBuilder struct {
+	Cols []*column.Builder // one per column; all must have the same length when sealed
+}
+
+// NewSegmentBuilder returns an empty builder for the table's columns.
+func (t *Table) NewSegmentBuilder() *SegmentBuilder {
+	sb := &SegmentBuilder{Cols: make([]*column.Builder, len(t.Columns))}
+	for i, c := range t.Columns {
+		sb.Cols[i] = column.NewBuilder(c.Type)
+	}
+	return sb
+}
+
+// Rows is the number of rows collected.
+func (sb *SegmentBuilder) Rows() int {
+	if len(sb.Cols) == 0 {
+		return 0
+	}
+	return sb.Cols[0].Len()
+}
+
+// Room is how many more rows fit.
+func (sb *SegmentBuilder) Room() int { return column.SegmentRows - sb.Rows() }
+
+// Reset forgets the rows and keeps the memory.
+func (sb *SegmentBuilder) Reset() {
+	for _, b := range sb.Cols {
+		b.Reset()
+	}
+}
+
+// Seal makes a segment of the collected rows and resets the builder.
+func (t *Table) Seal(sb *SegmentBuilder) (*Segment, error) {
+	n := sb.Rows()
+	if n > column.SegmentRows {
+		panic(fmt.Sprintf("catalog: a segment of %d rows", n))
+	}
+	chunks, err := column.SealAll(sb.Cols, t.enc, t.dicts)
+	if err != nil {
+		return nil, err
+	}
+	sb.Reset()
+	return &Segment{Rows: n, Chunks: chunks}, nil
+}
+
+// Append checks NOT NULL and the keys, then publishes the segments, in order,
+// after the table's rows: all of them or, on an error, none.
+func (t *Table) Append(segs ...*Segment) error { return t.append(segs, true) }
+
+// AppendTrusted is Append for rows that are known to keep the table's constraints:
+// generated data, or what was in a table before.
+func (t *Table) AppendTrusted(segs ...*Segment) error { return t.append(segs, false) }
+
+func (t *Table) append(segs []*Segment, check bool) error {
+	segs = slices.DeleteFunc(slices.Clone(segs), func(s *Segment) bool { return s.Rows == 0 })
+	if len(segs) == 0 {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := t.snap.Load()
+	if check {
+		if err := t.checkNotNull(segs); err != nil {
+			return err
+		}
+		if err := t.checkKeys(old, segs); err != nil {
+			return err
+		}
+	}
+	list, err := t.mergeTail(old.Segments, segs)
+	if err != nil {
+		t.forgetRows(old, segs)
+		return err
+	}
+	rows := old.Rows
+	for _, s := range segs {
+		t.fold(rows, s)
+		rows += int64(s.Rows)
+	}
+	t.publish(rows, list)
+	return nil
+}
+
+// Replace publishes segments instead of all rows of base, which must still be the table's
+// state: else another writer came between, and the caller must start again (40001).
+// Deleting, updating and truncating end here.
+func (t *Table) Replace(base *Snapshot, segs ...*Segment) error {
+	segs = slices.DeleteFunc(slices.Clone(segs), func(s *Segment) bool { return s.Rows == 0 })
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.snap.Load() != base {
+		return &types.Error{Code: "40001", Msg: "could not serialize access due to concurrent update"}
+	}
+	if err := t.checkNotNull(segs); err != nil {
+		return err
+	}
+	state, indexes := t.state, t.indexes
+	t.resetState()
+	empty := &Snapshot{Table: t, Stats: make([]ColumnStats, len(t.Columns))}
+	if err := t.checkKeys(empty, segs); err != nil {
+		t.state, t.indexes = state, indexes
+		return err
+	}
+	var rows int64
+	for _, s := range segs {
+		t.fold(rows, s)
+		rows += int64(s.Rows)
+	}
+	t.publish(rows, segs)
+	return nil
+}
+
+// publish makes a snapshot and lets readers see it.
+func (t *Table) publish(rows int64, list []*Segment) {
+	s := &Snapshot{Table: t, Rows: rows, Segments: list}
+	s.Stats = t.stats(s)
+	t.snap.Store(s)
+}
+
+func (t *Table) checkNotNull(segs []*Segment) error {
+	for i, c := range t.Columns {
+		if !c.NotNull {
+			continue
+		}
+		for _, s := range segs {
+			if s.Chunks[i].Zone.NullCount > 0 {
+				return &types.Error{Code: "23502", Msg: fmt.Sprintf(
+					"null value in column %q of relation %q violates not-null constraint", c.Name, t.Name)}
+			}
+		}
+	}
+	return nil
+}
+
+// mergeTail puts new segments after old ones, combining small neighbours at the end.
+// A segment is only combined with one at most twice as large as what follows it, so
+// that a row is copied a logarithmic number of times and a table filled row by row has a
+// logarithmic number of small segments.
+func (t *Table) mergeTail(old, fresh []*Segment) ([]*Segment, error) {
+	list := slices.Clone(old)
+	for _, seg := range fresh {
+		parts, rows := []*Segment{seg}, seg.Rows
+		for len(list) > 0 {
+			last := list[len(list)-1]
+			if last.Rows > 2*rows || last.Rows+rows > column.SegmentRows {
+				break
+			}
+			parts, rows = append(parts, last), rows+last.Rows
+			list = list[:len(list)-1]
+		}
+		if len(parts) > 1 {
+			slices.Reverse(parts)
+			merged, err := t.merge(parts)
+			if err != nil {
+				return nil, err
+			}
+			seg = merged
+		}
+		list = append(list, seg)
+	}
+	return list, nil
+}
+
+// merge makes one segment of several.
+func (t *Table) merge(parts []*Segment) (*Segment, error) {
+	sb := t.NewSegmentBuilder()
+	for _, s := range parts {
+		for i, b := range sb.Cols {
+			b.AppendChunk(s.Chunks[i], 0, s.Rows)
+		}
+	}
+	return t.Seal(sb)
+}

@@ -1,0 +1,256 @@
+package catalog
+
+import (
+	"fmt"
+	"runtime"
+	"sort"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// keyIndex finds rows by a unique key: an open-addressing table of row numbers, each with
+// some bits of its hash. Rows are numbered through the table, which merging segments does
+// not change. It is built when a check first needs it, and catches up with rows that were
+// appended without one.
+type keyIndex struct {
+	cols  []int
+	rows  int64    // rows below are in the index
+	slots []uint64 // 0 = empty, else tag<<rowBits | row+1
+	used  int
+}
+
+const rowBits = 40
+
+// rowSet addresses the rows of several segments by number.
+type rowSet struct {
+	segs   []*Segment
+	starts []int64 // first row of each, then the end
+}
+
+func newRowSet(first int64, segs ...[]*Segment) *rowSet {
+	r := &rowSet{}
+	for _, list := range segs {
+		for _, s := range list {
+			r.segs = append(r.segs, s)
+			r.starts = append(r.starts, first)
+			first += int64(s.Rows)
+		}
+	}
+	r.starts = append(r.starts, first)
+	return r
+}
+
+func (r *rowSet) find(row int64) (s *Segment, local int) {
+	i := sort.Search(len(r.segs), func(i int) bool { return r.starts[i+1] > row })
+	return r.segs[i], int(row - r.starts[i])
+}
+
+// checkKeys reports a duplicate among the new segments or between them and the old.
+func (t *Table) checkKeys(old *Snapshot, fresh []*Segment) error {
+	defer runtime.KeepAlive(old)
+	for k, x := range t.indexes {
+		row, dup := int64(0), false
+		rows := newRowSet(0, old.Segments, fresh)
+		if beyond(old, fresh, x.cols) {
+			// No new row can equal an old one: rising keys never need the index of the table.
+			if len(x.cols) == 1 && increasing(fresh, x.cols[0]) {
+				continue
+			}
+			among := &keyIndex{cols: x.cols, rows: old.Rows}
+			row, dup = among.insert(rows)
+		} else {
+			x.catchUp(rows, old.Rows)
+			row, dup = x.insert(rows)
+		}
+		if dup {
+			t.forgetRows(old, fresh)
+			return t.duplicate(k, rows, row)
+		}
+	}
+	return nil
+}
+
+// forgetRows takes rows out of the indexes that were not appended after all.
+func (t *Table) forgetRows(old *Snapshot, fresh []*Segment) {
+	rows := newRowSet(0, old.Segments, fresh)
+	for _, x := range t.indexes {
+		x.truncate(rows, old.Rows)
+	}
+}
+
+// duplicate is the error for a row whose key is there already.
+func (t *Table) duplicate(key int, rows *rowSet, row int64) error {
+	s, local := rows.find(row)
+	var names, texts []string
+	for _, c := range t.Keys[key] {
+		names = append(names, t.Columns[c].Name)
+		texts = append(texts, s.Chunks[c].Value(local).String())
+	}
+	return &types.Error{
+		Code:   "23505",
+		Msg:    fmt.Sprintf("duplicate key value violates unique constraint %q", t.KeyName(key)),
+		Detail: fmt.Sprintf("Key (%s)=(%s) already exists.", strings.Join(names, ", "), strings.Join(texts, ", ")),
+	}
+}
+
+// KeyName is the name PostgreSQL would give the constraint of Keys[i]: t_pkey for a
+// primary key, t_a_b_key for another.
+func (t *Table) KeyName(i int) string {
+	primary := i == 0
+	name := t.Name
+	for _, c := range t.Keys[i] {
+		primary = primary && t.Columns[c].NotNull
+		name += "_" + t.Columns[c].Name
+	}
+	if primary {
+		return t.Name + "_pkey"
+	}
+	return name + "_key"
+}
+
+// beyond reports that some key column's new values are all above its old ones.
+func beyond(old *Snapshot, fresh []*Segment, cols []int) bool {
+	if old.Rows == 0 {
+		return true
+	}
+	for _, c := range cols {
+		st := &old.Stats[c]
+		above := st.HasRange
+		for _, s := range fresh {
+			ch := s.Chunks[c]
+			if !above || ch.Zone.NullCount == ch.Rows || types.Compare(ch.Zone.Min, st.Max) <= 0 {
+				above = false
+				break
+			}
+		}
+		if above {
+			return true
+		}
+	}
+	return false
+}
+
+// increasing reports that a column always increases over the segments.
+func increasing(segs []*Segment, col int) bool {
+	for i, s := range segs {
+		z := &s.Chunks[col].Zone
+		if !z.Strict || i > 0 && types.Compare(segs[i-1].Chunks[col].Zone.Max, z.Min) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// catchUp takes in rows up to n without looking for duplicates.
+func (x *keyIndex) catchUp(rows *rowSet, n int64) {
+	x.reserve(rows, int(n-x.rows))
+	for ; x.rows < n; x.rows++ {
+		if h, ok := x.hash(rows.find(x.rows)); ok {
+			x.put(h, x.rows)
+		}
+	}
+}
+
+// insert takes in all further rows. It stops at the first whose key is there already.
+func (x *keyIndex) insert(rows *rowSet) (row int64, dup bool) {
+	end := rows.starts[len(rows.segs)]
+	x.reserve(rows, int(end-x.rows))
+	for ; x.rows < end; x.rows++ {
+		s, local := rows.find(x.rows)
+		h, ok := x.hash(s, local)
+		if !ok {
+			continue
+		}
+		if x.contains(h, rows, s, local) {
+			return x.rows, true
+		}
+		x.put(h, x.rows)
+	}
+	return 0, false
+}
+
+// hash combines the key's columns; ok is false if one is NULL, which equals nothing.
+func (x *keyIndex) hash(s *Segment, row int) (h uint64, ok bool) {
+	for _, c := range x.cols {
+		ch := s.Chunks[c]
+		if ch.IsNull(row) {
+			return 0, false
+		}
+		h = h*0x9e3779b97f4a7c15 + ch.Hash(row)
+	}
+	return h ^ h>>32, true
+}
+
+func (x *keyIndex) contains(h uint64, rows *rowSet, s *Segment, local int) bool {
+	mask := uint64(len(x.slots) - 1)
+	for i := h & mask; x.slots[i] != 0; i = (i + 1) & mask {
+		if e := x.slots[i]; e>>rowBits == h>>rowBits {
+			o, olocal := rows.find(int64(e&(1<<rowBits-1)) - 1)
+			if x.equal(s, local, o, olocal) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (x *keyIndex) put(h uint64, row int64) {
+	mask := uint64(len(x.slots) - 1)
+	i := h & mask
+	for x.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	x.slots[i] = h>>rowBits<<rowBits | uint64(row+1)
+	x.used++
+}
+
+// reserve makes room for n more rows, at most seven tenths full.
+func (x *keyIndex) reserve(rows *rowSet, n int) {
+	size := max(64, len(x.slots))
+	for (x.used+n)*10 > size*7 {
+		size *= 2
+	}
+	if size == len(x.slots) {
+		return
+	}
+	old := x.slots
+	x.slots, x.used = make([]uint64, size), 0
+	for _, e := range old {
+		if e != 0 { // the place depends on bits that were not kept
+			row := int64(e&(1<<rowBits-1)) - 1
+			h, _ := x.hash(rows.find(row))
+			x.put(h, row)
+		}
+	}
+}
+
+// truncate takes the rows from n on out again. They were put in last, so no other row's
+// place depends on theirs, if they go in reverse order.
+func (x *keyIndex) truncate(rows *rowSet, n int64) {
+	for x.rows > n {
+		x.rows--
+		h, ok := x.hash(rows.find(x.rows))
+		if !ok {
+			continue
+		}
+		mask := uint64(len(x.slots) - 1)
+		for i := h & mask; x.slots[i] != 0; i = (i + 1) & mask {
+			if int64(x.slots[i]&(1<<rowBits-1)) == x.rows+1 {
+				x.slots[i] = 0
+				x.used--
+				break
+			}
+		}
+	}
+}
+
+func (x *keyIndex) equal(s *Segment, i int, o *Segment, j int) bool {
+	for _, c := range x.cols {
+		if !column.EqualRows(s.Chunks[c], i, o.Chunks[c], j) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,117 @@
+package catalog
+
+import (
+	"math"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// columnState is what a table remembers of a column between appends. Stats are made
+// from it for each snapshot.
+type columnState struct {
+	nulls    int64
+	hasRange bool
+	min, max types.Value
+	bytes    int64
+	unsorted bool  // some value is less than its predecessor, or NULL
+	runs     int64 // different values, while sorted
+	sketch   column.Sketch
+}
+
+// fold adds a segment that comes after the first rows rows.
+func (t *Table) fold(rows int64, s *Segment) {
+	for i, c := range s.Chunks {
+		st, z := &t.state[i], &c.Zone
+		c.AddTo(&st.sketch)
+		st.nulls += int64(z.NullCount)
+		st.bytes += z.Bytes
+		hasRange := c.Rows > z.NullCount && c.Type.Kind != types.Interval
+		var order int // the column's largest value so far against the chunk's smallest
+		if st.hasRange && hasRange {
+			order = types.Compare(st.max, z.Min)
+		} else if rows == 0 {
+			order = -1
+		}
+		st.unsorted = st.unsorted || !z.Sorted || order > 0
+		st.runs += int64(z.Runs)
+		if order == 0 { // a value goes on from the segment before
+			st.runs--
+		}
+		if !hasRange {
+			continue
+		}
+		if !st.hasRange || types.Compare(z.Min, st.min) < 0 {
+			st.min = z.Min
+		}
+		if !st.hasRange || types.Compare(z.Max, st.max) > 0 {
+			st.max = z.Max
+		}
+		st.hasRange = true
+	}
+}
+
+// stats describes a snapshot whose rows have all been folded.
+func (t *Table) stats(s *Snapshot) []ColumnStats {
+	out := make([]ColumnStats, len(t.Columns))
+	for i := range out {
+		st, cs := &t.state[i], &out[i]
+		values := float64(s.Rows - st.nulls)
+		cs.NullCount = st.nulls
+		cs.HasRange, cs.Min, cs.Max = st.hasRange, st.min, st.max
+		cs.Sorted = s.Rows > 0 && !st.unsorted
+		if values > 0 {
+			cs.AvgLen = float64(st.bytes) / values
+		}
+		if cs.Dict = t.commonDict(s, i); cs.Dict != nil {
+			cs.DictLen = cs.Dict.Len()
+		}
+		cs.Distinct = t.distinct(i, values, cs)
+	}
+	return out
+}
+
+// distinct corrects the sketch's estimate by what is certain.
+func (t *Table) distinct(col int, values float64, cs *ColumnStats) float64 {
+	st := &t.state[col]
+	if values == 0 {
+		return 0
+	}
+	if t.isKey(col) {
+		return values
+	}
+	if !st.unsorted {
+		return float64(st.runs)
+	}
+	d := math.Round(st.sketch.Estimate())
+	if st.hasRange && st.min.Type.Phys() == types.PhysI64 {
+		d = min(d, float64(st.max.I)-float64(st.min.I)+1)
+	}
+	if n := float64(cs.DictLen); cs.Dict != nil && d > 0.9*n { // its entries are in use, or nearly all
+		d = n
+	}
+	return max(1, min(d, values))
+}
+
+// isKey reports a column that is unique by itself.
+func (t *Table) isKey(col int) bool {
+	for _, k := range t.Keys {
+		if len(k) == 1 && k[0] == col {
+			return true
+		}
+	}
+	return false
+}
+
+// commonDict is the column's dictionary if all chunks use it.
+func (t *Table) commonDict(s *Snapshot, col int) *column.Dict {
+	if t.dicts[col] == nil || len(s.Segments) == 0 {
+		return nil
+	}
+	for _, seg := range s.Segments {
+		if seg.Chunks[col].Enc != column.EncDict {
+			return nil
+		}
+	}
+	return t.dicts[col]
+}

@@ -1,0 +1,122 @@
+package catalog
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// ColumnDef is a column of a table's schema.
+type ColumnDef struct {
+	Name    string
+	Type    types.Type
+	NotNull bool
+	Default string // SQL text of the DEFAULT clause; "" = NULL
+}
+
+// Segment is a horizontal cut of a table: one chunk per column, all of Rows rows.
+type Segment struct {
+	Rows   int
+	Chunks []*column.Chunk
+}
+
+// ColumnStats describes a column of a snapshot.
+type ColumnStats struct {
+	NullCount int64
+	HasRange  bool        // Min and Max are valid: there is a value that is not NULL
+	Min, Max  types.Value // exact
+	Distinct  float64     // estimate of distinct non-NULL values
+	AvgLen    float64     // Text: average bytes
+	// Dict is the dictionary when every segment's chunk uses it; then each code is < DictLen.
+	Dict    *column.Dict
+	DictLen int
+	Sorted  bool // values never decrease from row to row, no NULLs
+}
+
+// Snapshot is an immutable state of a table. Queries hold one while they run, so that
+// writers never disturb them and dropped tables live until the last reader is done.
+type Snapshot struct {
+	Table    *Table
+	Rows     int64
+	Segments []*Segment
+	Stats    []ColumnStats
+}
+
+// Table is a stored table. The exported fields do not change after NewTable.
+type Table struct {
+	Name    string
+	Columns []ColumnDef
+	Keys    [][]int // unique keys as column ordinals; the first is the primary key
+
+	enc   column.Options
+	dicts []*column.Dict // of the Text columns
+	snap  atomic.Pointer[Snapshot]
+
+	mu      sync.Mutex // held by writers; guards what follows
+	state   []columnState
+	indexes []*keyIndex // one per key
+}
+
+// NewTable makes an empty table.
+func NewTable(name string, columns []ColumnDef, keys [][]int, enc column.Options) *Table {
+	t := &Table{Name: name, Columns: columns, Keys: keys, enc: enc}
+	t.dicts = make([]*column.Dict, len(columns))
+	for i, c := range columns {
+		if c.Type.Kind == types.Text {
+			t.dicts[i] = column.NewDict()
+		}
+	}
+	t.resetState()
+	t.snap.Store(&Snapshot{Table: t, Stats: make([]ColumnStats, len(columns))})
+	return t
+}
+
+// resetState forgets what writers know of the rows.
+func (t *Table) resetState() {
+	t.state = make([]columnState, len(t.Columns))
+	t.indexes = make([]*keyIndex, len(t.Keys))
+	for i, cols := range t.Keys {
+		t.indexes[i] = &keyIndex{cols: cols}
+	}
+}
+
+// Snapshot is the table's present state.
+func (t *Table) Snapshot() *Snapshot { return t.snap.Load() }
+
+// Encoding is how the table's columns may be stored.
+func (t *Table) Encoding() column.Options { return t.enc }
+
+// Column finds a column by name, in any case; -1 if there is none.
+func (t *Table) Column(name string) int {
+	for i, c := range t.Columns {
+		if strings.EqualFold(c.Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Value is the value of a column in a row of the snapshot, for tests and small results.
+func (s *Snapshot) Value(row int64, col int) types.Value {
+	for _, seg := range s.Segments {
+		if row < int64(seg.Rows) {
+			return seg.Chunks[col].Value(int(row))
+		}
+		row -= int64(seg.Rows)
+	}
+	panic("catalog: row out of range")
+}
+
+// MemBytes is how much memory the snapshot's columns take, dictionaries not counted.
+func (s *Snapshot) MemBytes() int64 {
+	var n int64
+	for _, seg := range s.Segments {
+		for _, c := range seg.Chunks {
+			n += int64(c.MemBytes())
+		}
+	}
+	return n
+}

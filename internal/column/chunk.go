@@ -1,0 +1,73 @@
+package column
+
+import "github.com/kelpiedb/kelpie/internal/types"
+
+// SegmentRows is the most rows a segment holds: small enough that a zone map
+// skips something, large enough that per-segment work vanishes.
+const SegmentRows = 1 << 16
+
+// PadRows is how many rows past the end of a chunk may be read (never used):
+// generated code looks ahead of itself to prefetch.
+const PadRows = 64
+
+// Enc is the storage form of a chunk. What generated code does to read row i of
+// it stands beside each.
+type Enc uint8
+
+const (
+	EncInt  Enc = iota // Base + the unsigned code of Width bytes (1, 2, 4); Width 8: the signed value itself, Base 0
+	EncI128            // 16 bytes, low half first
+	EncF64             // Width 8: the double; Width 4: a single
+	EncDict            // unsigned code of Width bytes (1, 2, 4): index of a 16-byte descriptor in the dictionary
+	EncStr             // 16-byte descriptor: see StrDesc
+	EncIvl             // 16 bytes: months<<32|days, microseconds
+)
+
+// StrInline is the length up to which a string's bytes live in its descriptor.
+const StrInline = 12
+
+// StrDesc is a stored string: length, then either all bytes (up to StrInline,
+// zero-padded) or the first four and the offset of the whole string in the heap.
+// Offsets rather than addresses, so that a chunk can be moved, mapped or copied to a GPU.
+type StrDesc struct {
+	Len    uint32
+	Prefix [4]byte
+	Rest   [8]byte // the next bytes, or the little-endian offset in the heap
+}
+
+// Shape is what generated code must know of a chunk at compile time; chunks of
+// equal shape are read by the same code.
+type Shape struct {
+	Enc   Enc
+	Width uint8
+	Nulls bool
+}
+
+// Chunk is one column of one segment. It is immutable.
+type Chunk struct {
+	Shape
+	Type types.Type
+	Rows int
+	Base int64   // EncInt
+	Data uintptr // Rows+PadRows elements, 64-byte aligned
+	Null uintptr // Rows+PadRows bytes, 1 = NULL; 0 when there is none
+	Heap uintptr // EncStr: the heap
+	Dict *Dict   // EncDict
+	Zone Zone
+
+	mem    *Mem       // keeps the memory alive; a cleanup unmaps it
+	dict   DictView   // EncDict: the dictionary as it was when the chunk was sealed, enough for its codes
+	sketch *registers // until AddTo has taken it
+}
+
+// Zone summarizes a chunk for skipping.
+type Zone struct {
+	NullCount int
+	// Min and Max are valid when Rows > NullCount, for every kind but Interval.
+	// Texts are exact too. Floats follow types.CompareFloat: NaN is the largest.
+	Min, Max types.Value
+	Sorted   bool  // values never decrease from row to row, and none is NULL
+	Strict   bool  // Sorted, and they always increase
+	Runs     int   // Sorted: how many different values there are
+	Bytes    int64 // Text: length of all values together
+}

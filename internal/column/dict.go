@@ -1,0 +1,178 @@
+package column
+
+import (
+	"sync"
+)
+
+// MaxDict is the most entries a dictionary takes: two-byte codes, and a descriptor
+// array that stays in a second-level cache.
+const MaxDict = 1 << 16
+
+// maxDictHeap bounds the bytes of a dictionary's long strings.
+const maxDictHeap = 64 << 20
+
+// Dict maps the strings of a table's column to small codes. All chunks of the column
+// share it. It only grows: a code means the same string for ever, and any goroutine may
+// look while others add.
+type Dict struct {
+	mu    sync.RWMutex
+	codes map[string]uint32
+	texts []string
+	desc  *Mem // cap entries of 16 bytes; grows by copying
+	heap  *Mem
+	used  int // bytes of the heap
+}
+
+// DictView is a dictionary at a moment: addresses that stay valid while the view is
+// reachable, and good for every code below Len.
+type DictView struct {
+	Desc uintptr // Len StrDescs, 64-byte aligned
+	Heap uintptr // what long ones point into
+	Len  int
+
+	desc, heap *Mem
+}
+
+// NewDict returns an empty dictionary.
+func NewDict() *Dict { return &Dict{codes: map[string]uint32{}} }
+
+// View returns the present addresses. Even in an empty dictionary that a chunk
+// uses (all its rows are NULL), entry 0 can be read.
+func (d *Dict) View() DictView {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.view()
+}
+
+func (d *Dict) view() DictView {
+	v := DictView{Len: len(d.texts), desc: d.desc, heap: d.heap}
+	if d.desc != nil {
+		v.Desc = d.desc.Addr()
+	}
+	if d.heap != nil {
+		v.Heap = d.heap.Addr()
+	}
+	return v
+}
+
+// Bytes is the string of a code, in place.
+func (v *DictView) Bytes(code int) []byte {
+	return descBytes(v.Desc+uintptr(code)*descBytesSize, v.Heap)
+}
+
+// Len is the number of entries.
+func (d *Dict) Len() int {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return len(d.texts)
+}
+
+// Lookup finds the code of a string.
+func (d *Dict) Lookup(s string) (code int, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	c, ok := d.codes[s]
+	return int(c), ok
+}
+
+// String is the string of a code.
+func (d *Dict) String(code int) string {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.texts[code]
+}
+
+// add gives codes to all of keys, or to none: when they would make the dictionary too
+// large, or when the chunk that wants them has too few rows to make them worth while. rows
+// is the number of rows of that chunk.
+func (d *Dict) add(keys [][]byte, codes []uint32, rows int) (v DictView, ok bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fresh, bytes := 0, 0
+	for i, k := range keys {
+		c, have := d.codes[string(k)]
+		if !have {
+			fresh++
+			if len(k) > StrInline {
+				bytes += len(k)
+			}
+		}
+		codes[i] = c
+	}
+	n := len(d.texts) + fresh
+	if n > MaxDict || d.used+bytes > maxDictHeap {
+		return v, false, nil
+	}
+	// A small dictionary is always good: it makes a small domain known. A large one must
+	// pay: else many small inserts would fill it with strings seen once.
+	if fresh > 0 && n > smallDict && len(keys) > rows/8 {
+		return v, false, nil
+	}
+	if err := d.reserve(n, d.used+bytes); err != nil {
+		return v, false, err
+	}
+	if fresh > 0 {
+		for i, k := range keys {
+			c, have := d.codes[string(k)]
+			if !have {
+				c = d.put(string(k))
+			}
+			codes[i] = c
+		}
+	}
+	return d.view(), true, nil
+}
+
+// smallDict is a size up to which a dictionary is used whatever the number of rows.
+const smallDict = 256
+
+// reserve makes room for n entries and a heap of the given bytes.
+func (d *Dict) reserve(n, bytes int) error {
+	if need := (n + 1) * descBytesSize; d.desc == nil || d.desc.Size() < need {
+		m, err := grown(d.desc, len(d.texts)*descBytesSize, need)
+		if err != nil {
+			return err
+		}
+		d.desc = m
+	}
+	if need := bytes + heapPad; bytes > 0 && (d.heap == nil || d.heap.Size() < need) {
+		m, err := grown(d.heap, d.used, need)
+		if err != nil {
+			return err
+		}
+		d.heap = m
+	}
+	return nil
+}
+
+// grown is a larger copy of m. The old one stays for the views that refer to it.
+func grown(m *Mem, used, need int) (*Mem, error) {
+	size := 512
+	for size < need {
+		size *= 2
+	}
+	bigger, err := Alloc(size)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil {
+		copy(bigger.Bytes(), m.Bytes()[:used])
+	}
+	return bigger, nil
+}
+
+// put adds a string, for which reserve has made room.
+func (d *Dict) put(s string) uint32 {
+	code := uint32(len(d.texts))
+	desc := slice[StrDesc](d.desc.Addr(), int(code)+1)
+	if len(s) > StrInline {
+		copy(d.heap.Bytes()[d.used:], s)
+	}
+	desc[code] = makeDesc([]byte(s), d.used)
+	if len(s) > StrInline {
+		d.used += len(s)
+	}
+	d.texts = append(d.texts, s)
+	d.codes[s] = code
+	return code
+}

@@ -1,0 +1,8 @@
+// Package column stores columns off the Go heap, cut into segments of up to
+// SegmentRows rows, each column of a segment in the narrowest form that holds
+// its values.
+//
+// In: values appended to a Builder. Out: an immutable Chunk whose addresses
+// generated code reads directly. Read chunk.go first: it is the byte contract
+// between this package and the code that emit writes.
+package column

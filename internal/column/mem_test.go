@@ -1,0 +1,123 @@
+package column
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestMem(t *testing.T) {
+	before := BytesInUse()
+	var ms []*Mem
+	for _, n := range []int{0, 1, 511, 512, 513, 4096, 64 << 10, 64<<10 + 1, 5 << 20} {
+		m, err := Alloc(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Addr()%Align != 0 || m.Size() != n || len(m.Bytes()) != n {
+			t.Errorf("Alloc(%d): address %x, size %d", n, m.Addr(), m.Size())
+		}
+		for i, b := range m.Bytes() {
+			if b != 0 {
+				t.Fatalf("Alloc(%d): byte %d is not zero", n, i)
+			}
+		}
+		for i := range m.Bytes() {
+			m.Bytes()[i] = 0xAA
+		}
+		ms = append(ms, m)
+	}
+	if BytesInUse() <= before+5<<20 {
+		t.Error("nothing counted")
+	}
+	for _, m := range ms {
+		m.Free()
+		m.Free() // harmless
+	}
+	if got := BytesInUse(); got != before {
+		t.Errorf("%d bytes in use after Free, %d before", got, before)
+	}
+	// A piece that is used again is zero again.
+	m, _ := Alloc(600)
+	for _, b := range m.Bytes() {
+		if b != 0 {
+			t.Fatal("not cleared")
+		}
+	}
+	m.Free()
+	if _, err := Alloc(1 << 60); err == nil {
+		t.Error("Alloc(2^60) succeeded")
+	}
+}
+
+// TestMemCleanup lets the garbage collector find unreachable memory.
+func TestMemCleanup(t *testing.T) {
+	before := BytesInUse()
+	for _, n := range []int{100, 1 << 20} {
+		if _, err := Alloc(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := 0; BytesInUse() > before; i++ {
+		if i == 200 {
+			t.Fatalf("%d bytes were never given back", BytesInUse()-before)
+		}
+		runtime.GC()
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func TestSlabClass(t *testing.T) {
+	for n := 1; n <= slabMax; n++ {
+		c := slabClass(n)
+		if size := slabMin << c; size < n || c > 0 && size/2 >= n || c >= numClass {
+			t.Fatalf("%d bytes are of class %d", n, c)
+		}
+	}
+}
+
+func TestMemConcurrent(t *testing.T) {
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range 500 {
+				m, err := Alloc(1 + (i*977+g)%100000)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				b := m.Bytes()
+				if b[0] != 0 || b[len(b)-1] != 0 {
+					t.Error("not zero")
+				}
+				b[0], b[len(b)-1] = byte(g)+1, byte(g)+1
+				runtime.Gosched()
+				if b[0] != byte(g)+1 {
+					t.Error("shared")
+				}
+				m.Free()
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+// TestPressure takes memory without keeping it and without making garbage on the Go heap: it
+// must come back all the same, with nobody calling the collector.
+func TestPressure(t *testing.T) {
+	pressure.Store(pressureMin)
+	for range 20 {
+		if _, err := Alloc(64 << 20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := 0; BytesInUse() > pressureMin; i++ {
+		if i == 2000 {
+			t.Fatalf("%d MB were never given back", BytesInUse()>>20)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}

@@ -1,0 +1,122 @@
+package column
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
+
+// descBytesSize is the size of a StrDesc.
+const descBytesSize = 16
+
+// heapPad is how many bytes past a heap's end may be read.
+const heapPad = 64
+
+// makeDesc describes a string whose bytes, if they do not fit in the descriptor,
+// lie at offset off of the heap.
+func makeDesc(s []byte, off int) (d StrDesc) {
+	d.Len = uint32(len(s))
+	if len(s) <= StrInline {
+		copy((*[StrInline]byte)(unsafe.Pointer(&d.Prefix))[:], s)
+		return d
+	}
+	copy(d.Prefix[:], s)
+	binary.LittleEndian.PutUint64(d.Rest[:], uint64(off))
+	return d
+}
+
+// descBytes is the string of the descriptor at an address, in place.
+func descBytes(addr, heap uintptr) []byte {
+	d := (*StrDesc)(pointer(addr))
+	n := int(d.Len)
+	if n <= StrInline {
+		return slice[byte](addr+4, n)
+	}
+	return slice[byte](heap+uintptr(binary.LittleEndian.Uint64(d.Rest[:])), n)
+}
+
+// words is the first 24 bytes of a string, behind its end zeros. Most strings that repeat
+// are not longer; then words and length are all of it.
+type words [3]uint64
+
+const wordBytes = 24
+
+// wordMasks[n] keeps the first n bytes.
+var wordMasks = func() (m [wordBytes + 1]words) {
+	for n := range m {
+		for i := range n {
+			m[n][i/8] |= 0xff << (8 * (i % 8))
+		}
+	}
+	return m
+}()
+
+// wordsAt loads the string of n bytes at arena[at:], behind which 24 more bytes can be read.
+// It has no branches: lengths are hard to predict.
+func wordsAt(arena []byte, at, n int) words {
+	m := &wordMasks[min(n, wordBytes)]
+	p := arena[at : at+wordBytes]
+	return words{
+		binary.LittleEndian.Uint64(p) & m[0],
+		binary.LittleEndian.Uint64(p[8:]) & m[1],
+		binary.LittleEndian.Uint64(p[16:]) & m[2],
+	}
+}
+
+// wordsOf loads a string behind which nothing may be read.
+func wordsOf(s []byte) words {
+	var buf [wordBytes]byte
+	copy(buf[:], s)
+	return wordsAt(buf[:], 0, len(s))
+}
+
+// prefix is the first eight bytes as a number that orders as they do.
+func (w *words) prefix() uint64 { return bits.ReverseBytes64(w[0]) }
+
+// The hashes are our own and fixed, so that statistics, and the plans they lead to, are
+// the same in every run.
+const (
+	hashK0 = 0x9e3779b97f4a7c15
+	hashK1 = 0xd6e8feb86659fd93
+	hashK2 = 0xa0761d6478bd642f
+	hashK3 = 0xe7037ed1a0b428db
+)
+
+// hashInt mixes the bits of x (Stafford's variant 13 of MurmurHash3's finalizer).
+func hashInt(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// hashBytes hashes a string.
+func hashBytes(s []byte) uint64 { return hashWords(wordsOf(s), s) }
+
+// hashWords hashes a string whose first bytes are loaded already.
+func hashWords(w words, s []byte) uint64 {
+	h := fold(w[0]^hashK0, w[1]^hashK1) ^ fold(w[2]^hashK2, uint64(len(s))^hashK3)
+	if len(s) > wordBytes {
+		h = hashRest(h, s[wordBytes:])
+	}
+	return hashInt(h)
+}
+
+// hashRest goes on 16 bytes a step, folding 128-bit products.
+func hashRest(h uint64, s []byte) uint64 {
+	for len(s) >= 16 {
+		h = fold(binary.LittleEndian.Uint64(s)^h, binary.LittleEndian.Uint64(s[8:])^hashK1)
+		s = s[16:]
+	}
+	if len(s) > 0 {
+		w := wordsOf(s)
+		h = fold(w[0]^h, w[1]^hashK1)
+	}
+	return h
+}
+
+func fold(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo
+}

@@ -1,0 +1,95 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// buildSink materializes a row of a join's build side: hash, keys, payload. The executor
+// organizes the tuples into a table when all are there.
+func (e *emitter) buildSink(s *pipe.Build) {
+	e.b.Comment("hash for join")
+	keys := make([]value, len(s.Keys))
+	for i, x := range s.Keys {
+		v := e.text(e.eval(x)) // both sides of a join must hash alike: no codes
+		keys[i] = v
+		if v.never() || s.KeepNull || s.NullSafe != nil && s.NullSafe[i] {
+			continue
+		}
+		if s.WantNull {
+			e.when(ir.NE, v.null, ir.K(0), func() {
+				e.b.Store(ir.At(ir.Ctx, CtxNullKey), ir.K(1), 8)
+			}, nil)
+		}
+		e.skip(ir.NE, v.null, ir.K(0))
+		keys[i].d.Nullable = false
+		if v.ownNull {
+			e.b.Clear(v.null.R)
+		}
+		keys[i].null, keys[i].ownNull = ir.K(0), false
+	}
+	if e.f.Sink == nil {
+		var fs []layout.Field
+		for i, id := range s.KeyCols {
+			fs = append(fs, e.field(id, e.Cols.Get(id).Name, keys[i].d))
+		}
+		for _, id := range s.Payload {
+			v := e.column(id)
+			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v.d))
+		}
+		if e.Generic && !s.KeepNull && s.NullSafe == nil {
+			for i := range s.KeyCols {
+				fs[i].Desc.Nullable = false
+			}
+		}
+		e.f.Sink = layout.NewTuple(true, s.Flag, fs)
+	}
+	t := e.f.Sink
+	for i := range keys { // hash in the form that the tuple has
+		keys[i] = e.reform(keys[i], t.Fields[i].Desc.Form)
+	}
+	var h ir.Reg
+	if len(keys) > 0 {
+		h = e.hash(keys)
+	} else {
+		h = e.int("hash")
+		e.b.Mov(h, ir.K(0))
+	}
+	out := e.newTuple(t.Size)
+	e.b.Store(ir.At(out, 0), h.V(), 8)
+	for i := range keys {
+		e.storeField(out, &t.Fields[i], keys[i])
+	}
+	e.storeColumns(out, t, s.Payload, len(keys))
+	if t.Flag >= 0 {
+		e.b.Store(ir.At(out, t.Flag), ir.K(0), 1)
+	}
+	e.b.Clear(h, out)
+	e.free(keys...)
+}
+
+// storeColumns writes columns to the fields from first on.
+func (e *emitter) storeColumns(out ir.Reg, t *layout.Tuple, ids []plan.ColID, first int) {
+	for i, id := range ids {
+		v := e.column(id)
+		e.storeField(out, &t.Fields[first+i], v)
+	}
+}
+
+// collectSink materializes a row.
+func (e *emitter) collectSink(s *pipe.Collect) {
+	e.b.Comment("materialize")
+	if e.f.Sink == nil {
+		var fs []layout.Field
+		for _, id := range s.Cols {
+			v := e.column(id)
+			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v.d))
+		}
+		e.f.Sink = layout.NewTuple(false, false, fs)
+	}
+	out := e.newTuple(e.f.Sink.Size)
+	e.storeColumns(out, e.f.Sink, s.Cols, 0)
+	e.b.Clear(out)
+}

@@ -1,0 +1,262 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// result opens registers for a value that one of several expressions will give.
+func (e *emitter) result(x *plan.Call, branches []plan.Expr) value {
+	d := layout.Desc{Type: x.T}
+	first := true
+	for _, b := range branches {
+		bd := e.describe(b)
+		if c, ok := b.(*plan.Const); ok && c.V.Null {
+			d.Nullable = true
+			continue
+		}
+		d.Nullable = d.Nullable || bd.Nullable
+		if first {
+			d.Form, d.Range, d.Dict = bd.Form, bd.Range, bd.Dict
+			first = false
+			continue
+		}
+		d.Range = d.Range.Union(bd.Range)
+		if bd.Form != d.Form || bd.Dict != d.Dict {
+			switch d.Type.Phys() {
+			case types.PhysStr:
+				d.Form, d.Dict, d.Range = layout.Str, nil, layout.Range{}
+			default:
+				d.Form = layout.I128
+			}
+		}
+	}
+	if first {
+		d.Form = layout.FormOf(d.Type, layout.Between(0, 0))
+	}
+	v := value{d: d, ownA: true, null: ir.K(0)}
+	if d.Form == layout.F64 {
+		v.a = e.float("case").V()
+		e.b.FConst(v.a.R, 0)
+	} else {
+		v.a = e.int("case").V()
+		e.b.Mov(v.a.R, ir.K(0))
+	}
+	if v.two() {
+		v.b, v.ownB = e.int("case.2").V(), true
+		e.b.Mov(v.b.R, ir.K(0))
+	}
+	if d.Nullable {
+		v.null, v.ownNull = e.int("case.null").V(), true
+		e.b.Mov(v.null.R, ir.K(1))
+	}
+	return v
+}
+
+// assign copies v into the registers of out; v stays the caller's.
+func (e *emitter) assign(out, v value) {
+	if v.isNull() {
+		e.b.Mov(out.null.R, ir.K(1))
+		if out.d.Form != layout.F64 {
+			e.b.Mov(out.a.R, ir.K(0))
+		}
+		return
+	}
+	w := e.reform(v.borrowed(), out.d.Form)
+	if out.d.Form == layout.F64 {
+		e.b.FMov(out.a.R, w.a.R)
+	} else {
+		e.b.Mov(out.a.R, w.a)
+		if out.two() {
+			e.b.Mov(out.b.R, w.b)
+		}
+	}
+	if !out.null.IsImm() {
+		e.b.Mov(out.null.R, v.null)
+	}
+	w.ownNull = false
+	e.free(w)
+}
+
+// caseExpr evaluates the first branch whose condition is true.
+func (e *emitter) caseExpr(x *plan.Call) value {
+	n := len(x.Args)
+	var branches []plan.Expr
+	for i := 1; i < n; i += 2 {
+		branches = append(branches, x.Args[i])
+	}
+	otherwise := plan.Expr(plan.NullConst(x.T))
+	if n%2 == 1 {
+		otherwise = x.Args[n-1]
+	}
+	branches = append(branches, otherwise)
+	if v, ok := e.selectConst(x, branches); ok {
+		return v
+	}
+	out := e.result(x, branches)
+	var arm func(i int)
+	arm = func(i int) {
+		if 2*i+1 >= n {
+			v := e.eval(otherwise)
+			e.assign(out, v)
+			e.free(v)
+			return
+		}
+		c := e.eval(x.Args[2*i])
+		e.when(ir.NE, c.a, ir.K(0), func() {
+			v := e.eval(x.Args[2*i+1])
+			e.assign(out, v)
+			e.free(v)
+		}, func() { arm(i + 1) })
+		e.free(c)
+	}
+	arm(0)
+	return out
+}
+
+// selectConst is CASE WHEN c THEN k1 ELSE k2 END with integer literals: no branch needed.
+func (e *emitter) selectConst(x *plan.Call, branches []plan.Expr) (value, bool) {
+	if len(branches) != 2 || x.T.Phys() != types.PhysI64 {
+		return value{}, false
+	}
+	k1, ok1 := branches[0].(*plan.Const)
+	k2, ok2 := branches[1].(*plan.Const)
+	if !ok1 || !ok2 || k1.V.Null || k2.V.Null {
+		return value{}, false
+	}
+	c := e.eval(x.Args[0])
+	r := e.int("case")
+	e.b.Sel(r, ir.NE, c.a, ir.K(0), ir.K(k1.V.I), ir.K(k2.V.I))
+	e.free(c)
+	return intVal(x.T, r, layout.Between(min(k1.V.I, k2.V.I), max(k1.V.I, k2.V.I))), true
+}
+
+// coalesce is the first operand that is not NULL.
+func (e *emitter) coalesce(x *plan.Call) value {
+	out := e.result(x, x.Args)
+	last := len(x.Args) - 1
+	nullable := e.describe(x.Args[last]).Nullable
+	if !nullable && out.ownNull {
+		// The last resort is never NULL, so neither is the result.
+		e.b.Clear(out.null.R)
+		out = out.withNull(ir.K(0), false)
+	}
+	var arm func(i int)
+	arm = func(i int) {
+		v := e.eval(x.Args[i])
+		e.assign(out, v)
+		if i < last && !v.never() {
+			e.when(ir.NE, v.null, ir.K(0), func() { arm(i + 1) }, nil)
+		}
+		e.free(v)
+	}
+	arm(0)
+	return out
+}
+
+// nullIf is NULL where both operands are equal, else the first.
+func (e *emitter) nullIf(x *plan.Call) value {
+	l, r := e.eval(x.Args[0]), e.eval(x.Args[1])
+	out := l.borrowed()
+	n := e.int("nullif")
+	if l.isNull() || r.isNull() {
+		e.b.Mov(n, l.null)
+	} else {
+		same := e.comparison(ir.EQ, l, r)
+		if !r.never() {
+			e.b.Sel(same, ir.NE, r.null, ir.K(0), ir.K(0), same.V())
+		}
+		e.b.Op2(ir.Or, n, same.V(), l.null)
+		e.b.Clear(same)
+	}
+	if l.ownNull {
+		e.b.Clear(l.null.R)
+	}
+	out.ownA, out.ownB = l.ownA, l.ownB
+	e.free(r)
+	if out.d.Type.Kind == types.Bool {
+		r := e.int("bool")
+		e.b.Sel(r, ir.NE, n.V(), ir.K(0), ir.K(0), out.a)
+		if out.ownA {
+			e.b.Clear(out.a.R)
+		}
+		out.a, out.ownA = r.V(), true
+	}
+	return out.withNull(n.V(), true)
+}
+
+// inList compares with each literal in turn; a small dense set of integers becomes a bit test.
+func (e *emitter) inList(x *plan.Call) value {
+	needle := e.eval(x.Args[0])
+	d := e.int("in")
+	sawNull := false
+	var items []types.Value
+	for _, a := range x.Args[1:] {
+		c := a.(*plan.Const).V
+		if c.Null {
+			sawNull = true
+			continue
+		}
+		items = append(items, c)
+	}
+	if needle.d.Form == layout.I64 && e.bitTest(d, needle, items) {
+		// done
+	} else {
+		e.b.Mov(d, ir.K(0))
+		for _, c := range items {
+			e.when(ir.EQ, d.V(), ir.K(0), func() {
+				k := e.constant(c)
+				t := e.comparison(ir.EQ, needle, k)
+				e.b.Mov(d, t.V())
+				e.b.Clear(t)
+				e.free(k)
+			}, nil)
+		}
+	}
+	v := boolVal(d)
+	n, own := e.anyNull(needle)
+	if sawNull { // not found among the rest: unknown
+		t := e.int("null")
+		e.b.Set(t, ir.EQ, d.V(), ir.K(0))
+		if !n.IsImm() {
+			e.b.Op2(ir.Or, t, t.V(), n)
+		}
+		e.freeNull(n, own)
+		n, own = t.V(), true
+	}
+	if !needle.never() && !needle.isNull() {
+		e.b.Sel(d, ir.NE, needle.null, ir.K(0), ir.K(0), d.V())
+	}
+	e.free(needle)
+	return v.withNull(n, own)
+}
+
+// bitTest tests membership of integers that lie within 64 of each other in one shift.
+func (e *emitter) bitTest(d ir.Reg, v value, items []types.Value) bool {
+	if len(items) < 3 {
+		return false
+	}
+	lo, hi := items[0].I, items[0].I
+	for _, c := range items {
+		if !c.Int128().FitsInt64() {
+			return false
+		}
+		lo, hi = min(lo, c.I), max(hi, c.I)
+	}
+	if uint64(hi)-uint64(lo) >= 64 {
+		return false
+	}
+	var mask uint64
+	for _, c := range items {
+		mask |= 1 << uint(c.I-lo)
+	}
+	t := e.int("bit")
+	e.b.Op2(ir.Sub, t, v.a, ir.K(lo))
+	e.b.Op2(ir.Shr, d, ir.K(int64(mask)), t.V())
+	e.b.Op2(ir.And, d, d.V(), ir.K(1))
+	e.b.Sel(d, ir.ULT, t.V(), ir.K(64), d.V(), ir.K(0))
+	e.b.Clear(t)
+	return true
+}

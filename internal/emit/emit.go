@@ -1,0 +1,277 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Request is a pipeline to compile and what is known about its surroundings.
+type Request struct {
+	Name     string
+	Cols     *plan.Columns
+	Pipeline *pipe.Pipeline
+	Target   ir.Target
+
+	// Table sources: the shape of each scanned column, in Scan.Cols order.
+	Shapes []Shape
+	// Buffer and Constants sources: the tuples, and whether they come as an array of addresses.
+	Tuple    *layout.Tuple
+	Indirect bool
+	// Rows bounds how many rows the source can deliver in all.
+	Rows int64
+
+	// Tables are the finished build sides of the joins that are probed, and of those
+	// whose semi-join filters are used.
+	Tables map[*pipe.Build]*layout.Table
+	// Filters are the semi-join filters to apply at a table scan.
+	Filters []ScanFilter
+	// Sink is the layout of the sink's tuples when an earlier compilation fixed it.
+	Sink *layout.Tuple
+	// Generic: several pipelines fill the sink, so its tuples are laid out by type alone.
+	Generic bool
+	// Group says how an Aggregate sink keeps its groups, when already decided.
+	Group *GroupPlan
+	// Merge: the source delivers the sink's own partial groups, to be combined.
+	Merge bool
+	// Count: keep a counter of rows after each operator, for EXPLAIN ANALYZE.
+	Count bool
+}
+
+// Shape is a chunk's shape, and whether its codes are offset by a base.
+type Shape struct {
+	column.Shape
+	Based bool
+}
+
+// ScanFilter is a semi-join filter at a scan: Col must lie in Range and, if Bits is set, its
+// bit in the bitmap (by value - Range.Lo) or Bloom filter (by hash) must be set.
+type ScanFilter struct {
+	Col   plan.ColID
+	Range layout.Range
+	Kind  FilterKind
+	Bits  uint8 // Bloom: log2 of the number of 64-bit words
+	Index int   // of its Word
+}
+
+// FilterKind is how a semi-join filter stores its set.
+type FilterKind uint8
+
+const (
+	RangeOnly FilterKind = iota
+	Bitmap
+	Bloom
+)
+
+// Fragment is a compiled pipeline before translation.
+type Fragment struct {
+	Func    *ir.Func
+	Words   []Word
+	CtxSize int
+	Pool    []byte // string literals; Word Pool points to a copy
+	Sink    *layout.Tuple
+	Group   *GroupPlan
+	Luts    []*Lut
+	Errors  []*diag.Error // exit status k+1 means Errors[k]
+	Counts  []Counter
+}
+
+// Counter is a row counter of EXPLAIN ANALYZE: rows that left operator Op (-1: the source).
+type Counter struct {
+	Off int
+	Op  int
+}
+
+// WordKind says what a context word holds.
+type WordKind uint8
+
+const (
+	WordData   WordKind = iota // column Index: data
+	WordBase                   // column Index: frame of reference
+	WordNull                   // column Index: NULL bytes
+	WordHeap                   // column Index: string heap
+	WordDesc                   // Dict: descriptors
+	WordDHeap                  // Dict: heap
+	WordPool                   // literal pool
+	WordSlots                  // Build: slots
+	WordTuples                 // Build: tuple array
+	WordZero                   // a block of zero bytes: the tuple of an outer row without match
+	WordLut                    // Luts[Index]
+	WordFilter                 // bits of semi-join filter Index
+	WordCount                  // a counter, starts at 0
+)
+
+// Word is a context word that the executor fills before the first row.
+type Word struct {
+	Off   int
+	Kind  WordKind
+	Index int
+	Dict  *column.Dict
+	Build *pipe.Build
+}
+
+// Fixed context words. The sink's state keeps its place whatever shape the source has,
+// because workers change between variants of a pipeline in the middle of it.
+const (
+	CtxLo      = ir.CtxFree      // first row of the morsel
+	CtxHi      = ir.CtxFree + 8  // end of the morsel
+	CtxSource  = ir.CtxFree + 16 // buffer sources: tuples, or their addresses
+	CtxCur     = ir.CtxFree + 24 // sink: where the next tuple goes
+	CtxEnd     = ir.CtxFree + 32 // sink: end of the space for tuples
+	CtxDir     = ir.CtxFree + 40 // group sink: directory or array
+	CtxMask    = ir.CtxFree + 48 // group sink: number of directory slots - 1
+	CtxRoom    = ir.CtxFree + 56 // group sink: groups that may still be added before it must grow
+	CtxState   = ir.CtxFree + 64 // ungrouped sink: the one tuple
+	CtxNullKey = ir.CtxFree + 72 // build sink: set to 1 when a key was NULL
+	ctxWords   = ir.CtxFree + 80
+)
+
+// YieldGrow asks the executor to make room in the sink, then go on. Error statuses are
+// below it.
+const YieldGrow = 1 << 20
+
+// Pipeline compiles a pipeline.
+func Pipeline(req Request) (frag *Fragment, err error) {
+	e := &emitter{
+		Request: req,
+		b:       ir.NewFunc(req.Name, req.Target),
+		f:       &Fragment{Sink: req.Sink, Group: req.Group},
+		ctx:     ctxWords,
+		words:   map[Word]int{},
+	}
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case unsupported:
+			err = x.err
+		default:
+			err = diag.Internalf("emit "+req.Name, "%v\n%s", x, stack())
+		}
+	}()
+	e.live = e.liveness()
+	e.source()
+	e.f.Func = e.b.F
+	e.f.CtxSize = e.ctx
+	return e.f, nil
+}
+
+// emitter is the state of one compilation.
+type emitter struct {
+	Request
+	b     *ir.Builder
+	f     *Fragment
+	ctx   int // next free context offset
+	words map[Word]int
+
+	env
+	skipTo  int32 // the loop whose Next a dropped row goes to
+	live    []plan.ColSet
+	maxRows layout.Range        // bound on rows at the current place, for sums
+	first   func(agg int) value // the argument of an aggregate for the row that makes a group
+	noLut   bool                // inside the making of a lookup table
+}
+
+type unsupported struct{ err *diag.Error }
+
+// refuse ends the compilation: the query needs something that is not there.
+func refuse(pos int, format string, args ...any) {
+	panic(unsupported{diag.Errorf(diag.FeatureNotSupported, pos, format, args...)})
+}
+
+// word allots a context word for w and returns its offset.
+func (e *emitter) word(w Word) int {
+	if off, ok := e.words[w]; ok {
+		return off
+	}
+	off := e.ctx
+	e.ctx += 8
+	e.words[w] = off
+	w.Off = off
+	e.f.Words = append(e.f.Words, w)
+	return off
+}
+
+// loadWord opens a register with a context word.
+func (e *emitter) loadWord(name string, w Word) ir.Reg {
+	r := e.b.Vreg(name, ir.I64)
+	e.b.Load8(r, ir.At(ir.Ctx, e.word(w)))
+	return r
+}
+
+// fail is the exit status for an error.
+func (e *emitter) fail(err *diag.Error) int32 {
+	for i, x := range e.f.Errors {
+		if *x == *err {
+			return int32(i + 1)
+		}
+	}
+	e.f.Errors = append(e.f.Errors, err)
+	return int32(len(e.f.Errors))
+}
+
+// consume emits operator number i and all that follows it for the current row.
+func (e *emitter) consume(i int) {
+	e.count(i - 1)
+	if i == len(e.Pipeline.Ops) {
+		e.sink()
+		return
+	}
+	switch op := e.Pipeline.Ops[i].(type) {
+	case *pipe.Filter:
+		e.filterOp(op, i)
+	case *pipe.Map:
+		e.mapOp(op, i)
+	case *pipe.Probe:
+		e.probeOp(op, i)
+	case *pipe.Rename:
+		for k, from := range op.From {
+			e.alias(op.To[k], from)
+		}
+		e.consume(i + 1)
+	case *pipe.Nulls:
+		for _, id := range op.Cols {
+			e.bind(id, e.nullValue(e.Cols.Get(id).Type))
+		}
+		e.consume(i + 1)
+	default:
+		panic(fmt.Sprintf("operator %T", op))
+	}
+}
+
+func (e *emitter) sink() {
+	switch s := e.Pipeline.Sink.(type) {
+	case *pipe.Build:
+		e.buildSink(s)
+	case *pipe.Aggregate:
+		e.groupSink(s)
+	case *pipe.Collect:
+		e.collectSink(s)
+	case *pipe.Discard:
+	default:
+		panic(fmt.Sprintf("sink %T", s))
+	}
+}
+
+// count adds one to operator op's row counter.
+func (e *emitter) count(op int) {
+	if !e.Count {
+		return
+	}
+	off := e.word(Word{Kind: WordCount, Index: op})
+	n := e.b.Vreg("rows", ir.I64)
+	e.b.Load8(n, ir.At(ir.Ctx, off))
+	e.b.Op2(ir.Add, n, n.V(), ir.K(1))
+	e.b.Store(ir.At(ir.Ctx, off), n.V(), 8)
+	e.b.Clear(n)
+	for _, c := range e.f.Counts {
+		if c.Op == op {
+			return
+		}
+	}
+	e.f.Counts = append(e.f.Counts, Counter{off, op})
+}

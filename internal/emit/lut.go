@@ -1,0 +1,152 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Lut is a predicate over a dictionary column, worked out once per dictionary entry
+// instead of once per row: Frag writes one byte per code (0 false, 1 true) to the
+// tuples' space, and rows look their code up.
+type Lut struct {
+	Dict *column.Dict
+	Len  int
+	Expr plan.Expr
+	Frag *Fragment
+}
+
+// lookupTable evaluates a predicate on one dictionary column through a table of its
+// outcomes, where that is possible and pays.
+func (e *emitter) lookupTable(x *plan.Call) (value, bool) {
+	if x.T.Kind != types.Bool || e.noLut {
+		return value{}, false
+	}
+	refs := plan.Refs(x)
+	if refs.Len() != 1 || !strictInText(x) {
+		return value{}, false
+	}
+	id := refs.Slice()[0]
+	if e.Cols.Get(id).Type.Kind != types.Text {
+		return value{}, false
+	}
+	v := e.column(id)
+	if v.d.Form != layout.Code {
+		return value{}, false
+	}
+	r := e.int("test")
+	n, own := e.anyNull(v)
+	if lit, ok := equalsLiteral(x); ok { // one code to compare with
+		code, found := v.d.Dict.Lookup(lit)
+		if !found {
+			e.b.Mov(r, ir.K(0))
+		} else {
+			c := ir.EQ
+			if x.Op == plan.Ne {
+				c = ir.NE
+			}
+			e.b.Set(r, c, v.a, ir.K(int64(code)))
+		}
+		if !found && x.Op == plan.Ne {
+			e.b.Mov(r, ir.K(1))
+		}
+	} else {
+		tab := e.loadWord("lut", Word{Kind: WordLut, Index: e.lut(x, id, v)})
+		e.b.Load(r, ir.AtIndex(tab, v.a.R, 1, 0), 1, false)
+		e.b.Clear(tab)
+	}
+	if !n.IsImm() {
+		e.b.Sel(r, ir.NE, n, ir.K(0), ir.K(0), r.V())
+	}
+	return boolVal(r).withNull(n, own), true
+}
+
+// strictInText reports that x is NULL exactly when its column is: then a table by code,
+// without an entry for NULL, says all.
+func strictInText(x plan.Expr) bool {
+	switch x := x.(type) {
+	case *plan.Ref:
+		return true
+	case *plan.Const:
+		return !x.V.Null
+	case *plan.Call:
+		switch x.Op {
+		case plan.And, plan.Or: // every branch looks at the column
+			for _, a := range x.Args {
+				refs := plan.Refs(a)
+				if refs.Empty() || !strictInText(a) {
+					return false
+				}
+			}
+			return true
+		case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Not, plan.InList, plan.Like,
+			plan.StartsWith, plan.Substring, plan.Length, plan.OctetLength, plan.Cast:
+			for _, a := range x.Args {
+				if !strictInText(a) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	return false
+}
+
+func equalsLiteral(x *plan.Call) (string, bool) {
+	if x.Op != plan.Eq && x.Op != plan.Ne {
+		return "", false
+	}
+	for i, a := range x.Args {
+		if c, ok := a.(*plan.Const); ok {
+			if _, ok := x.Args[1-i].(*plan.Ref); ok {
+				return c.V.S, true
+			}
+		}
+	}
+	return "", false
+}
+
+// lut compiles the table's own little function, once per predicate.
+func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
+	for i, l := range e.f.Luts {
+		if l.Dict == v.d.Dict && plan.EqualExpr(l.Expr, x) {
+			return i
+		}
+	}
+	n := int(int64(v.d.Range.Hi.Lo)) + 1
+	sub := &emitter{
+		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: ir.CPU},
+		b:       ir.NewFunc(e.Name+"_lut", ir.CPU),
+		f:       &Fragment{},
+		ctx:     ctxWords,
+		words:   map[Word]int{},
+		noLut:   true,
+	}
+	sub.b.Comment("predicate on each dictionary entry")
+	i, end := sub.int("code"), sub.int("end")
+	sub.b.Load8(i, ir.At(ir.Ctx, CtxLo))
+	sub.b.Load8(end, ir.At(ir.Ctx, CtxHi))
+	l := sub.b.Loop()
+	sub.block(func() {
+		sub.bindLazy(id, func() value {
+			c := value{d: v.d, a: i.V(), null: ir.K(0)}
+			c.d.Nullable = false
+			return sub.text(c)
+		})
+		r := sub.eval(x)
+		out := sub.int("out")
+		sub.b.Load8(out, ir.At(ir.Ctx, CtxCur))
+		sub.b.Store(ir.AtIndex(out, i, 1, 0), r.a, 1)
+		sub.b.Clear(out)
+		sub.free(r)
+	})
+	sub.b.Next(l)
+	sub.b.Op2(ir.Add, i, i.V(), ir.K(1))
+	sub.b.EndLoop(l, ir.LT, i.V(), end.V())
+	sub.b.Clear(i, end)
+	sub.f.Func, sub.f.CtxSize = sub.b.F, sub.ctx
+	e.f.Luts = append(e.f.Luts, &Lut{Dict: v.d.Dict, Len: n, Expr: x, Frag: sub.f})
+	return len(e.f.Luts) - 1
+}

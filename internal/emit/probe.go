@@ -1,0 +1,484 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// probeOp looks the row up in a finished hash table and goes on with what it finds.
+func (e *emitter) probeOp(op *pipe.Probe, i int) {
+	t := e.Tables[op.Build]
+	e.b.Comment(fmt.Sprintf("%s join by %s table", op.Kind, t.Kind))
+	pr := &probe{op: op, t: t, i: i}
+	e.probeKeys(pr)
+	switch op.Kind {
+	case pipe.ProbeInner:
+		e.probeInner(pr)
+	case pipe.ProbeSemi, pipe.ProbeAnti, pipe.ProbeMark:
+		e.probeExists(pr)
+	default:
+		e.probeOuter(pr)
+	}
+}
+
+// probe is the state of one probe's emission.
+type probe struct {
+	op   *pipe.Probe
+	t    *layout.Table
+	i    int
+	keys []value
+	dead ir.Val // 1: the row has no match whatever the table holds (a NULL key, a key beyond the build side's range)
+	own  bool   // dead is ours
+}
+
+// must reports that a row without match is dropped.
+func (p *probe) must() bool { return p.op.Kind == pipe.ProbeInner || p.op.Kind == pipe.ProbeSemi }
+
+// probeKeys evaluates the keys in the form in which the build side stores them.
+func (e *emitter) probeKeys(p *probe) {
+	p.dead = ir.K(0)
+	kill := func(c ir.Cond, x, y ir.Val) {
+		if p.must() {
+			e.skip(c, x, y)
+			return
+		}
+		if !p.own {
+			r := e.int("dead")
+			e.b.Mov(r, p.dead)
+			p.dead, p.own = r.V(), true
+		}
+		t := e.int("t")
+		e.b.Set(t, c, x, y)
+		e.b.Op2(ir.Or, p.dead.R, p.dead, t.V())
+		e.b.Clear(t)
+	}
+	for k, x := range p.op.Keys {
+		v := e.text(e.eval(x))
+		if !v.never() && !(p.op.NullSafe != nil && p.op.NullSafe[k]) {
+			kill(ir.NE, v.null, ir.K(0))
+		}
+		switch want := p.t.Tuple.Fields[k].Desc.Form; {
+		case want == v.d.Form:
+		case want == layout.I64 && v.d.Form == layout.I128:
+			s := e.int("sign")
+			e.b.Op2(ir.Sar, s, v.a, ir.K(63))
+			kill(ir.NE, s.V(), v.b)
+			e.b.Clear(s)
+			v = e.reform(v, want)
+		default:
+			v = e.reform(v, want)
+		}
+		p.keys = append(p.keys, v)
+	}
+}
+
+func (e *emitter) probeDone(p *probe) {
+	e.free(p.keys...)
+	e.freeNull(p.dead, p.own)
+}
+
+// nullSafe reports that key k compares NULLs as equal.
+func (p *probe) nullSafe(k int) bool { return p.op.NullSafe != nil && p.op.NullSafe[k] }
+
+// mismatch calls leave for each way in which the tuple at r can differ from the keys.
+func (e *emitter) mismatch(p *probe, r ir.Reg, leave func(c ir.Cond, x, y ir.Val)) {
+	if p.t.Kind == layout.Direct || p.t.Kind == layout.DenseBuckets {
+		return // the address is the key
+	}
+	for k, key := range p.keys {
+		f := &p.t.Tuple.Fields[k]
+		if key.d.Form == layout.I64 && f.Null < 0 && (key.never() || !p.nullSafe(k)) {
+			v := e.int(f.Name)
+			e.b.Load8(v, ir.At(r, f.Off))
+			leave(ir.NE, v.V(), key.a)
+			e.b.Clear(v)
+			continue
+		}
+		same := e.sameField(r, f, key, p.nullSafe(k))
+		leave(ir.EQ, same.V(), ir.K(0))
+		e.b.Clear(same)
+	}
+}
+
+// findUnique opens a register with the address of the one tuple that matches, 0 if none. A
+// row that must match is dropped on the way.
+func (e *emitter) findUnique(p *probe) ir.Reg {
+	r := e.int("match")
+	miss := func(c ir.Cond, x, y ir.Val, then func()) {
+		if p.must() {
+			e.skip(c, x, y)
+			then()
+			return
+		}
+		e.when(c.Negate(), x, y, then, nil)
+	}
+	if !p.must() {
+		e.b.Mov(r, ir.K(0))
+	}
+	find := func() {
+		if p.t.Kind == layout.Direct {
+			k := e.int("k")
+			e.b.Op2(ir.Sub, k, p.keys[0].a, ir.K(p.t.Min))
+			miss(ir.UGE, k.V(), ir.K(p.t.Span), func() {
+				slots := e.loadWord("slots", Word{Kind: WordSlots, Build: p.op.Build})
+				e.b.Load(k, ir.AtIndex(slots, k, 4, 0), 4, false)
+				e.b.Clear(slots)
+				miss(ir.EQ, k.V(), ir.K(0), func() {
+					tuples := e.loadWord("tuples", Word{Kind: WordTuples, Build: p.op.Build})
+					e.b.Op2(ir.Mul, k, k.V(), ir.K(int64(p.t.Tuple.Size)))
+					e.b.Op2(ir.Add, r, k.V(), tuples.V())
+					e.b.Op2(ir.Sub, r, r.V(), ir.K(int64(p.t.Tuple.Size)))
+					e.b.Clear(tuples)
+				})
+			})
+			e.b.Clear(k)
+			return
+		}
+		// Open addressing.
+		h := e.hash(p.keys)
+		slot, tag, ent := e.int("slot"), e.int("tag"), e.int("entry")
+		mask := ir.K(1<<p.t.Bits - 1)
+		e.b.Op2(ir.And, slot, h.V(), mask)
+		e.b.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
+		slots := e.loadWord("slots", Word{Kind: WordSlots, Build: p.op.Build})
+		e.b.Mov(r, ir.K(0))
+		l := e.b.Loop()
+		e.block(func() {
+			e.b.Load8(ent, ir.AtIndex(slots, slot, 8, 0))
+			if p.must() {
+				e.skip(ir.EQ, ent.V(), ir.K(0))
+			} else {
+				e.b.Break(l, ir.EQ, ent.V(), ir.K(0))
+			}
+			et := e.int("etag")
+			e.b.Op2(ir.Shr, et, ent.V(), ir.K(layout.TagShift))
+			e.b.Continue(l, ir.NE, et.V(), tag.V())
+			e.b.Clear(et)
+			e.b.Op2(ir.And, r, ent.V(), ir.K(layout.AddrMask))
+			e.mismatch(p, r, func(c ir.Cond, x, y ir.Val) { e.b.Continue(l, c, x, y) })
+			e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+		})
+		e.b.Next(l)
+		e.b.Mov(r, ir.K(0))
+		e.b.Op2(ir.Add, slot, slot.V(), ir.K(1))
+		e.b.Op2(ir.And, slot, slot.V(), mask)
+		e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+		e.b.Clear(h, slot, tag, ent, slots)
+	}
+	if p.dead == ir.K(0) {
+		find()
+	} else {
+		e.when(ir.EQ, p.dead, ir.K(0), find, nil)
+	}
+	return r
+}
+
+// candidates opens registers with begin and end of the tuples that may match.
+func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
+	cur, end = e.int("cur"), e.int("last")
+	e.b.Mov(cur, ir.K(0))
+	e.b.Mov(end, ir.K(0))
+	size := int64(p.t.Tuple.Size)
+	find := func() {
+		switch p.t.Kind {
+		case layout.List:
+			e.b.Load8(cur, ir.At(ir.Ctx, e.word(Word{Kind: WordTuples, Build: p.op.Build})))
+			e.b.Op2(ir.Add, end, cur.V(), ir.K(p.t.Rows*size))
+		case layout.DenseBuckets:
+			k := e.int("k")
+			e.b.Op2(ir.Sub, k, p.keys[0].a, ir.K(p.t.Min))
+			e.when(ir.ULT, k.V(), ir.K(p.t.Span), func() {
+				slots := e.loadWord("slots", Word{Kind: WordSlots, Build: p.op.Build})
+				e.b.Load(cur, ir.AtIndex(slots, k, 4, 0), 4, false)
+				e.b.Load(end, ir.AtIndex(slots, k, 4, 4), 4, false)
+				e.b.Load8(slots, ir.At(ir.Ctx, e.word(Word{Kind: WordTuples, Build: p.op.Build})))
+				e.b.Op2(ir.Mul, cur, cur.V(), ir.K(size))
+				e.b.Op2(ir.Mul, end, end.V(), ir.K(size))
+				e.b.Op2(ir.Add, cur, cur.V(), slots.V())
+				e.b.Op2(ir.Add, end, end.V(), slots.V())
+				e.b.Clear(slots)
+			}, nil)
+			e.b.Clear(k)
+		default:
+			h := e.hash(p.keys)
+			b, ent := e.int("bucket"), e.int("entry")
+			slots := e.loadWord("slots", Word{Kind: WordSlots, Build: p.op.Build})
+			e.b.Op2(ir.Shr, b, h.V(), ir.K(int64(64-p.t.Bits)))
+			e.b.Load8(ent, ir.AtIndex(slots, b, 8, 8))
+			e.b.Op2(ir.Shr, h, h.V(), ir.K(layout.FilterShift))
+			e.b.Op2(ir.And, h, h.V(), ir.K(15))
+			e.b.Op2(ir.Shr, h, ent.V(), h.V())
+			e.b.Op2(ir.And, h, h.V(), ir.K(1))
+			e.when(ir.NE, h.V(), ir.K(0), func() {
+				e.b.Load8(cur, ir.AtIndex(slots, b, 8, 0))
+				e.b.Op2(ir.Shr, cur, cur.V(), ir.K(16))
+				e.b.Op2(ir.Shr, end, ent.V(), ir.K(16))
+			}, nil)
+			e.b.Clear(h, b, ent, slots)
+		}
+	}
+	if p.dead == ir.K(0) {
+		find()
+	} else {
+		e.when(ir.EQ, p.dead, ir.K(0), find, nil)
+	}
+	return cur, end
+}
+
+// bindTuple makes the fields of the tuple at r visible.
+func (e *emitter) bindTuple(p *probe, r ir.Reg, miss ir.Val) {
+	for k := range p.t.Tuple.Fields {
+		f := &p.t.Tuple.Fields[k]
+		e.bindLazy(plan.ColID(f.ID), func() value { return e.loadField(r, f, miss) })
+	}
+}
+
+// setFlag remembers in the tuple at r that it had a match.
+func (e *emitter) setFlag(p *probe, r ir.Reg) {
+	if p.op.SetFlag {
+		e.b.Store(ir.At(r, p.t.Tuple.Flag), ir.K(1), 1)
+	}
+}
+
+func (e *emitter) probeInner(p *probe) {
+	if p.t.Kind.Unique() {
+		r := e.findUnique(p)
+		e.probeDone(p)
+		e.bindTuple(p, r, ir.K(0))
+		for _, x := range orderPreds(p.op.On) {
+			e.filter(x)
+		}
+		e.setFlag(p, r)
+		e.clearDead(p.i + 1)
+		e.consume(p.i + 1)
+		e.b.Clear(r)
+		return
+	}
+	e.multiply(p.t.Rows)
+	cur, end := e.candidates(p)
+	outer := e.skipTo
+	l := e.b.Loop()
+	e.block(func() {
+		e.b.Break(l, ir.UGE, cur.V(), end.V())
+		e.skipTo = l
+		e.mismatch(p, cur, func(c ir.Cond, x, y ir.Val) { e.skip(c, x, y) })
+		e.bindTuple(p, cur, ir.K(0))
+		for _, x := range orderPreds(p.op.On) {
+			e.filter(x)
+		}
+		e.setFlag(p, cur)
+		e.consume(p.i + 1)
+	})
+	e.b.Next(l)
+	e.b.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
+	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	e.skipTo = outer
+	e.b.Clear(cur, end)
+	e.probeDone(p)
+}
+
+// multiply raises the bound on rows by a factor.
+func (e *emitter) multiply(n int64) {
+	e.maxRows = e.maxRows.Mul(layout.Between(0, max(n, 1)))
+}
+
+// holds opens a register telling whether the join's further conditions hold for the tuple at r.
+func (e *emitter) holds(p *probe, r ir.Reg) ir.Reg {
+	ok := e.int("on")
+	e.b.Mov(ok, ir.K(0))
+	once := e.b.Loop()
+	e.block(func() {
+		e.bindTuple(p, r, ir.K(0))
+		for _, x := range orderPreds(p.op.On) {
+			v := e.eval(x)
+			e.b.Break(once, ir.EQ, v.a, ir.K(0))
+			e.free(v)
+		}
+		e.b.Mov(ok, ir.K(1))
+	})
+	e.b.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
+	return ok
+}
+
+// probeExists asks whether there is a match, for semi, anti and mark joins.
+func (e *emitter) probeExists(p *probe) {
+	found := e.int("found")
+	if p.t.Kind.Unique() && p.must() && len(p.op.On) == 0 {
+		r := e.findUnique(p) // dropped on the way if there is none
+		e.setFlag(p, r)
+		e.b.Clear(r, found)
+		e.probeDone(p)
+		e.clearDead(p.i + 1)
+		e.consume(p.i + 1)
+		return
+	}
+	e.b.Mov(found, ir.K(0))
+	if p.t.Kind.Unique() {
+		r := e.findUnique(p)
+		e.when(ir.NE, r.V(), ir.K(0), func() {
+			ok := e.holds(p, r)
+			e.b.Mov(found, ok.V())
+			e.b.Clear(ok)
+		}, nil)
+		e.b.Clear(r)
+	} else {
+		cur, end := e.candidates(p)
+		l := e.b.Loop()
+		e.block(func() {
+			e.b.Break(l, ir.UGE, cur.V(), end.V())
+			e.mismatch(p, cur, func(c ir.Cond, x, y ir.Val) { e.b.Continue(l, c, x, y) })
+			if len(p.op.On) > 0 {
+				ok := e.holds(p, cur)
+				e.b.Continue(l, ir.EQ, ok.V(), ir.K(0))
+				e.b.Clear(ok)
+			}
+			e.b.Mov(found, ir.K(1))
+			e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+		})
+		e.b.Next(l)
+		e.b.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
+		e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+		e.b.Clear(cur, end)
+	}
+	switch p.op.Kind {
+	case pipe.ProbeSemi:
+		e.skip(ir.EQ, found.V(), ir.K(0))
+	case pipe.ProbeAnti:
+		e.skip(ir.NE, found.V(), ir.K(0))
+	case pipe.ProbeMark:
+		e.bind(p.op.Mark, e.mark(p, found))
+		e.probeDone(p)
+		e.clearDead(p.i + 1)
+		e.consume(p.i + 1)
+		return
+	}
+	e.b.Clear(found)
+	e.probeDone(p)
+	e.clearDead(p.i + 1)
+	e.consume(p.i + 1)
+}
+
+// mark is what x IN (…) says: true if found; else NULL if x is NULL or the list had a NULL,
+// unless the list is empty; else false.
+func (e *emitter) mark(p *probe, found ir.Reg) value {
+	v := boolVal(found)
+	if p.t.Rows == 0 && !p.t.SawNull {
+		return v
+	}
+	n := ir.K(0)
+	if p.t.SawNull {
+		n = ir.K(1)
+	} else if p.dead != ir.K(0) {
+		n = p.dead
+	}
+	if n == ir.K(0) {
+		return v
+	}
+	r := e.int("mark.null")
+	e.b.Sel(r, ir.NE, found.V(), ir.K(0), ir.K(0), n)
+	return v.withNull(r.V(), true)
+}
+
+// probeOuter goes on with each match, or once with NULLs where there is none.
+func (e *emitter) probeOuter(p *probe) {
+	if p.t.Kind.Unique() || p.op.Kind == pipe.ProbeSingle {
+		r := e.findOne(p)
+		e.probeDone(p)
+		e.outerRow(p, r, func() {
+			e.clearDead(p.i + 1)
+			e.consume(p.i + 1)
+		})
+		e.b.Clear(r)
+		return
+	}
+	e.multiply(p.t.Rows)
+	cur, end := e.candidates(p)
+	any := e.int("any")
+	e.b.Mov(any, ir.K(0))
+	outer := e.skipTo
+	l := e.b.Loop()
+	e.block(func() {
+		r := e.nextMatch(p, cur, end)
+		e.when(ir.EQ, r.V(), ir.K(0), func() { e.b.Break(l, ir.NE, any.V(), ir.K(0)) }, nil)
+		e.b.Mov(any, ir.K(1))
+		e.skipTo = l
+		e.outerRow(p, r, func() { e.consume(p.i + 1) })
+		e.b.Clear(r)
+	})
+	e.b.Next(l)
+	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	e.skipTo = outer
+	e.b.Clear(cur, end, any)
+	e.probeDone(p)
+}
+
+// nextMatch opens a register with the next tuple from cur on that matches, 0 at the end.
+func (e *emitter) nextMatch(p *probe, cur, end ir.Reg) ir.Reg {
+	r := e.int("match")
+	e.b.Mov(r, ir.K(0))
+	l := e.b.Loop()
+	e.block(func() {
+		e.b.Break(l, ir.UGE, cur.V(), end.V())
+		c := e.int("candidate")
+		e.b.Mov(c, cur.V())
+		e.b.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
+		e.mismatch(p, c, func(cc ir.Cond, x, y ir.Val) { e.b.Continue(l, cc, x, y) })
+		if len(p.op.On) > 0 {
+			ok := e.holds(p, c)
+			e.b.Continue(l, ir.EQ, ok.V(), ir.K(0))
+			e.b.Clear(ok)
+		}
+		e.b.Mov(r, c.V())
+		e.b.Clear(c)
+		e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+	})
+	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	return r
+}
+
+// findOne opens a register with the only match, 0 if there is none. For scalar subqueries
+// a second match is an error.
+func (e *emitter) findOne(p *probe) ir.Reg {
+	if p.t.Kind.Unique() {
+		r := e.findUnique(p)
+		if len(p.op.On) > 0 {
+			e.when(ir.NE, r.V(), ir.K(0), func() {
+				ok := e.holds(p, r)
+				e.b.Sel(r, ir.EQ, ok.V(), ir.K(0), ir.K(0), r.V())
+				e.b.Clear(ok)
+			}, nil)
+		}
+		return r
+	}
+	cur, end := e.candidates(p)
+	r := e.nextMatch(p, cur, end)
+	e.when(ir.NE, r.V(), ir.K(0), func() {
+		second := e.nextMatch(p, cur, end)
+		e.b.Exit(e.fail(diag.Errorf(diag.CardinalityViolation, -1, "more than one row returned by a subquery used as an expression")),
+			ir.NE, second.V(), ir.K(0))
+		e.b.Clear(second)
+	}, nil)
+	// The caller clears r; cur and end were opened before it and end here.
+	e.b.Clear(cur, end)
+	return r
+}
+
+// outerRow binds the tuple at r, or NULLs if r is 0, and runs rest.
+func (e *emitter) outerRow(p *probe, r ir.Reg, rest func()) {
+	if p.op.SetFlag {
+		e.when(ir.NE, r.V(), ir.K(0), func() { e.setFlag(p, r) }, nil)
+	}
+	miss := e.int("miss")
+	e.b.Set(miss, ir.EQ, r.V(), ir.K(0))
+	zero := e.loadWord("zero", Word{Kind: WordZero})
+	e.b.Sel(r, ir.EQ, r.V(), ir.K(0), zero.V(), r.V())
+	e.b.Clear(zero)
+	e.bindTuple(p, r, miss.V())
+	rest()
+	e.b.Clear(miss)
+}

@@ -1,0 +1,211 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// source opens the row loop and emits everything inside it.
+func (e *emitter) source() {
+	e.maxRows = layout.Between(0, max(e.Rows, 1))
+	switch s := e.Pipeline.Source.(type) {
+	case *pipe.Table:
+		e.b.Comment("scan " + s.Scan.Table.Name)
+		e.rows(func(i ir.Reg) { e.scanRow(s, i) })
+	case *pipe.Buffer:
+		e.b.Comment("scan tuples")
+		e.rows(func(i ir.Reg) { e.tupleRow(s, i) })
+	case *pipe.Constants:
+		e.b.Comment("constants")
+		e.rows(func(i ir.Reg) { e.tupleRow(&pipe.Buffer{}, i) })
+	}
+}
+
+// rows loops over the morsel. A row that is dropped continues the loop.
+func (e *emitter) rows(body func(i ir.Reg)) {
+	i, n := e.int("row"), e.int("end")
+	e.b.Load8(i, ir.At(ir.Ctx, CtxLo))
+	e.b.Load8(n, ir.At(ir.Ctx, CtxHi))
+	l := e.b.Loop()
+	e.skipTo = l
+	e.block(func() { body(i) })
+	e.b.Next(l)
+	e.b.Op2(ir.Add, i, i.V(), ir.K(1))
+	e.b.EndLoop(l, ir.LT, i.V(), n.V())
+	e.b.Clear(i, n)
+}
+
+// skip drops the current row under a condition.
+func (e *emitter) skip(c ir.Cond, x, y ir.Val) {
+	if e.Target == ir.GPU {
+		e.b.Break(e.skipTo, c, x, y)
+		return
+	}
+	e.b.Continue(e.skipTo, c, x, y)
+}
+
+func (e *emitter) scanRow(s *pipe.Table, i ir.Reg) {
+	for k, id := range s.Scan.Cols {
+		e.bindLazy(id, func() value { return e.loadColumn(s.Scan, k, i) })
+	}
+	for _, p := range orderPreds(s.Scan.Filter) {
+		e.filter(p)
+	}
+	for _, f := range e.Filters {
+		e.scanFilter(f)
+	}
+	e.clearDead(0)
+	e.consume(0)
+}
+
+// columnDesc is what a snapshot says of a scanned column, the same for all its segments.
+func columnDesc(scan *plan.Scan, k int) layout.Desc {
+	ord := scan.Ordinal[k]
+	t := scan.Table.Columns[ord].Type
+	st := &scan.Snap.Stats[ord]
+	d := layout.Desc{Type: t, Nullable: st.NullCount > 0}
+	switch t.Phys() {
+	case types.PhysI64, types.PhysI128:
+		d.Range = layout.TypeRange(t)
+		if st.HasRange {
+			d.Range = layout.Range{Known: true, Lo: st.Min.Int128(), Hi: st.Max.Int128()}
+		} else if scan.Snap.Rows == st.NullCount {
+			d.Range = layout.Between(0, 0)
+		}
+	}
+	d.Form = layout.FormOf(t, d.Range)
+	if st.Dict != nil {
+		d.Form, d.Dict, d.Range = layout.Code, st.Dict, layout.Between(0, int64(max(st.DictLen-1, 0)))
+	}
+	return d
+}
+
+// loadColumn reads column k of a table at row i.
+func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
+	shape := e.Shapes[k]
+	name := e.Cols.Get(scan.Cols[k]).Name
+	v := value{d: columnDesc(scan, k), null: ir.K(0)}
+	p := e.loadWord(name+".data", Word{Kind: WordData, Index: k})
+
+	at := func(w int) ir.Mem { return ir.AtIndex(p, i, w, 0) }
+	sixteen := func() { // turn p into the address of element i
+		off := e.int("off")
+		e.b.Op2(ir.Shl, off, i.V(), ir.K(4))
+		e.b.Op2(ir.Add, p, p.V(), off.V())
+		e.b.Clear(off)
+	}
+	switch shape.Enc {
+	case column.EncInt, column.EncDict:
+		r := e.int(name)
+		e.b.Load(r, at(int(shape.Width)), int(shape.Width), false)
+		e.b.Clear(p)
+		if shape.Based {
+			base := e.loadWord(name+".base", Word{Kind: WordBase, Index: k})
+			e.b.Op2(ir.Add, r, r.V(), base.V())
+			e.b.Clear(base)
+		}
+		v.a, v.ownA = r.V(), true
+		switch want := v.d.Form; {
+		case shape.Enc == column.EncDict && want == layout.Str:
+			// Other segments of this column are not coded: the plain form serves all.
+			v = e.dictOfChunk(v, k)
+		case want == layout.I128:
+			v.d.Form = layout.I64
+			v.d.Range = layout.Range{} // sign unknown
+			v = e.wide(v)
+			v.d = columnDesc(scan, k)
+		}
+	case column.EncI128, column.EncIvl:
+		sixteen()
+		a, b := e.int(name), e.int(name+".hi")
+		e.b.Load8(a, ir.At(p, 0))
+		e.b.Load8(b, ir.At(p, 8))
+		e.b.Clear(p)
+		v.a, v.b, v.ownA, v.ownB = a.V(), b.V(), true, true
+		if v.d.Form == layout.I64 {
+			e.b.Clear(b)
+			v.b, v.ownB = ir.Val{}, false
+		}
+	case column.EncF64:
+		r := e.float(name)
+		e.b.FLoad(r, at(int(shape.Width)), int(shape.Width))
+		e.b.Clear(p)
+		v.a, v.ownA = r.V(), true
+	case column.EncStr:
+		sixteen()
+		s := e.descriptor(p, Word{Kind: WordHeap, Index: k})
+		e.b.Clear(p)
+		v.a, v.b, v.ownA, v.ownB = s.a, s.b, true, true
+	}
+	if shape.Nulls {
+		np := e.loadWord(name+".nulls", Word{Kind: WordNull, Index: k})
+		n := e.int(name + ".null")
+		e.b.Load(n, ir.AtIndex(np, i, 1, 0), 1, false)
+		e.b.Clear(np)
+		v.null, v.ownNull = n.V(), true
+	} else if v.d.Nullable {
+		// Only other segments have NULLs; code after this must look the same for all.
+		n := e.int(name + ".null")
+		e.b.Mov(n, ir.K(0))
+		v.null, v.ownNull = n.V(), true
+	}
+	return v
+}
+
+// dictOfChunk decodes a code by the dictionary of the chunk at hand.
+func (e *emitter) dictOfChunk(v value, k int) value {
+	desc := e.loadWord("desc", Word{Kind: WordDesc, Index: k})
+	off := e.int("off")
+	e.b.Op2(ir.Shl, off, v.a, ir.K(4))
+	e.b.Op2(ir.Add, desc, desc.V(), off.V())
+	e.b.Clear(off)
+	s := e.descriptor(desc, Word{Kind: WordDHeap, Index: k})
+	e.b.Clear(desc)
+	e.b.Clear(v.a.R)
+	s.d = v.d
+	return s
+}
+
+// tupleRow binds the fields of tuple i of a buffer.
+func (e *emitter) tupleRow(s *pipe.Buffer, i ir.Reg) {
+	p := e.int("tuple")
+	e.b.Load8(p, ir.At(ir.Ctx, CtxSource))
+	if e.Indirect {
+		e.b.Load8(p, ir.AtIndex(p, i, 8, 0))
+	} else {
+		off := e.int("off")
+		e.b.Op2(ir.Mul, off, i.V(), ir.K(int64(e.Tuple.Size)))
+		e.b.Op2(ir.Add, p, p.V(), off.V())
+		e.b.Clear(off)
+	}
+	if s.Flag != pipe.AllTuples {
+		f := e.int("flag")
+		e.b.Load(f, ir.At(p, e.Tuple.Flag), 1, false)
+		want := int64(1)
+		if s.Flag == pipe.Unmatched {
+			want = 0
+		}
+		e.skip(ir.NE, f.V(), ir.K(want))
+		e.b.Clear(f)
+	}
+	for k := range e.Tuple.Fields {
+		f := &e.Tuple.Fields[k]
+		e.bindLazy(plan.ColID(f.ID), func() value { return e.loadField(p, f, ir.K(0)) })
+	}
+	for k, from := range s.From {
+		if f := e.Tuple.Find(int32(from)); f != nil && s.To[k] != from {
+			e.bindLazy(s.To[k], func() value { return e.loadField(p, f, ir.K(0)) })
+		}
+	}
+	if e.Merge {
+		e.mergeRow(p)
+	} else {
+		e.clearDead(0)
+		e.consume(0)
+	}
+	e.b.Clear(p)
+}

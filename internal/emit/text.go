@@ -1,0 +1,240 @@
+package emit
+
+import (
+	"encoding/binary"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Strings are read by 8-byte words. Storage is padded so that reading past the end of a
+// string is harmless; the bytes that do not belong to it are masked off.
+
+// textCompare opens a register with cond(l, r).
+func (e *emitter) textCompare(c ir.Cond, l, r value) ir.Reg {
+	if c == ir.EQ || c == ir.NE {
+		return e.textEqual(c, l, r)
+	}
+	// The first word that differs decides, read as big-endian numbers; else the lengths.
+	res, n, i := e.int("order"), e.int("common"), e.int("i")
+	e.b.Sel(n, ir.ULT, l.b, r.b, l.b, r.b)
+	e.b.Op2(ir.Sub, res, l.b, r.b)
+	e.b.Mov(i, ir.K(0))
+	e.loop(func(lp int32) {
+		e.b.Break(lp, ir.GE, i.V(), n.V())
+		a, b := e.wordAt(l.a, i), e.wordAt(r.a, i)
+		e.b.Op1(ir.Bswap, a, a.V())
+		e.b.Op1(ir.Bswap, b, b.V())
+		left := e.int("left") // bits of the last word that count
+		e.b.Op2(ir.Sub, left, n.V(), i.V())
+		e.when(ir.LT, left.V(), ir.K(8), func() {
+			e.b.Op2(ir.Shl, left, left.V(), ir.K(3))
+			e.b.Op2(ir.Sub, left, ir.K(64), left.V())
+			e.b.Op2(ir.Shr, a, a.V(), left.V())
+			e.b.Op2(ir.Shr, b, b.V(), left.V())
+		}, nil)
+		e.b.Clear(left)
+		e.when(ir.NE, a.V(), b.V(), func() {
+			e.b.Sel(res, ir.ULT, a.V(), b.V(), ir.K(-1), ir.K(1))
+			e.b.Break(lp, ir.Always, ir.K(0), ir.K(0))
+		}, nil)
+		e.b.Op2(ir.Add, i, i.V(), ir.K(8))
+		e.b.Clear(a, b)
+	})
+	e.b.Set(res, c, res.V(), ir.K(0))
+	e.b.Clear(n, i)
+	return res
+}
+
+func (e *emitter) wordAt(base ir.Val, i ir.Reg) ir.Reg {
+	w := e.int("word")
+	e.b.Load8(w, ir.AtIndex(base.R, i, 1, 0))
+	return w
+}
+
+// textEqual opens a register with l = r (or l <> r).
+func (e *emitter) textEqual(c ir.Cond, l, r value) ir.Reg {
+	res := e.int("equal")
+	e.b.Set(res, ir.EQ, l.b, r.b)
+	e.when(ir.NE, res.V(), ir.K(0), func() {
+		i := e.int("i")
+		e.b.Mov(i, ir.K(0))
+		e.loop(func(lp int32) {
+			left := e.int("left")
+			e.b.Op2(ir.Sub, left, l.b, i.V())
+			e.b.Break(lp, ir.LE, left.V(), ir.K(0))
+			a, b := e.wordAt(l.a, i), e.wordAt(r.a, i)
+			e.b.Op2(ir.Xor, a, a.V(), b.V())
+			e.when(ir.LT, left.V(), ir.K(8), func() { // little-endian: low bytes come first
+				e.b.Op2(ir.Shl, left, left.V(), ir.K(3))
+				e.b.Op2(ir.Sub, left, ir.K(64), left.V())
+				e.b.Op2(ir.Shl, a, a.V(), left.V())
+			}, nil)
+			e.when(ir.NE, a.V(), ir.K(0), func() {
+				e.b.Mov(res, ir.K(0))
+				e.b.Break(lp, ir.Always, ir.K(0), ir.K(0))
+			}, nil)
+			e.b.Op2(ir.Add, i, i.V(), ir.K(8))
+			e.b.Clear(left, a, b)
+		})
+		e.b.Clear(i)
+	}, nil)
+	if c == ir.NE {
+		e.b.Op2(ir.Xor, res, res.V(), ir.K(1))
+	}
+	return res
+}
+
+// bytesAre opens a register telling whether the bytes at [p] begin with a literal, which has
+// been checked to fit.
+func (e *emitter) bytesAre(p ir.Reg, lit string) ir.Reg {
+	ok := e.int("match")
+	e.b.Mov(ok, ir.K(1))
+	var step func(off int)
+	step = func(off int) {
+		if off >= len(lit) {
+			return
+		}
+		k := min(8, len(lit)-off)
+		var w [8]byte
+		copy(w[:], lit[off:off+k])
+		word := e.int("word")
+		e.b.Load8(word, ir.At(p, off))
+		if k < 8 {
+			e.b.Op2(ir.Shl, word, word.V(), ir.K(int64(64-8*k)))
+		}
+		want := int64(binary.LittleEndian.Uint64(w[:]) << (64 - 8*k))
+		e.b.Set(ok, ir.EQ, word.V(), ir.K(want))
+		e.b.Clear(word)
+		if off+k < len(lit) {
+			e.when(ir.NE, ok.V(), ir.K(0), func() { step(off + k) }, nil)
+		}
+	}
+	step(0)
+	return ok
+}
+
+// equalLiteral opens a register with text = literal.
+func (e *emitter) equalLiteral(v value, lit string) ir.Reg {
+	ok := e.int("equal")
+	e.b.Set(ok, ir.EQ, v.b, ir.K(int64(len(lit))))
+	if len(lit) > 0 {
+		e.when(ir.NE, ok.V(), ir.K(0), func() {
+			t := e.bytesAre(v.a.R, lit)
+			e.b.Mov(ok, t.V())
+			e.b.Clear(t)
+		}, nil)
+	}
+	return ok
+}
+
+// substring is substring(text from start for count), counted in characters.
+func (e *emitter) substring(x *plan.Call) value {
+	v := e.text(e.eval(x.Args[0]))
+	vs := []value{v}
+	start := e.eval(x.Args[1])
+	vs = append(vs, start)
+	n, own := e.anyNull(v, start)
+	p, q, end := e.int("from"), e.int("to"), e.int("end")
+	e.b.Mov(p, v.a)
+	e.b.Op2(ir.Add, end, v.a, v.b)
+	skip := e.int("skip")
+	e.b.Op2(ir.Sub, skip, start.a, ir.K(1))
+	var count ir.Reg
+	if len(x.Args) > 2 {
+		c := e.eval(x.Args[2])
+		n2, own2 := e.anyNull(c)
+		if n2 != ir.K(0) {
+			m := e.int("null")
+			e.b.Op2(ir.Or, m, n, n2)
+			e.freeNull(n, own)
+			e.freeNull(n2, own2)
+			n, own = m.V(), true
+		}
+		vs = append(vs, c)
+		count = e.int("count")
+		e.b.Mov(count, c.a)
+		fail := e.fail(diag.Errorf(diag.SubstringError, x.Pos, "negative substring length not allowed"))
+		if n.IsImm() {
+			e.b.Exit(fail, ir.LT, count.V(), ir.K(0))
+		} else {
+			e.b.Sel(count, ir.NE, n, ir.K(0), ir.K(0), count.V())
+			e.b.Exit(fail, ir.LT, count.V(), ir.K(0))
+		}
+		// A start before the text uses up part of the count.
+		t := e.int("before")
+		e.b.Op2(ir.Add, t, count.V(), skip.V())
+		e.b.Sel(count, ir.LT, skip.V(), ir.K(0), t.V(), count.V())
+		e.b.Clear(t)
+	}
+	e.skipChars(p, end, skip)
+	if len(x.Args) > 2 {
+		e.b.Mov(q, p.V())
+		e.skipChars(q, end, count)
+		e.b.Clear(count)
+	} else {
+		e.b.Mov(q, end.V())
+	}
+	e.b.Op2(ir.Sub, q, q.V(), p.V())
+	e.b.Clear(end, skip)
+	e.free(vs...)
+	return value{d: layout.Desc{Type: types.TText, Form: layout.Str}, a: p.V(), b: q.V(), ownA: true, ownB: true}.withNull(n, own)
+}
+
+// skipChars moves p over up to n characters, not beyond end; n is used up.
+func (e *emitter) skipChars(p, end, n ir.Reg) {
+	e.loop(func(l int32) {
+		e.b.Break(l, ir.LE, n.V(), ir.K(0))
+		e.b.Break(l, ir.UGE, p.V(), end.V())
+		e.nextChar(p, end)
+		e.b.Op2(ir.Sub, n, n.V(), ir.K(1))
+	})
+}
+
+// nextChar moves p over one UTF-8 character.
+func (e *emitter) nextChar(p, end ir.Reg) {
+	e.loop(func(l int32) {
+		e.b.Op2(ir.Add, p, p.V(), ir.K(1))
+		e.b.Break(l, ir.UGE, p.V(), end.V())
+		c := e.int("byte")
+		e.b.Load(c, ir.At(p, 0), 1, false)
+		e.b.Op2(ir.And, c, c.V(), ir.K(0xC0))
+		e.b.Break(l, ir.NE, c.V(), ir.K(0x80)) // continuation bytes are 10xxxxxx
+		e.b.Clear(c)
+	})
+}
+
+// length is the number of characters, or of bytes.
+func (e *emitter) length(x *plan.Call) value {
+	v := e.text(e.eval(x.Args[0]))
+	n, own := e.anyNull(v)
+	r := e.int("length")
+	if x.Op == plan.OctetLength {
+		e.b.Mov(r, v.b)
+	} else {
+		p, end := e.int("p"), e.int("end")
+		e.b.Mov(p, v.a)
+		e.b.Op2(ir.Add, end, v.a, v.b)
+		e.b.Mov(r, ir.K(0))
+		e.loop(func(l int32) {
+			e.b.Break(l, ir.UGE, p.V(), end.V())
+			e.nextChar(p, end)
+			e.b.Op2(ir.Add, r, r.V(), ir.K(1))
+		})
+		e.b.Clear(p, end)
+	}
+	e.free(v)
+	return intVal(x.T, r, layout.Between(0, 1<<31-1)).withNull(n, own)
+}
+
+// startsWith tests a literal prefix.
+func (e *emitter) startsWith(x *plan.Call) value {
+	c, ok := x.Args[1].(*plan.Const)
+	if !ok {
+		refuse(x.Pos, "starts_with needs a literal prefix")
+	}
+	return e.matchPattern(e.eval(x.Args[0]), []likePart{{lit: c.V.S}}, true, false)
+}

@@ -1,0 +1,88 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Whole-tuple helpers: dematerialize (loadField), materialize (storeField), and the layout of
+// what is to be stored.
+
+// loadField reads a field of the tuple at p. miss, when a register, is 1 if p is only the
+// zero tuple of an outer row without match: then the field is NULL.
+func (e *emitter) loadField(p ir.Reg, f *layout.Field, miss ir.Val) value {
+	v := value{d: f.Desc, null: ir.K(0)}
+	if f.Desc.Form == layout.F64 {
+		r := e.float(f.Name)
+		e.b.FLoad(r, ir.At(p, f.Off), 8)
+		v.a, v.ownA = r.V(), true
+	} else {
+		r := e.int(f.Name)
+		e.b.Load8(r, ir.At(p, f.Off))
+		v.a, v.ownA = r.V(), true
+		if v.two() {
+			r := e.int(f.Name + ".2")
+			e.b.Load8(r, ir.At(p, f.Off+8))
+			v.b, v.ownB = r.V(), true
+		}
+	}
+	if f.Null >= 0 {
+		n := e.int(f.Name + ".null")
+		e.b.Load(n, ir.At(p, f.Null), 1, false)
+		if !miss.IsImm() {
+			e.b.Op2(ir.Or, n, n.V(), miss)
+		}
+		v.null, v.ownNull = n.V(), true
+	} else if !miss.IsImm() {
+		n := e.int(f.Name + ".null")
+		e.b.Mov(n, miss)
+		v.null, v.ownNull = n.V(), true
+	}
+	v.d.Nullable = !v.never()
+	return v
+}
+
+// storeField writes a value to a field; the value's form is adapted to the field's. The
+// caller keeps v.
+func (e *emitter) storeField(p ir.Reg, f *layout.Field, v value) {
+	w := e.reform(v.borrowed(), f.Desc.Form)
+	if f.Desc.Form == layout.F64 {
+		e.b.FStore(ir.At(p, f.Off), w.a.R, 8)
+	} else {
+		e.b.Store(ir.At(p, f.Off), w.a, 8)
+		if w.two() {
+			e.b.Store(ir.At(p, f.Off+8), w.b, 8)
+		}
+	}
+	if f.Null >= 0 {
+		e.b.Store(ir.At(p, f.Null), w.null, 1)
+	}
+	w.null, w.ownNull = ir.K(0), false // still v's
+	e.free(w)
+}
+
+// field describes a value to be stored. In generic tuples only the type counts.
+func (e *emitter) field(id plan.ColID, name string, d layout.Desc) layout.Field {
+	if e.Generic {
+		d = layout.Desc{Type: d.Type, Nullable: true, Range: layout.TypeRange(d.Type)}
+		d.Form = layout.FormOf(d.Type, d.Range)
+	}
+	return layout.Field{ID: int32(id), Name: name, Desc: d}
+}
+
+// newTuple makes room for a tuple at the sink's cursor and returns its address; the
+// executor is asked for more space when there is none.
+func (e *emitter) newTuple(size int) ir.Reg {
+	p, end := e.int("out"), e.int("outend")
+	e.b.Load8(p, ir.At(ir.Ctx, CtxCur))
+	e.b.Load8(end, ir.At(ir.Ctx, CtxEnd))
+	e.when(ir.UGE, p.V(), end.V(), func() {
+		e.b.Yield(YieldGrow)
+		e.b.Load8(p, ir.At(ir.Ctx, CtxCur))
+	}, nil)
+	e.b.Lea(end, ir.At(p, size))
+	e.b.Store(ir.At(ir.Ctx, CtxCur), end.V(), 8)
+	e.b.Clear(end)
+	return p
+}

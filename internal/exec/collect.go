@@ -1,0 +1,143 @@
+package exec
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// collectSink keeps tuples in the order of the morsels that made them, so that the result
+// does not depend on the number of threads; then it sorts and cuts.
+type collectSink struct {
+	r       *run
+	s       *pipe.Collect
+	tuple   *layout.Tuple
+	workers []*collector
+	out     Rows
+}
+
+// collector is one worker's part: its buffer, and which pieces belong to which morsel.
+type collector struct {
+	buf    buffer
+	marks  []mark
+	pruned int64 // rows dropped by top-N
+}
+
+// mark says that pieces from the given one on belong to morsel seq.
+type mark struct {
+	seq    int64
+	pieces []Piece
+}
+
+func (s *collectSink) attach(w *worker) error {
+	c := s.workers[w.id]
+	if c == nil {
+		c = &collector{buf: buffer{mem: s.r.mem, stride: s.tuple.Size}}
+		s.workers[w.id] = c
+	}
+	store64(w.ctx+emit.CtxCur, uint64(c.buf.cur))
+	store64(w.ctx+emit.CtxEnd, uint64(c.buf.end))
+	return nil
+}
+
+func (s *collectSink) grow(w *worker) error {
+	c := s.workers[w.id]
+	if err := c.buf.grow(uintptr(load64(w.ctx + emit.CtxCur))); err != nil {
+		return err
+	}
+	store64(w.ctx+emit.CtxCur, uint64(c.buf.cur))
+	store64(w.ctx+emit.CtxEnd, uint64(c.buf.end))
+	return nil
+}
+
+func (s *collectSink) morsel(w *worker) {
+	c := s.workers[w.id]
+	c.buf.cut(uintptr(load64(w.ctx + emit.CtxCur)))
+	if len(c.buf.pieces) > 0 {
+		c.marks = append(c.marks, mark{w.seq, c.buf.pieces})
+		c.buf.pieces = nil
+		if w.j.limit >= 0 {
+			var n int64
+			for _, p := range c.marks[len(c.marks)-1].pieces {
+				n += int64(p.N)
+			}
+			w.j.feed.mu.Lock()
+			w.j.feed.got += n
+			w.j.feed.mu.Unlock()
+		}
+	}
+}
+
+func (s *collectSink) detach(*worker) {}
+
+func (s *collectSink) finish() error {
+	var marks []mark
+	for _, c := range s.workers {
+		if c != nil {
+			marks = append(marks, c.marks...)
+		}
+	}
+	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.seq, b.seq) })
+	s.out = Rows{Tuple: s.tuple}
+	for _, m := range marks {
+		for _, p := range m.pieces {
+			if k := len(s.out.Pieces); k > 0 {
+				if last := &s.out.Pieces[k-1]; last.Addr+uintptr(last.N*s.tuple.Size) == p.Addr {
+					last.N += p.N // morsels that follow each other in one chunk
+					continue
+				}
+			}
+			s.out.Pieces = append(s.out.Pieces, p)
+		}
+	}
+	if len(s.s.Keys) > 0 {
+		if err := s.sort(); err != nil {
+			return err
+		}
+	}
+	s.out.cut(s.s.Offset, s.s.Limit)
+	return nil
+}
+
+func (s *collectSink) rows() Rows { return s.out }
+
+func (s *collectSink) note() string {
+	switch {
+	case len(s.s.Keys) > 0 && s.s.Limit >= 0:
+		return "top-N"
+	case len(s.s.Keys) > 0:
+		return "sort"
+	}
+	return ""
+}
+
+// cut keeps limit rows after offset; limit < 0 keeps all.
+func (rs *Rows) cut(offset, limit int64) {
+	if offset <= 0 && limit < 0 {
+		return
+	}
+	var out []Piece
+	step := uintptr(8)
+	if !rs.Indirect {
+		step = uintptr(rs.Tuple.Size)
+	}
+	for _, p := range rs.Pieces {
+		if offset > 0 {
+			k := min(offset, int64(p.N))
+			offset -= k
+			p.Addr += uintptr(k) * step
+			p.N -= int(k)
+		}
+		if limit >= 0 {
+			p.N = int(min(int64(p.N), limit))
+			limit -= int64(p.N)
+		}
+		if p.N > 0 {
+			out = append(out, p)
+		}
+	}
+	rs.Pieces = out
+}

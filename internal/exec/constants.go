@@ -1,0 +1,73 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// constants writes literal rows as tuples.
+func (r *run) constants(src *pipe.Constants) (Rows, error) {
+	fs := make([]layout.Field, len(src.Cols))
+	for i, id := range src.Cols {
+		c := r.prog.Query.Cols.Get(id)
+		d := layout.Desc{Type: c.Type, Range: layout.TypeRange(c.Type)}
+		d.Form = layout.FormOf(c.Type, d.Range)
+		for _, row := range src.Rows {
+			d.Nullable = d.Nullable || row[i].(*plan.Const).V.Null
+		}
+		fs[i] = layout.Field{ID: int32(id), Name: c.Name, Desc: d}
+	}
+	t := layout.NewTuple(false, false, fs)
+	rows := Rows{Tuple: t}
+	if len(src.Rows) == 0 {
+		return rows, nil
+	}
+	a, err := r.mem.alloc(len(src.Rows) * t.Size)
+	if err != nil {
+		return rows, err
+	}
+	rows.Pieces = []Piece{{a, len(src.Rows)}}
+	for k, row := range src.Rows {
+		for i := range fs {
+			if err := r.store(a+uintptr(k*t.Size), &fs[i], row[i].(*plan.Const).V); err != nil {
+				return rows, err
+			}
+		}
+	}
+	return rows, nil
+}
+
+// store writes a literal to a field.
+func (r *run) store(tuple uintptr, f *layout.Field, v types.Value) error {
+	if v.Null {
+		store8(tuple+uintptr(f.Null), 1)
+		return nil
+	}
+	at := tuple + uintptr(f.Off)
+	switch f.Desc.Form {
+	case layout.F64:
+		store64(at, math.Float64bits(v.F))
+	case layout.Str:
+		p, err := r.mem.alloc(len(v.S) + 8)
+		if err != nil {
+			return err
+		}
+		copy(bytesAt(p, len(v.S)), v.S)
+		store64(at, uint64(p))
+		store64(at+8, uint64(len(v.S)))
+	case layout.Ivl:
+		store64(at, uint64(v.I))
+		store64(at+8, uint64(v.Hi))
+	default:
+		x := v.Int128()
+		store64(at, x.Lo)
+		if f.Desc.Form == layout.I128 {
+			store64(at+8, uint64(x.Hi))
+		}
+	}
+	return nil
+}

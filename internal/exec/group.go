@@ -1,0 +1,326 @@
+package exec
+
+import (
+	"fmt"
+
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// groupSink keeps groups per worker and merges them at the end, by partitions of the hash,
+// in parallel.
+type groupSink struct {
+	r       *run
+	s       *pipe.Aggregate
+	plan    *emit.GroupPlan
+	workers []*groups
+	result  Rows
+}
+
+// groups is one worker's table.
+type groups struct {
+	buf  buffer
+	dir  uintptr // directory or array
+	mask uint64
+	room uint64
+	n    uint64 // groups when the directory was last rebuilt
+	one  uintptr
+}
+
+const firstDirectory = 1 << 10
+
+func (s *groupSink) newGroups() (*groups, error) {
+	g := &groups{buf: buffer{mem: s.r.mem, stride: s.plan.Tuple.Size}}
+	var err error
+	switch s.plan.Mode {
+	case emit.Ungrouped:
+		if g.one, err = s.r.mem.alloc(s.plan.Tuple.Size); err != nil {
+			return nil, err
+		}
+		for i, a := range s.s.Group.Aggs {
+			f := &s.plan.Tuple.Fields[i]
+			lo, hi := emit.Neutral(a.Func, f.Desc.Form)
+			store64(g.one+uintptr(f.Off), uint64(lo))
+			if f.Desc.Form.Words() == 2 {
+				store64(g.one+uintptr(f.Off)+8, uint64(hi))
+			}
+			if f.Null >= 0 {
+				store8(g.one+uintptr(f.Null), 1)
+			}
+		}
+	case emit.ArrayGroups:
+		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * s.plan.Tuple.Size)
+	default:
+		g.dir, err = s.r.mem.alloc(firstDirectory * 8)
+		g.mask, g.room = firstDirectory-1, firstDirectory/2
+	}
+	return g, err
+}
+
+func (s *groupSink) attach(w *worker) error {
+	g := s.workers[w.id]
+	if g == nil {
+		var err error
+		if g, err = s.newGroups(); err != nil {
+			return err
+		}
+		s.workers[w.id] = g
+	}
+	g.toContext(w)
+	return nil
+}
+
+func (g *groups) toContext(w *worker) {
+	store64(w.ctx+emit.CtxCur, uint64(g.buf.cur))
+	store64(w.ctx+emit.CtxEnd, uint64(g.buf.end))
+	store64(w.ctx+emit.CtxDir, uint64(g.dir))
+	store64(w.ctx+emit.CtxMask, g.mask)
+	store64(w.ctx+emit.CtxRoom, g.room)
+	store64(w.ctx+emit.CtxState, uint64(g.one))
+}
+
+// fromContext takes the cursor and the room left back from the context.
+func (g *groups) fromContext(w *worker) {
+	g.buf.cur = uintptr(load64(w.ctx + emit.CtxCur))
+	g.room = load64(w.ctx + emit.CtxRoom)
+}
+
+func (s *groupSink) grow(w *worker) error { return s.growGroups(w, s.workers[w.id]) }
+
+// growGroups makes room for another tuple, and a directory of four times the size when it is half full.
+func (s *groupSink) growGroups(w *worker, g *groups) error {
+	g.fromContext(w)
+	if g.buf.cur >= g.buf.end {
+		if err := g.buf.grow(g.buf.cur); err != nil {
+			return err
+		}
+	}
+	if g.room == 0 {
+		size := (g.mask + 1) * 4
+		dir, err := s.r.mem.alloc(int(size) * 8)
+		if err != nil {
+			return err
+		}
+		to, mask := words(dir, int(size)), size-1
+		for _, e := range words(g.dir, int(g.mask+1)) {
+			if e == 0 {
+				continue
+			}
+			i := load64(uintptr(e&layout.AddrMask)) & mask
+			for to[i] != 0 {
+				i = (i + 1) & mask
+			}
+			to[i] = e
+		}
+		s.r.mem.free(g.dir)
+		g.room = size/2 - (g.mask+1)/2
+		g.dir, g.mask = dir, mask
+	}
+	g.toContext(w)
+	return nil
+}
+
+func (s *groupSink) morsel(*worker) {}
+
+func (s *groupSink) detach(w *worker) {
+	g := s.workers[w.id]
+	g.fromContext(w)
+}
+
+func (s *groupSink) note() string {
+	return fmt.Sprintf("%s, %d groups", s.plan.Mode, s.result.Len())
+}
+
+// finish merges the workers' groups into one result.
+func (s *groupSink) finish() error {
+	var gs []*groups
+	for _, g := range s.workers {
+		if g != nil {
+			gs = append(gs, g)
+		}
+	}
+	if len(gs) == 0 {
+		g, err := s.newGroups()
+		if err != nil {
+			return err
+		}
+		gs = append(gs, g)
+	}
+	s.result = Rows{Tuple: s.plan.Tuple}
+	if s.plan.Mode == emit.HashGroups {
+		return s.finishHash(gs)
+	}
+	if len(gs) > 1 {
+		var rest []uint64
+		for _, g := range gs[1:] {
+			rest = append(rest, s.occupied(g)...)
+		}
+		m, err := s.newMerger()
+		if err != nil {
+			return err
+		}
+		if err := m.into(gs[0], rest); err != nil {
+			return err
+		}
+	}
+	if s.plan.Mode == emit.Ungrouped {
+		s.result.Pieces = []Piece{{gs[0].one, 1}}
+		return nil
+	}
+	return s.indirect(s.occupied(gs[0]))
+}
+
+// indirect makes the result an array of addresses.
+func (s *groupSink) indirect(addrs []uint64) error {
+	s.result.Indirect = true
+	if len(addrs) == 0 {
+		return nil
+	}
+	a, err := s.r.mem.alloc(len(addrs) * 8)
+	if err != nil {
+		return err
+	}
+	copy(words(a, len(addrs)), addrs)
+	s.result.Pieces = []Piece{{a, len(addrs)}}
+	return nil
+}
+
+// occupied lists the tuples of groups that exist.
+func (s *groupSink) occupied(g *groups) []uint64 {
+	if s.plan.Mode == emit.Ungrouped {
+		return []uint64{uint64(g.one)}
+	}
+	var out []uint64
+	size := uintptr(s.plan.Tuple.Size)
+	for i := range uintptr(s.plan.Slots) {
+		if a := g.dir + i*size; load8(a+uintptr(s.plan.Tuple.Flag)) != 0 {
+			out = append(out, uint64(a))
+		}
+	}
+	return out
+}
+
+// finishHash: one worker's table is the result as it is; several are merged, partition by partition.
+func (s *groupSink) finishHash(gs []*groups) error {
+	for _, g := range gs {
+		g.buf.cut(g.buf.cur)
+	}
+	if len(gs) == 1 {
+		s.result.Pieces = gs[0].buf.pieces
+		return nil
+	}
+	const partBits = 6
+	parts := make([][][]uint64, len(gs)) // worker, partition
+	err := s.r.parallel(len(gs), func(i int) error {
+		parts[i] = make([][]uint64, 1<<partBits)
+		rows := Rows{Tuple: s.plan.Tuple, Pieces: gs[i].buf.pieces}
+		var counts [1 << partBits]int
+		rows.Each(func(a uintptr) bool {
+			counts[partition(load64(a))]++
+			return true
+		})
+		for p := range parts[i] {
+			parts[i][p] = make([]uint64, 0, counts[p])
+		}
+		rows.Each(func(a uintptr) bool {
+			p := partition(load64(a))
+			parts[i][p] = append(parts[i][p], uint64(a))
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// All code is made before the workers start.
+	m, err := s.newMerger()
+	if err != nil {
+		return err
+	}
+	done := make([]*groups, 1<<partBits)
+	err = s.r.parallel(1<<partBits, func(p int) error {
+		g, err := s.newGroups()
+		if err != nil {
+			return err
+		}
+		done[p] = g
+		mine := *m
+		for i := range gs {
+			if len(parts[i][p]) == 0 {
+				continue
+			}
+			if err := mine.into(g, parts[i][p]); err != nil {
+				return err
+			}
+		}
+		g.buf.cut(g.buf.cur)
+		s.r.mem.free(g.dir)
+		return s.r.canceled()
+	})
+	if err != nil {
+		return err
+	}
+	for _, g := range done {
+		s.result.Pieces = append(s.result.Pieces, g.buf.pieces...)
+	}
+	return nil
+}
+
+// partition takes bits of the hash that neither slots nor tags use.
+func partition(h uint64) int { return int(h >> 40 & 63) }
+
+// merger runs the code that combines partial groups.
+type merger struct {
+	s *groupSink
+	v *variant
+}
+
+func (s *groupSink) newMerger() (*merger, error) {
+	f, k, err := s.r.compile(emit.Request{
+		Name: fmt.Sprintf("merge%d", s.s.ID), Pipeline: mergePipeline(s.s), Merge: true,
+		Tuple: s.plan.Tuple, Indirect: true, Group: s.plan, Rows: 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &merger{s, &variant{f, k}}, nil
+}
+
+// into combines the groups at addrs into g.
+func (m *merger) into(g *groups, addrs []uint64) error {
+	s := m.s
+	list, err := s.r.mem.alloc(len(addrs) * 8)
+	if err != nil {
+		return err
+	}
+	defer s.r.mem.free(list)
+	copy(words(list, len(addrs)), addrs)
+	j := &job{r: s.r, sink: &mergeTarget{groupSink: s, g: g}, st: &PipelineStats{OpRows: map[int]int64{}}}
+	w := &worker{r: s.r, j: j}
+	defer w.close()
+	if err := w.enterVariant(j, m.v); err != nil {
+		return err
+	}
+	g.toContext(w)
+	store64(w.ctx+emit.CtxSource, uint64(list))
+	const step = 16 << 10
+	for lo := 0; lo < len(addrs); lo += step {
+		if err := w.run(lo, min(lo+step, len(addrs))); err != nil {
+			return err
+		}
+		if err := s.r.canceled(); err != nil {
+			return err
+		}
+	}
+	g.fromContext(w)
+	return nil
+}
+
+// mergeTarget grows the table being merged into instead of a worker's.
+type mergeTarget struct {
+	*groupSink
+	g *groups
+}
+
+func (m *mergeTarget) grow(w *worker) error { return m.growGroups(w, m.g) }

@@ -1,0 +1,261 @@
+package exec
+
+import (
+	"fmt"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// sink is the Go side of a pipeline's end.
+type sink interface {
+	attach(w *worker) error // a worker begins: its context words are set
+	grow(w *worker) error   // generated code asked for room
+	morsel(w *worker)       // a morsel is done
+	detach(w *worker)       // the worker is done with this pipeline
+	finish() error          // all pipelines into this sink are done
+	note() string           // for EXPLAIN ANALYZE
+}
+
+// job is a pipeline ready to run.
+type job struct {
+	r        *run
+	p        *pipe.Pipeline
+	st       *PipelineStats
+	sink     sink
+	variants []*variant
+	ranges   []span // the source, in order
+	total    int64  // rows of all ranges
+	seq      int64  // order of this pipeline's morsels among all
+	luts     []uintptr
+	filters  []filterBits
+	limit    int64 // rows wanted in all, for LIMIT without ORDER BY; < 0: all
+	feed     feed
+}
+
+// variant is the pipeline compiled for one shape of its source.
+type variant struct {
+	frag *emit.Fragment
+	code device.Kernel
+}
+
+// span is a stretch of source rows read by one variant.
+type span struct {
+	v    *variant
+	seg  *catalog.Segment // table sources
+	addr uintptr          // buffer sources
+	rows int
+}
+
+func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
+	j := &job{r: r, p: p, st: st, seq: int64(p.ID) << 40, limit: -1}
+	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Pipeline: p, Count: r.Count, Generic: r.makers[p.Sink] > 1}
+	if s := r.sinks[p.Sink]; s != nil {
+		switch s := s.(type) {
+		case *groupSink:
+			req.Group = s.plan
+		case *collectSink:
+			req.Sink = s.tuple
+		case *buildSink:
+			req.Sink = s.tuple
+		}
+	}
+	var err error
+	switch src := p.Source.(type) {
+	case *pipe.Table:
+		err = j.fromTable(src, req)
+	case *pipe.Buffer:
+		err = j.fromRows(r.rowsOf(src.Of), req)
+	case *pipe.Constants:
+		var rows Rows
+		if rows, err = r.constants(src); err == nil {
+			err = j.fromRows(rows, req)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	st.Variants = len(j.variants)
+	if c, ok := p.Sink.(*pipe.Collect); ok && len(c.Keys) == 0 && c.Limit >= 0 {
+		j.limit = c.Limit + c.Offset
+	}
+	if r.sinks[p.Sink] == nil {
+		r.sinks[p.Sink] = r.newSink(p.Sink, j.variants[0].frag)
+	}
+	j.sink = r.sinks[p.Sink]
+	j.feed.j = j
+	return j, j.prepare()
+}
+
+// rowsOf is what a finished sink holds.
+func (r *run) rowsOf(s pipe.Sink) Rows {
+	switch s := r.sinks[s].(type) {
+	case *collectSink:
+		return s.rows()
+	case *groupSink:
+		return s.result
+	case *buildSink:
+		return s.all
+	}
+	panic(fmt.Sprintf("no rows in %T", s))
+}
+
+func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
+	switch s := s.(type) {
+	case *pipe.Collect:
+		return &collectSink{r: r, s: s, tuple: f.Sink, workers: make([]*collector, r.Threads)}
+	case *pipe.Build:
+		return &buildSink{r: r, s: s, tuple: f.Sink, workers: make([]*buffer, r.Threads)}
+	case *pipe.Aggregate:
+		return &groupSink{r: r, s: s, plan: f.Group, workers: make([]*groups, r.Threads)}
+	}
+	return discardSink{}
+}
+
+func (j *job) addVariant(req emit.Request) (*variant, error) {
+	f, k, err := j.r.compile(req)
+	if err != nil {
+		return nil, err
+	}
+	v := &variant{f, k}
+	j.variants = append(j.variants, v)
+	return v, nil
+}
+
+// fromTable lists a table's segments, leaves out those that zone maps exclude, and compiles
+// one variant for each shape among them.
+func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
+	scan := t.Scan
+	if err := j.scanFilters(t, &req); err != nil {
+		return err
+	}
+	req.Rows = scan.Snap.Rows
+	byShape := map[string]*variant{}
+	var key []byte
+	for _, seg := range scan.Snap.Segments {
+		if seg.Rows == 0 {
+			continue
+		}
+		if skipSegment(scan, seg, req.Filters) {
+			j.st.SkippedRows += int64(seg.Rows)
+			continue
+		}
+		key = key[:0]
+		shapes := make([]emit.Shape, len(scan.Cols))
+		for k, ord := range scan.Ordinal {
+			c := seg.Chunks[ord]
+			shapes[k] = emit.Shape{Shape: c.Shape, Based: c.Base != 0}
+			key = append(key, byte(c.Enc)|byte(c.Width)<<3, bit(c.Nulls)|bit(c.Base != 0)<<1)
+		}
+		v := byShape[string(key)]
+		if v == nil {
+			req.Shapes = shapes
+			var err error
+			if v, err = j.addVariant(req); err != nil {
+				return err
+			}
+			byShape[string(key)] = v
+			req.Sink, req.Group = v.frag.Sink, v.frag.Group
+		}
+		j.ranges = append(j.ranges, span{v: v, seg: seg, rows: seg.Rows})
+		j.total += int64(seg.Rows)
+	}
+	if len(j.variants) == 0 { // an empty table still decides the sink's layout
+		req.Shapes = make([]emit.Shape, len(scan.Cols))
+		for k := range req.Shapes {
+			req.Shapes[k] = emptyShape(scan, k)
+		}
+		_, err := j.addVariant(req)
+		return err
+	}
+	return nil
+}
+
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// fromRows lists the pieces of materialized rows.
+func (j *job) fromRows(rows Rows, req emit.Request) error {
+	req.Tuple, req.Indirect, req.Rows = rows.Tuple, rows.Indirect, rows.Len()
+	v, err := j.addVariant(req)
+	if err != nil {
+		return err
+	}
+	for _, p := range rows.Pieces {
+		j.ranges = append(j.ranges, span{v: v, addr: p.Addr, rows: p.N})
+		j.total += int64(p.N)
+	}
+	return nil
+}
+
+// mergePipeline is the pipeline by which partial groups are combined.
+func mergePipeline(s *pipe.Aggregate) *pipe.Pipeline {
+	return &pipe.Pipeline{Source: &pipe.Buffer{Of: s}, Sink: s}
+}
+
+// prepare fills what all workers share: lookup tables and the zero tuple.
+func (j *job) prepare() error {
+	r := j.r
+	if r.zero == 0 {
+		a, err := r.mem.alloc(4096)
+		if err != nil {
+			return err
+		}
+		r.zero = a
+	}
+	for _, v := range j.variants {
+		for _, l := range v.frag.Luts {
+			a, err := r.fillLut(l)
+			if err != nil {
+				return err
+			}
+			j.luts = append(j.luts, a)
+		}
+	}
+	return nil
+}
+
+// fillLut runs a lookup table's function over its dictionary.
+func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
+	k, err := r.translate(l.Frag)
+	if err != nil {
+		return 0, err
+	}
+	out, err := r.mem.alloc(l.Len + 8)
+	if err != nil {
+		return 0, err
+	}
+	w, err := r.newWorker(nil, 0)
+	if err != nil {
+		return 0, err
+	}
+	j := &job{r: r}
+	if err := w.enterVariant(j, &variant{l.Frag, k}); err != nil {
+		return 0, err
+	}
+	store64(w.ctx+emit.CtxLo, 0)
+	store64(w.ctx+emit.CtxHi, uint64(l.Len))
+	store64(w.ctx+emit.CtxCur, uint64(out))
+	status := k.Call(pointer(w.ctx))
+	if status != 0 {
+		return 0, l.Frag.Errors[status-1]
+	}
+	w.close()
+	return out, nil
+}
+
+// discardSink is for pipelines that only set match flags.
+type discardSink struct{}
+
+func (discardSink) attach(*worker) error { return nil }
+func (discardSink) grow(*worker) error   { panic("a sink without room was asked to grow") }
+func (discardSink) morsel(*worker)       {}
+func (discardSink) detach(*worker)       {}
+func (discardSink) finish() error        { return nil }
+func (discardSink) note() string         { return "" }

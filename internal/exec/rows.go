@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"github.com/kelpiedb/kelpie/internal/layout"
+)
+
+// Rows are materialized tuples in order: pieces of memory, each an array of tuples or
+// of their addresses.
+type Rows struct {
+	Tuple    *layout.Tuple
+	Pieces   []Piece
+	Indirect bool
+}
+
+// Piece is N tuples (or addresses of tuples) from Addr on.
+type Piece struct {
+	Addr uintptr
+	N    int
+}
+
+// Len is the number of tuples.
+func (rs *Rows) Len() int64 {
+	var n int64
+	for _, p := range rs.Pieces {
+		n += int64(p.N)
+	}
+	return n
+}
+
+// Each calls f with the address of every tuple until it returns false.
+func (rs *Rows) Each(f func(addr uintptr) bool) {
+	for _, p := range rs.Pieces {
+		if rs.Indirect {
+			for _, a := range words(p.Addr, p.N) {
+				if !f(uintptr(a)) {
+					return
+				}
+			}
+			continue
+		}
+		for i := range p.N {
+			if !f(p.Addr + uintptr(i*rs.Tuple.Size)) {
+				return
+			}
+		}
+	}
+}
+
+// buffer is where a worker's sink writes tuples: chunks that double in size.
+type buffer struct {
+	mem    *memory
+	stride int
+	pieces []Piece
+	start  uintptr // of the piece being written
+	cur    uintptr
+	end    uintptr
+	size   int
+}
+
+const (
+	firstChunk = 8 << 10
+	lastChunk  = 2 << 20
+)
+
+// grow ends the piece at cur and starts a new chunk.
+func (b *buffer) grow(cur uintptr) error {
+	b.cut(cur)
+	if b.size == 0 {
+		b.size = firstChunk
+	} else {
+		b.size = min(b.size*2, lastChunk)
+	}
+	n := max(b.size/b.stride, 1)
+	a, err := b.mem.alloc(n * b.stride)
+	if err != nil {
+		return err
+	}
+	b.start, b.cur, b.end = a, a, a+uintptr(n*b.stride)
+	return nil
+}
+
+// cut ends the piece being written at cur; the next begins there.
+func (b *buffer) cut(cur uintptr) {
+	if n := int(cur-b.start) / b.stride; n > 0 {
+		b.pieces = append(b.pieces, Piece{b.start, n})
+	}
+	b.start, b.cur = cur, cur
+}

@@ -1,0 +1,258 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Options are the settings of a run.
+type Options struct {
+	Threads    int
+	MorselRows int   // 0: adaptive
+	Memory     int64 // budget in bytes, 0: none
+	Count      bool  // count rows per operator (EXPLAIN ANALYZE)
+	Verify     bool  // hold every function to the IR's rules (tests)
+	NoReduce   bool  // leave semi-join filters out
+	Progress   func(done, total int64)
+}
+
+// Result is a finished query: its rows, and what is needed to read them. Close gives the
+// memory back.
+type Result struct {
+	Rows    Rows
+	Cols    []plan.ColID
+	Stats   Stats
+	mem     *memory
+	keep    []any
+	closing sync.Once
+}
+
+// Close ends the result; its rows must not be read any more.
+func (r *Result) Close() {
+	r.closing.Do(func() {
+		r.mem.close()
+		r.keep = nil
+	})
+}
+
+// Stats say where time went.
+type Stats struct {
+	Compile, Exec time.Duration
+	PeakMemory    int64
+	Pipelines     []PipelineStats
+}
+
+// PipelineStats is one pipeline's part.
+type PipelineStats struct {
+	ID            int
+	Compile, Exec time.Duration
+	Variants      int
+	Morsels       int64
+	RowsIn        int64
+	SkippedRows   int64
+	OpRows        map[int]int64 // rows that left operator i; -1: the source
+	Note          string        // how the sink was organized
+}
+
+// run is the state of a query while it runs.
+type run struct {
+	Options
+	ctx    context.Context
+	prog   *pipe.Program
+	mem    *memory
+	makers map[pipe.Sink]int // how many pipelines end there
+	sinks  map[pipe.Sink]sink
+	tables map[*pipe.Build]*layout.Table
+	views  map[*column.Dict]column.DictView
+	codes  []device.Kernel
+	pools  map[*emit.Fragment]uintptr
+	zero   uintptr
+	stats  Stats
+	keep   []any
+
+	stop atomic.Bool
+	mu   sync.Mutex
+	err  error
+}
+
+// Run executes a program.
+func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, err error) {
+	if opts.Threads <= 0 {
+		opts.Threads = runtime.GOMAXPROCS(0)
+	}
+	r := &run{Options: opts, ctx: ctx, prog: prog, mem: newMemory(opts.Memory),
+		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, tables: map[*pipe.Build]*layout.Table{},
+		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}}
+	defer func() {
+		for _, c := range r.codes {
+			c.Free()
+		}
+		if err != nil {
+			r.mem.close()
+		}
+	}()
+	defer diag.Recover("exec", &err)
+	for _, p := range prog.Pipelines {
+		r.makers[p.Sink]++
+	}
+	left := map[pipe.Sink]int{}
+	for _, p := range prog.Pipelines {
+		left[p.Sink]++
+	}
+	for _, p := range prog.Pipelines {
+		if err := r.pipeline(p); err != nil {
+			return nil, err
+		}
+		left[p.Sink]--
+		if left[p.Sink] == 0 {
+			start := time.Now()
+			if err := r.sinks[p.Sink].finish(); err != nil {
+				return nil, err
+			}
+			d := time.Since(start)
+			st := &r.stats.Pipelines[len(r.stats.Pipelines)-1]
+			st.Exec += d
+			r.stats.Exec += d
+			st.Note = r.sinks[p.Sink].note()
+		}
+	}
+	r.stats.PeakMemory = r.mem.peak.Load()
+	out := r.sinks[prog.Result].(*collectSink)
+	return &Result{Rows: out.rows(), Cols: prog.Result.Cols, Stats: r.stats, mem: r.mem, keep: append(r.keep, r.views, prog)}, nil
+}
+
+// pipeline compiles and runs one pipeline.
+func (r *run) pipeline(p *pipe.Pipeline) error {
+	if err := r.canceled(); err != nil {
+		return err
+	}
+	start := time.Now()
+	r.stats.Pipelines = append(r.stats.Pipelines, PipelineStats{ID: p.ID, OpRows: map[int]int64{}})
+	st := &r.stats.Pipelines[len(r.stats.Pipelines)-1]
+	job, err := r.newJob(p, st)
+	if err != nil {
+		return err
+	}
+	st.Compile = time.Since(start)
+	r.stats.Compile += st.Compile
+	start = time.Now()
+	if err := job.execute(); err != nil {
+		return err
+	}
+	st.Exec = time.Since(start)
+	r.stats.Exec += st.Exec
+	return nil
+}
+
+// canceled is the error of a query whose context has ended.
+func (r *run) canceled() error {
+	switch err := r.ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to timeout")
+	default:
+		return diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+	}
+}
+
+// fail records the first error and stops all workers.
+func (r *run) fail(err error) {
+	r.mu.Lock()
+	if r.err == nil {
+		r.err = err
+	}
+	r.mu.Unlock()
+	r.stop.Store(true)
+}
+
+// compile emits and translates a request.
+func (r *run) compile(req emit.Request) (*emit.Fragment, device.Kernel, error) {
+	req.Cols = r.prog.Query.Cols
+	req.Target = ir.CPU
+	req.Tables = r.tables
+	f, err := emit.Pipeline(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := r.translate(f)
+	return f, k, err
+}
+
+func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
+	if r.Verify {
+		if err := ir.Verify(f.Func); err != nil {
+			return nil, diag.Internalf("emit", "%v\n%s", err, f.Func)
+		}
+	}
+	k, err := device.CompileCPU(f.Func)
+	if err != nil {
+		return nil, err
+	}
+	r.codes = append(r.codes, k)
+	return k, nil
+}
+
+// view pins a dictionary's addresses for the query.
+func (r *run) view(d *column.Dict) column.DictView {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, ok := r.views[d]
+	if !ok {
+		v = d.View()
+		r.views[d] = v
+	}
+	return v
+}
+
+// parallel runs f(0) … f(n-1) on the query's threads.
+func (r *run) parallel(n int, f func(i int) error) error {
+	k := min(n, r.Threads)
+	if k <= 1 {
+		for i := range n {
+			if err := f(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range k {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var err error
+			defer func() {
+				if err != nil {
+					r.fail(err)
+				}
+			}()
+			defer diag.Recover("exec", &err)
+			for !r.stop.Load() {
+				i := int(next.Add(1) - 1)
+				if i >= n {
+					return
+				}
+				if err = f(i); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	return r.err
+}

@@ -1,0 +1,351 @@
+package exec
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/ir"
+)
+
+// Morsels are sized by time: a call of generated code cannot be preempted, and the
+// garbage collector waits for the longest.
+const (
+	firstMorsel  = 16 << 10
+	minMorsel    = 1 << 10
+	maxMorsel    = 64 << 10
+	morselTarget = 200 * time.Microsecond
+)
+
+// feed hands out morsels in order.
+type feed struct {
+	j    *job
+	mu   sync.Mutex
+	at   int // range
+	row  int // in it
+	n    int64
+	done int64
+	got  int64 // rows collected so far, for LIMIT
+}
+
+// morsel is a stretch of one range.
+type morsel struct {
+	sp     *span
+	lo, hi int
+	seq    int64
+}
+
+func (f *feed) next(rows int) (m morsel, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.at < len(f.j.ranges) && f.row >= f.j.ranges[f.at].rows {
+		f.at, f.row = f.at+1, 0
+	}
+	if f.at >= len(f.j.ranges) || f.j.limit >= 0 && f.got >= f.j.limit {
+		return m, false
+	}
+	sp := &f.j.ranges[f.at]
+	m = morsel{sp, f.row, min(f.row+rows, sp.rows), f.j.seq + f.n}
+	f.row = m.hi
+	f.n++
+	f.done += int64(m.hi - m.lo)
+	return m, true
+}
+
+// execute runs the job on as many workers as it can use.
+func (j *job) execute() error {
+	r := j.r
+	j.st.RowsIn = j.total
+	perWorker := int64(firstMorsel)
+	if r.MorselRows > 0 {
+		perWorker = int64(r.MorselRows)
+	}
+	n := int(min(int64(r.Threads), (j.total+perWorker-1)/perWorker))
+	if n <= 1 {
+		var err error
+		func() {
+			defer diag.Recover("generated code", &err)
+			err = j.work(0)
+		}()
+		return err
+	}
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var err error
+			defer func() {
+				if err != nil {
+					r.fail(err)
+				}
+			}()
+			defer diag.Recover("generated code", &err)
+			err = j.work(i)
+		}()
+	}
+	wg.Wait()
+	return r.err
+}
+
+// worker is a thread's part of a pipeline: its context block and its sink state.
+type worker struct {
+	r    *run
+	j    *job
+	id   int
+	ctx  uintptr
+	size int
+	save uintptr
+	v    *variant
+	sp   *span
+	seq  int64
+	base int64
+}
+
+func (r *run) newWorker(j *job, id int) (*worker, error) { return &worker{r: r, j: j, id: id}, nil }
+
+// work processes morsels until there are none.
+func (j *job) work(id int) error {
+	w, err := j.r.newWorker(j, id)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	if len(j.ranges) == 0 {
+		return nil
+	}
+	rows := firstMorsel
+	fixed := j.r.MorselRows > 0
+	if fixed {
+		rows = j.r.MorselRows
+	}
+	attached := false
+	for {
+		m, ok := j.feed.next(rows)
+		if !ok || j.r.stop.Load() {
+			break
+		}
+		if err := j.r.canceled(); err != nil {
+			return err
+		}
+		if err := w.enterSpan(m.sp); err != nil {
+			return err
+		}
+		if !attached {
+			if err := j.sink.attach(w); err != nil {
+				return err
+			}
+			attached = true
+		}
+		w.seq = m.seq
+		start := time.Now()
+		if err := w.run(m.lo, m.hi); err != nil {
+			return err
+		}
+		j.sink.morsel(w)
+		if !fixed {
+			rows = adapt(rows, m.hi-m.lo, time.Since(start))
+		}
+		if j.r.Progress != nil && id == 0 {
+			j.r.Progress(j.feed.done, j.total)
+		}
+		runtime.Gosched() // lets the collector and other goroutines in
+	}
+	if attached {
+		j.sink.detach(w)
+		w.counters()
+	}
+	return nil
+}
+
+// adapt sizes the next morsel from the time of the last.
+func adapt(rows, did int, took time.Duration) int {
+	switch {
+	case took > 5*morselTarget/4 && rows > minMorsel:
+		return rows / 2
+	case took < morselTarget/2 && did == rows && rows < maxMorsel:
+		return rows * 2
+	}
+	return rows
+}
+
+// run calls the generated code on rows lo…hi of the current range.
+func (w *worker) run(lo, hi int) error {
+	store64(w.ctx+emit.CtxLo, uint64(lo))
+	store64(w.ctx+emit.CtxHi, uint64(hi))
+	for {
+		status := w.v.code.Call(pointer(w.ctx))
+		switch {
+		case status == ir.StatusDone:
+			return nil
+		case status == emit.YieldGrow:
+			if err := w.j.sink.grow(w); err != nil {
+				return err
+			}
+			if w.r.stop.Load() {
+				return nil
+			}
+			if err := w.r.canceled(); err != nil {
+				return err
+			}
+		default:
+			return w.v.frag.Errors[status-1]
+		}
+	}
+}
+
+// enterSpan points the context at a range of the source.
+func (w *worker) enterSpan(sp *span) error {
+	if w.sp == sp {
+		return nil
+	}
+	if err := w.enterVariant(w.j, sp.v); err != nil {
+		return err
+	}
+	w.sp = sp
+	if sp.seg == nil {
+		store64(w.ctx+emit.CtxSource, uint64(sp.addr))
+		return nil
+	}
+	scan := w.j.scan()
+	for _, word := range w.v.frag.Words {
+		if word.Kind > emit.WordDHeap || word.Dict != nil {
+			continue
+		}
+		c := sp.seg.Chunks[scan.Ordinal[word.Index]]
+		var x uintptr
+		switch word.Kind {
+		case emit.WordData:
+			x = c.Data
+		case emit.WordBase:
+			x = uintptr(c.Base)
+		case emit.WordNull:
+			x = c.Null
+		case emit.WordHeap:
+			x = c.Heap
+		case emit.WordDesc:
+			x = w.r.view(c.Dict).Desc
+		case emit.WordDHeap:
+			x = w.r.view(c.Dict).Heap
+		}
+		store64(w.ctx+uintptr(word.Off), uint64(x))
+	}
+	return nil
+}
+
+// enterVariant makes sure that the context fits the variant and fills the words that do
+// not depend on the range. The sink's words stay as they are.
+func (w *worker) enterVariant(j *job, v *variant) error {
+	if w.v == v {
+		return nil
+	}
+	if v.frag.CtxSize > w.size {
+		size := (v.frag.CtxSize + 511) &^ 511
+		a, err := w.r.mem.alloc(size)
+		if err != nil {
+			return err
+		}
+		if w.ctx != 0 {
+			copy(bytesAt(a, w.size), bytesAt(w.ctx, w.size))
+			w.r.mem.free(w.ctx)
+		}
+		w.ctx, w.size = a, size
+	}
+	if n := v.code.SaveBytes(); n > 0 {
+		a, err := w.r.mem.alloc(n)
+		if err != nil {
+			return err
+		}
+		if w.save != 0 {
+			w.r.mem.free(w.save)
+		}
+		w.save = a
+		store64(w.ctx+ir.CtxSave, uint64(a))
+	}
+	w.counters()
+	w.v = v
+	lutBase := 0
+	for _, o := range j.variants {
+		if o == v {
+			break
+		}
+		lutBase += len(o.frag.Luts)
+	}
+	for _, word := range v.frag.Words {
+		var x uintptr
+		switch word.Kind {
+		case emit.WordDesc, emit.WordDHeap:
+			if word.Dict == nil {
+				continue
+			}
+			view := w.r.view(word.Dict)
+			x = view.Desc
+			if word.Kind == emit.WordDHeap {
+				x = view.Heap
+			}
+		case emit.WordPool:
+			a, err := w.r.pool(v.frag)
+			if err != nil {
+				return err
+			}
+			x = a
+		case emit.WordSlots:
+			x = w.r.tables[word.Build].Slots
+		case emit.WordTuples:
+			x = w.r.tables[word.Build].Tuples
+		case emit.WordZero:
+			x = w.r.zero
+		case emit.WordLut:
+			x = j.luts[lutBase+word.Index]
+		case emit.WordFilter:
+			x = j.filters[word.Index].addr
+		case emit.WordCount:
+			x = 0
+		default:
+			continue
+		}
+		store64(w.ctx+uintptr(word.Off), uint64(x))
+	}
+	return nil
+}
+
+// pool is a copy of a fragment's literals outside of the Go heap.
+func (r *run) pool(f *emit.Fragment) (uintptr, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a, ok := r.pools[f]; ok {
+		return a, nil
+	}
+	a, err := r.mem.alloc(len(f.Pool) + 16)
+	if err != nil {
+		return 0, err
+	}
+	copy(bytesAt(a, len(f.Pool)), f.Pool)
+	r.pools[f] = a
+	return a, nil
+}
+
+// counters adds the context's row counters to the pipeline's.
+func (w *worker) counters() {
+	if w.v == nil || w.j == nil || len(w.v.frag.Counts) == 0 {
+		return
+	}
+	w.r.mu.Lock()
+	for _, c := range w.v.frag.Counts {
+		w.j.st.OpRows[c.Op] += int64(load64(w.ctx + uintptr(c.Off)))
+		store64(w.ctx+uintptr(c.Off), 0)
+	}
+	w.r.mu.Unlock()
+}
+
+// close gives the context back; tuples and tables stay.
+func (w *worker) close() {
+	if w.ctx != 0 {
+		w.r.mem.free(w.ctx)
+	}
+	if w.save != 0 {
+		w.r.mem.free(w.save)
+	}
+}

@@ -1,0 +1,16 @@
+// Package file reads CSV, PostgreSQL's text format and Parquet into tables, and writes
+// them from Arrow record batches: what is behind COPY and FROM 'x.parquet'.
+//
+// In: a path, which may be a glob, and Options. Open looks at the files and says which
+// Columns they have; Load reads them, with many goroutines, into the segments of a table, in
+// the order of the files, and publishes all rows at once or none. Out: NewWriter makes a
+// file appear under its name when it is complete, and not before.
+//
+// Damaged or malformed files are errors that name the file, and in CSV the line; a file can
+// never make us panic.
+//
+// Read source.go first. CSV: csv_split.go cuts the text into blocks of whole rows,
+// csv_rows.go turns a block into a segment with the scanners of csv_scan.go, and csv_sniff.go
+// guesses what the options leave open. Parquet: parquet_schema.go, then parquet_read.go.
+// Writing: write.go.
+package file

@@ -1,0 +1,156 @@
+package file
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+)
+
+// Format is a file format.
+type Format uint8
+
+const (
+	Auto    Format = iota // by the file's name, else by its content
+	CSV                   // RFC 4180 and what people make of it
+	Text                  // PostgreSQL's text format: backslash escapes, \N; dbgen's .tbl files
+	Parquet               //
+)
+
+// String is the format's name in SQL.
+func (f Format) String() string { return [...]string{"auto", "csv", "text", "parquet"}[f] }
+
+// Options are those of COPY. A zero value means "not given": readers then look at the file,
+// writers take the default.
+type Options struct {
+	Format Format
+
+	// Header says whether the first line has the columns' names, if HasHeader.
+	Header, HasHeader bool
+	Delimiter         byte
+	Quote             byte
+	Escape            byte // inside quotes; default: the quote
+	// Null is how NULL is written, if HasNull; default: nothing in CSV, \N in text. In CSV a quoted
+	// value is never NULL.
+	Null    string
+	HasNull bool
+
+	// Columns, if not nil, are the columns of a CSV or text file, in order, as when the
+	// file is for a known table. Then neither their types nor their number are guessed.
+	Columns []catalog.ColumnDef
+	// SampleRows is how many rows of a file to look at for guessing types; 0 = 20480, as many as DuckDB.
+	SampleRows int
+
+	// Compression of a written file. Parquet: snappy (the default), zstd, gzip, lz4, brotli,
+	// none. CSV and text: gzip, zstd, none; default: by the name's last extension.
+	// Readers see by themselves how a file is compressed.
+	Compression string
+	// RowGroupSize is the most rows of a written Parquet row group; 0 = 122880, as many as DuckDB.
+	RowGroupSize int64
+}
+
+const (
+	defaultSampleRows   = 20480
+	defaultRowGroupSize = 122880
+)
+
+// formatByName is the format that a file's name says, and the name without the extensions of compression.
+func formatByName(path string) Format {
+	name := strings.ToLower(filepath.Base(path))
+	for _, ext := range []string{".gz", ".zst", ".bz2"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	switch filepath.Ext(name) {
+	case ".parquet", ".pq":
+		return Parquet
+	case ".tbl":
+		return Text
+	case ".csv", ".tsv", ".txt":
+		return CSV
+	}
+	return Auto
+}
+
+// delimiterByName is the delimiter that a file's name says; 0 if none.
+func delimiterByName(path string) byte {
+	name := strings.ToLower(path)
+	for _, ext := range []string{".gz", ".zst", ".bz2"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	switch filepath.Ext(name) {
+	case ".tsv":
+		return '\t'
+	case ".tbl":
+		return '|'
+	}
+	return 0
+}
+
+// dialect is how a text file is written, all questions answered.
+type dialect struct {
+	text      bool // backslash escapes instead of quotes
+	delim     byte
+	quote     byte
+	hasQuote  bool
+	escape    byte // in quotes; may be the quote
+	nl        byte // ends a row: '\n', also after '\r'; or '\r' alone
+	null      string
+	header    bool
+	extraLast bool // a delimiter follows the last field, as in .tbl files
+}
+
+// check refuses characters that would make a file ambiguous.
+func (o *Options) check() error {
+	bad := func(format string, args ...any) error {
+		return diag.Errorf(diag.InvalidParameter, diag.NoPos, format, args...)
+	}
+	for _, c := range []struct {
+		name string
+		b    byte
+	}{{"delimiter", o.Delimiter}, {"quote", o.Quote}, {"escape", o.Escape}} {
+		if c.b == '\n' || c.b == '\r' {
+			return bad("COPY %s cannot be newline or carriage return", c.name)
+		}
+		if c.b >= 0x80 {
+			return bad("COPY %s must be a single one-byte character", c.name)
+		}
+	}
+	if strings.ContainsAny(o.Null, "\r\n") {
+		return bad("COPY null representation cannot use newline or carriage return")
+	}
+	if o.Delimiter == 0 {
+		return nil
+	}
+	if o.Delimiter == o.Quote && o.Format != Text {
+		return bad("COPY delimiter and quote must be different")
+	}
+	if o.HasNull && strings.IndexByte(o.Null, o.Delimiter) >= 0 {
+		return bad("COPY delimiter character must not appear in the NULL specification")
+	}
+	if o.Format == Text && o.Delimiter == '\\' {
+		return bad("COPY delimiter cannot be %q", "\\")
+	}
+	return nil
+}
+
+// newDialect is the dialect of the options, with the defaults of the format.
+func (o *Options) newDialect(format Format) dialect {
+	d := dialect{text: format == Text, delim: o.Delimiter, nl: '\n', header: o.HasHeader && o.Header}
+	if d.text {
+		d.null = `\N`
+	} else {
+		d.quote, d.hasQuote = '"', true
+		if o.Quote != 0 {
+			d.quote = o.Quote
+		}
+		d.escape = d.quote
+		if o.Escape != 0 {
+			d.escape = o.Escape
+		}
+	}
+	if o.HasNull {
+		d.null = o.Null
+	}
+	return d
+}

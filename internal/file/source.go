@@ -1,0 +1,304 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Source is one file, or several with the same columns. It may be loaded many times, unless
+// it is a stream.
+type Source struct {
+	format Format
+	files  []*input
+	cols   []catalog.ColumnDef
+	rows   int64 // known or guessed
+
+	csv     *dialect
+	parquet []*parquetFile // one per file
+}
+
+// Open looks at the files that a path or glob names.
+func Open(path string, opts Options) (*Source, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	paths, err := expand(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{}
+	for _, p := range paths {
+		in, err := statInput(p)
+		if err != nil {
+			return nil, err
+		}
+		s.files = append(s.files, in)
+	}
+	return s, s.look(opts)
+}
+
+// OpenReader is a source of what r says, CSV or text, as for COPY FROM STDIN. The name is for errors.
+func OpenReader(r io.Reader, name string, opts Options) (*Source, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	if opts.Format == Auto {
+		opts.Format = CSV
+	}
+	s := &Source{files: []*input{{path: name, stream: r}}}
+	return s, s.look(opts)
+}
+
+// look finds out what the files contain.
+func (s *Source) look(opts Options) error {
+	first := s.files[0]
+	s.format = opts.Format
+	if s.format == Auto {
+		s.format = formatByName(first.path)
+	}
+	if s.format == Auto {
+		magic, err := first.peek(len(parquetMagic))
+		if err != nil {
+			return err
+		}
+		s.format = CSV
+		if bytes.Equal(magic, parquetMagic) {
+			s.format = Parquet
+		}
+	}
+	if s.format == Parquet {
+		return s.lookParquet()
+	}
+	return s.lookCSV(opts)
+}
+
+// Format is the format of the files.
+func (s *Source) Format() Format { return s.format }
+
+// Columns are the columns of the files. Not to be changed.
+func (s *Source) Columns() []catalog.ColumnDef { return s.cols }
+
+// EstimateRows is the number of rows: exact for Parquet, else a guess from the sample; 0
+// if there is nothing to guess from.
+func (s *Source) EstimateRows() int64 { return s.rows }
+
+// Info tells whether a file is still the same.
+type Info struct {
+	Path    string
+	Size    int64
+	ModTime time.Time
+}
+
+// Files lists the files, in the order in which they are read.
+func (s *Source) Files() []Info {
+	var out []Info
+	for _, f := range s.files {
+		out = append(out, Info{f.path, f.size, f.mod})
+	}
+	return out
+}
+
+// LoadOptions say how to load a source into a table.
+type LoadOptions struct {
+	// Threads is the most goroutines that work at the same time; 0 = as many as there are processors.
+	Threads int
+	// Columns has the table's column for each column of the source, or -1 for one that is
+	// not wanted. nil: the columns in order.
+	Columns []int
+	// Defaults are the values of the table's columns that Columns does not name, one per column
+	// of the table and of its type; nil: NULL.
+	Defaults []types.Value
+	// Progress, if not nil, is called now and then with how much of the files is read and of
+	// how much: bytes. It is not called by two goroutines at once.
+	Progress func(done, total int64)
+}
+
+// Load reads the files into the table and returns the number of rows, which come in the order
+// of the files and become visible all at once. On an error, or when ctx is done, the table is as
+// before. The values of text files are read as the table's types; those of Parquet files are
+// converted as an assignment does.
+func (s *Source) Load(ctx context.Context, table *catalog.Table, opts LoadOptions) (rows int64, err error) {
+	defer diag.Recover("load "+s.format.String(), &err)
+	if opts.Threads <= 0 {
+		opts.Threads = runtime.GOMAXPROCS(0)
+	}
+	if err := s.checkMapping(table, &opts); err != nil {
+		return 0, err
+	}
+	var segs []*catalog.Segment
+	if s.format == Parquet {
+		segs, err = s.loadParquet(ctx, table, opts)
+	} else {
+		segs, err = s.loadCSV(ctx, table, opts)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := table.Append(segs...); err != nil {
+		return 0, err
+	}
+	for _, seg := range segs {
+		rows += int64(seg.Rows)
+	}
+	return rows, nil
+}
+
+// checkMapping completes opts.Columns.
+func (s *Source) checkMapping(table *catalog.Table, opts *LoadOptions) error {
+	if opts.Columns == nil {
+		opts.Columns = make([]int, len(table.Columns))
+		for i := range opts.Columns {
+			opts.Columns[i] = i
+		}
+	}
+	if len(opts.Columns) != len(s.cols) {
+		return diag.Errorf(diag.BadCopyFormat, diag.NoPos, "%s has %d columns, but %d are expected",
+			s.describe(), len(s.cols), len(opts.Columns))
+	}
+	seen := make([]bool, len(table.Columns))
+	for _, c := range opts.Columns {
+		switch {
+		case c == -1:
+		case c < 0 || c >= len(seen):
+			return diag.Internalf("load", "column %d of %d", c, len(seen))
+		case seen[c]:
+			return diag.Errorf(diag.DuplicateColumn, diag.NoPos, "column %q specified more than once", table.Columns[c].Name)
+		default:
+			seen[c] = true
+		}
+	}
+	if opts.Defaults != nil && len(opts.Defaults) != len(table.Columns) {
+		return diag.Internalf("load", "%d defaults for %d columns", len(opts.Defaults), len(table.Columns))
+	}
+	return nil
+}
+
+// describe names the source in messages.
+func (s *Source) describe() string { return fmt.Sprintf("file %q", s.files[0].path) }
+
+// MapByName finds the table's column for each column of the source by name, in any case;
+// it is an error if the table lacks one.
+func (s *Source) MapByName(table *catalog.Table) ([]int, error) {
+	out := make([]int, len(s.cols))
+	for i, c := range s.cols {
+		if out[i] = table.Column(c.Name); out[i] < 0 {
+			var names []string
+			for _, t := range table.Columns {
+				names = append(names, t.Name)
+			}
+			return nil, diag.Errorf(diag.UndefinedColumn, diag.NoPos, "column %q of %s is not a column of relation %q",
+				c.Name, s.describe(), table.Name).WithHint(diag.DidYouMean(c.Name, names))
+		}
+	}
+	return out, nil
+}
+
+// disagree is the error for a file whose columns are not those of the first.
+func (s *Source) disagree(f *input, got []catalog.ColumnDef) error {
+	detail := fmt.Sprintf("it has %d columns, file %q has %d", len(got), s.files[0].path, len(s.cols))
+	for i := range min(len(got), len(s.cols)) {
+		a, b := got[i], s.cols[i]
+		if a.Name != b.Name || a.Type != b.Type {
+			detail = fmt.Sprintf("column %d is %q %s, in file %q it is %q %s", i+1, a.Name, a.Type, s.files[0].path, b.Name, b.Type)
+			break
+		}
+	}
+	return diag.Errorf(diag.DatatypeMismatch, diag.NoPos, "the columns of file %q differ from those of the other files", f.path).
+		WithDetail("%s", detail)
+}
+
+// collector takes the results of goroutines that work on numbered pieces. The error that
+// counts is that of the first piece in order, so that a file with two mistakes has one error message.
+type collector struct {
+	progress func(done, total int64)
+	total    int64
+
+	mu   chan struct{} // a lock that Progress may be called under
+	segs [][]*catalog.Segment
+	err  error
+	at   int // the piece of err
+}
+
+func newCollector(opts LoadOptions, total int64) *collector {
+	return &collector{progress: opts.Progress, total: total, mu: make(chan struct{}, 1)}
+}
+
+func (c *collector) lock()   { c.mu <- struct{}{} }
+func (c *collector) unlock() { <-c.mu }
+
+// put stores the segments of a piece.
+func (c *collector) put(piece int, segs []*catalog.Segment) {
+	c.lock()
+	defer c.unlock()
+	if n := piece + 1 - len(c.segs); n > 0 {
+		c.segs = append(c.segs, make([][]*catalog.Segment, n)...)
+	}
+	c.segs[piece] = segs
+}
+
+// fail records the error of a piece.
+func (c *collector) fail(piece int, err error) {
+	c.lock()
+	defer c.unlock()
+	if c.err == nil || piece < c.at {
+		c.err, c.at = err, piece
+	}
+}
+
+// moot reports that a piece before this one has failed.
+func (c *collector) moot(piece int) bool {
+	c.lock()
+	defer c.unlock()
+	return c.err != nil && c.at < piece
+}
+
+// report tells the progress.
+func (c *collector) report(done int64) {
+	if c.progress == nil {
+		return
+	}
+	c.lock()
+	defer c.unlock()
+	c.progress(min(done, c.total), c.total)
+}
+
+// result is all segments in order.
+func (c *collector) result() ([]*catalog.Segment, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	return slices.Concat(c.segs...), nil
+}
+
+// appendDefaults completes the columns that the source does not have.
+func appendDefaults(sb *catalog.SegmentBuilder, cols []int, defaults []types.Value, rows int) {
+	for _, c := range cols {
+		b := sb.Cols[c]
+		for b.Len() < rows {
+			if defaults == nil {
+				b.AppendNull()
+			} else {
+				b.Append(defaults[c])
+			}
+		}
+	}
+}
+
+// unmapped is the table's columns that a mapping leaves out.
+func unmapped(table *catalog.Table, mapping []int) (out []int) {
+	for i := range table.Columns {
+		if !slices.Contains(mapping, i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}

@@ -1,0 +1,261 @@
+package ir
+
+// Op is an operation. Operand roles are named after Instr's fields: D, D2 are
+// destination registers, A…C2 are operands (register or immediate), M is memory.
+type Op uint8
+
+const (
+	Nop     Op = iota
+	Comment    // Text, for people; survives into listings
+
+	// Scopes. A register exists from its Vreg to its Clear, and both stand at the
+	// same nesting depth of control flow.
+	Vreg  // open D
+	Clear // end D
+
+	// 64-bit integers. Arithmetic wraps; shifts take A by B & 63.
+	Mov // D = A
+	Add // D = A + B
+	Sub // D = A - B
+	Mul // D = A * B
+	Div // D = A / B, signed, truncating; B is never 0 and never -1 with A = MinInt64
+	Rem // D = A % B, sign of A; same conditions
+	And // D = A & B
+	Or  // D = A | B
+	Xor // D = A ^ B
+	Shl // D = A << B
+	Shr // D = A >> B, zeros shifted in
+	Sar // D = A >> B, sign shifted in
+	Neg // D = -A
+	Not // D = ^A
+
+	// Checked arithmetic: like Add, Sub, Mul, but a signed overflow ends the
+	// function with exit status Code (CPU) or leaves Code in the context's status
+	// word and goes on with the wrapped value (GPU).
+	AddX
+	SubX
+	MulX
+
+	// 128-bit integers are pairs, low half first.
+	Add128  // D,D2 = A,A2 + B,B2
+	Sub128  // D,D2 = A,A2 - B,B2
+	Add128X // checked as above
+	Sub128X
+	MulWide  // D,D2 = A * B, signed 64 × 64 → 128
+	MulWideU // D,D2 = A * B, unsigned
+	Mul128   // D,D2 = A,A2 * B,B2, low 128 bits
+	Div128   // D,D2 = A,A2 / B, truncating; B is a positive 64-bit number (CPU only)
+	Rem128   // D = A,A2 % B, sign of the dividend, likewise (CPU only)
+
+	// Bits.
+	Popcnt // D = number of ones in A
+	Ctz    // D = trailing zeros of A; 64 for 0
+	Clz    // D = leading zeros of A; 64 for 0
+	Bswap  // D = A with its 8 bytes reversed
+
+	// Floats: registers of type F64.
+	FMov
+	FAdd
+	FSub
+	FMul
+	FDiv
+	FNeg
+	FAbs
+	FSqrt
+	FMin   // D = A < B ? A : B
+	FMax   // D = A > B ? A : B
+	FFloor // round to an integral value, downwards
+	FCeil
+	FTrunc
+	FRound   // half to even
+	FRound32 // round to single precision
+	FConst   // D = the float whose bits are Imm of A
+	I2F      // D(F64) = A signed
+	U2F      // D(F64) = A unsigned
+	F2I      // D(I64) = A truncated; only for values in range
+	FBits    // D(I64) = bits of A
+	BitsF    // D(F64) = bits A
+
+	// Conditions. Cond compares A with B; FCond-itions compare floats and are
+	// false when either is NaN, except NE, which is then true.
+	Set  // D = Cond(A,B) ? 1 : 0
+	FSet // D(I64) = Cond(A,B) ? 1 : 0 on floats
+	Sel  // D = Cond(A,B) ? C : C2
+	FSel // D(F64) = Cond(A,B) ? C : C2; A,B integers, C,C2 floats
+
+	// Memory. W bytes; loads of less than 8 bytes extend by sign when Signed.
+	Load     // D = M
+	Store    // M = A
+	FLoad    // D(F64) = M, W 8, or 4 widened from single precision
+	FStore   // M = A(F64), W 8, or 4 rounded to single precision
+	Lea      // D = address of M
+	Prefetch // hint that M will be read
+
+	// Structured control flow. Loops are numbered by Label.
+	If       // if Cond(A,B)
+	Else     //
+	EndIf    //
+	Loop     // loop Label {
+	Next     // the place to which Continue goes; at most one per loop, at its depth; without it Continue goes to EndLoop
+	EndLoop  // } back to the top while Cond(A,B); Cond Always: for ever
+	Break    // leave loop Label if Cond(A,B)
+	Continue // go to loop Label's Next if Cond(A,B)
+
+	// Leaving generated code.
+	Exit  // return status Code if Cond(A,B); GPU: the lane ends (only where no collective follows)
+	Yield // return status Code, and continue with the next instruction when entered again, all registers as they were (CPU only)
+
+	// Atomics on 8-byte cells; D is the value before.
+	AtomAdd  // M += A
+	AtomMin  // signed
+	AtomMax  // signed
+	AtomOr   //
+	AtomExch // M = A
+	AtomCAS  // if M == A { M = B }
+	AtomFAdd // D(F64), M += A(F64)
+
+	// Lanes and blocks (GPU only). A warp has 32 lanes.
+	Special // D = the special register named by Imm of A: see SpecialReg
+	Ballot  // D = 32-bit mask of lanes whose A is not 0; collective
+	Shfl    // D = A of lane B; collective
+	ShflXor // D = A of lane (own ^ B); collective
+	ShflUp  // D = A of lane (own - B), own A where there is none; collective
+	ShflDown
+	Match   // D = 32-bit mask of lanes whose A equals mine; collective
+	Barrier // all threads of the block meet; shared memory is then consistent
+
+	numOps
+)
+
+// SpecialReg names what Special reads.
+type SpecialReg int64
+
+const (
+	LaneID   SpecialReg = iota
+	ThreadID            // in the block
+	BlockID
+	BlockDim
+	GridDim
+)
+
+// Cond is a comparison.
+type Cond uint8
+
+const (
+	Always Cond = iota // for jumps: no condition
+	EQ
+	NE
+	LT // signed
+	LE
+	GT
+	GE
+	ULT // unsigned
+	ULE
+	UGT
+	UGE
+)
+
+// Negate is the opposite condition (of integers).
+func (c Cond) Negate() Cond { return [...]Cond{Always, NE, EQ, GE, GT, LE, LT, UGE, UGT, ULE, ULT}[c] }
+
+// Swap is the condition for exchanged operands.
+func (c Cond) Swap() Cond { return [...]Cond{Always, EQ, NE, GT, GE, LT, LE, UGT, UGE, ULT, ULE}[c] }
+
+// Type is a register type.
+type Type uint8
+
+const (
+	I64 Type = iota
+	F64
+)
+
+// Reg is a virtual register's number. Register 0 is always the context pointer,
+// open from the first to the last instruction and never assigned.
+type Reg int32
+
+const (
+	NoReg Reg = -1
+	Ctx   Reg = 0
+)
+
+// Val is an operand: a register, or an immediate when R is NoReg.
+type Val struct {
+	R   Reg
+	Imm int64
+}
+
+// R makes a register operand, K an immediate one.
+func (r Reg) V() Val      { return Val{R: r} }
+func K(i int64) Val       { return Val{R: NoReg, Imm: i} }
+func (v Val) IsImm() bool { return v.R == NoReg }
+
+// Space is an address space.
+type Space uint8
+
+const (
+	Global Space = iota // host memory on the CPU, device memory on the GPU
+	Shared              // a block's scratchpad: addresses count from 0 (GPU only)
+)
+
+// Mem is a memory operand: [Base + Index*Scale + Disp].
+type Mem struct {
+	Base, Index Reg   // Index may be NoReg; Base may be NoReg in Shared space
+	Scale       uint8 // 1, 2, 4 or 8
+	Disp        int32
+	Space       Space
+}
+
+// At addresses base+disp, AtIndex base+index*scale+disp.
+func At(base Reg, disp int) Mem { return Mem{Base: base, Index: NoReg, Scale: 1, Disp: int32(disp)} }
+func AtIndex(base, index Reg, scale, disp int) Mem {
+	return Mem{Base: base, Index: index, Scale: uint8(scale), Disp: int32(disp)}
+}
+
+// Instr is one instruction; which fields matter depends on Op.
+type Instr struct {
+	Op                  Op
+	Cond                Cond
+	W                   uint8 // bytes of a memory access
+	Signed              bool
+	Label               int32 // loops
+	Code                int32 // exit status of checked arithmetic, Exit and Yield
+	D, D2               Reg
+	A, A2, B, B2, C, C2 Val
+	M                   Mem
+	Text                string // Comment
+}
+
+// The context block begins with these 8-byte words, known to the translators;
+// what follows belongs to the emitter.
+const (
+	CtxResume = 0  // where to continue after a Yield; 0: start at the top
+	CtxSave   = 8  // address of the area in which Yield saves registers
+	CtxStatus = 16 // GPU: the first non-zero exit code
+	CtxFree   = 24 // first byte free for the emitter
+)
+
+// StatusDone is the exit status of a function that came to its end.
+const StatusDone = 0
+
+// Target says for which processors a Func may be translated.
+type Target uint8
+
+const (
+	CPU Target = 1 << iota
+	GPU
+)
+
+// Func is a function: a kernel on the GPU, one entry point on the CPU.
+type Func struct {
+	Name        string
+	Target      Target
+	Regs        []RegInfo // indexed by Reg; Regs[0] is the context
+	Code        []Instr
+	SharedBytes int // GPU scratchpad of a block
+}
+
+// RegInfo is what is known of a virtual register.
+type RegInfo struct {
+	Name string // the column or purpose, for listings; need not be unique
+	Type Type
+}

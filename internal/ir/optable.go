@@ -1,0 +1,293 @@
+package ir
+
+// The operation table. One row says everything that the printer, the parser and
+// the verifier need to know of an operation, so that the three cannot disagree
+// and a new operation is one new row. The meaning stands in op.go; this is the form.
+
+// slot says what an operand field holds.
+type slot uint8
+
+const (
+	unused  slot = iota
+	intVal       // I64 register, or immediate where the field is a Val
+	fltVal       // F64 register; never an immediate, FConst is there for that
+	fltBits      // immediate, the bits of a float
+	special      // immediate, a SpecialReg
+	anyReg       // register of either type, opened or ended but not assigned
+)
+
+// The Val fields of an Instr in the order in which they are printed.
+const (
+	inA = iota
+	inA2
+	inB
+	inB2
+	inC
+	inC2
+	numIn
+)
+
+// Shapes of operands that several operations share.
+var (
+	oneInt      = [numIn]slot{inA: intVal}
+	twoInts     = [numIn]slot{inA: intVal, inB: intVal}
+	pairAndInt  = [numIn]slot{inA: intVal, inA2: intVal, inB: intVal}
+	twoPairs    = [numIn]slot{inA: intVal, inA2: intVal, inB: intVal, inB2: intVal}
+	oneFloat    = [numIn]slot{inA: fltVal}
+	twoFloats   = [numIn]slot{inA: fltVal, inB: fltVal}
+	intChoice   = [numIn]slot{inA: intVal, inB: intVal, inC: intVal, inC2: intVal}
+	floatChoice = [numIn]slot{inA: intVal, inB: intVal, inC: fltVal, inC2: fltVal}
+	constFloat  = [numIn]slot{inA: fltBits}
+	specialName = [numIn]slot{inA: special}
+)
+
+// condUse says which conditions an operation takes. Where the condition is
+// Always, the operation has no A and B.
+type condUse uint8
+
+const (
+	noCond   condUse = iota
+	intCond          // any but Always
+	fltCond          // those that floats have, not Always
+	jumpCond         // any
+)
+
+// codeUse says which exit codes an operation takes.
+type codeUse uint8
+
+const (
+	noCode   codeUse = iota
+	anyCode          // StatusDone is a proper exit
+	positive         // an error or a pause must be told from StatusDone
+)
+
+// widthUse is the set of legal access widths, a mask of 1, 2, 4 and 8: a legal
+// width is a power of two and thus its own bit.
+type widthUse uint8
+
+const (
+	noWidth   widthUse = 0
+	intWidths widthUse = 1 | 2 | 4 | 8
+	fltWidths widthUse = 4 | 8
+	onlyEight widthUse = 8
+)
+
+// group is who must take part in an operation together.
+type group uint8
+
+const (
+	alone group = iota
+	warp        // all lanes of the warp
+	block       // all threads of the block
+)
+
+// opInfo is a row of the table.
+type opInfo struct {
+	name   string
+	d, d2  slot
+	src    [numIn]slot
+	mem    bool
+	width  widthUse
+	signed bool // Signed matters, for widths below 8
+	cond   condUse
+	code   codeUse
+	label  bool
+	opens  bool   // begins a block, printed with {
+	closes bool   // ends a block, printed with }
+	only   Target // where it exists; 0 is everywhere
+	group  group  // collective operations
+}
+
+var ops = [numOps]opInfo{
+	Nop:     {name: "nop"},
+	Comment: {name: ";"},
+	Vreg:    {name: "vreg", d: anyReg},
+	Clear:   {name: "clear", d: anyReg},
+
+	Mov: {name: "mov", d: intVal, src: oneInt},
+	Add: {name: "add", d: intVal, src: twoInts},
+	Sub: {name: "sub", d: intVal, src: twoInts},
+	Mul: {name: "mul", d: intVal, src: twoInts},
+	Div: {name: "div", d: intVal, src: twoInts},
+	Rem: {name: "rem", d: intVal, src: twoInts},
+	And: {name: "and", d: intVal, src: twoInts},
+	Or:  {name: "or", d: intVal, src: twoInts},
+	Xor: {name: "xor", d: intVal, src: twoInts},
+	Shl: {name: "shl", d: intVal, src: twoInts},
+	Shr: {name: "shr", d: intVal, src: twoInts},
+	Sar: {name: "sar", d: intVal, src: twoInts},
+	Neg: {name: "neg", d: intVal, src: oneInt},
+	Not: {name: "not", d: intVal, src: oneInt},
+
+	AddX: {name: "addx", d: intVal, src: twoInts, code: positive},
+	SubX: {name: "subx", d: intVal, src: twoInts, code: positive},
+	MulX: {name: "mulx", d: intVal, src: twoInts, code: positive},
+
+	Add128:   {name: "add128", d: intVal, d2: intVal, src: twoPairs},
+	Sub128:   {name: "sub128", d: intVal, d2: intVal, src: twoPairs},
+	Add128X:  {name: "add128x", d: intVal, d2: intVal, src: twoPairs, code: positive},
+	Sub128X:  {name: "sub128x", d: intVal, d2: intVal, src: twoPairs, code: positive},
+	MulWide:  {name: "mulwide", d: intVal, d2: intVal, src: twoInts},
+	MulWideU: {name: "mulwideu", d: intVal, d2: intVal, src: twoInts},
+	Mul128:   {name: "mul128", d: intVal, d2: intVal, src: twoPairs},
+	Div128:   {name: "div128", d: intVal, d2: intVal, src: pairAndInt, only: CPU},
+	Rem128:   {name: "rem128", d: intVal, src: pairAndInt, only: CPU},
+
+	Popcnt: {name: "popcnt", d: intVal, src: oneInt},
+	Ctz:    {name: "ctz", d: intVal, src: oneInt},
+	Clz:    {name: "clz", d: intVal, src: oneInt},
+	Bswap:  {name: "bswap", d: intVal, src: oneInt},
+
+	FMov:     {name: "fmov", d: fltVal, src: oneFloat},
+	FAdd:     {name: "fadd", d: fltVal, src: twoFloats},
+	FSub:     {name: "fsub", d: fltVal, src: twoFloats},
+	FMul:     {name: "fmul", d: fltVal, src: twoFloats},
+	FDiv:     {name: "fdiv", d: fltVal, src: twoFloats},
+	FNeg:     {name: "fneg", d: fltVal, src: oneFloat},
+	FAbs:     {name: "fabs", d: fltVal, src: oneFloat},
+	FSqrt:    {name: "fsqrt", d: fltVal, src: oneFloat},
+	FMin:     {name: "fmin", d: fltVal, src: twoFloats},
+	FMax:     {name: "fmax", d: fltVal, src: twoFloats},
+	FFloor:   {name: "ffloor", d: fltVal, src: oneFloat},
+	FCeil:    {name: "fceil", d: fltVal, src: oneFloat},
+	FTrunc:   {name: "ftrunc", d: fltVal, src: oneFloat},
+	FRound:   {name: "fround", d: fltVal, src: oneFloat},
+	FRound32: {name: "fround32", d: fltVal, src: oneFloat},
+	FConst:   {name: "fconst", d: fltVal, src: constFloat},
+	I2F:      {name: "i2f", d: fltVal, src: oneInt},
+	U2F:      {name: "u2f", d: fltVal, src: oneInt},
+	F2I:      {name: "f2i", d: intVal, src: oneFloat},
+	FBits:    {name: "fbits", d: intVal, src: oneFloat},
+	BitsF:    {name: "bitsf", d: fltVal, src: oneInt},
+
+	Set:  {name: "set", d: intVal, src: twoInts, cond: intCond},
+	FSet: {name: "fset", d: intVal, src: twoFloats, cond: fltCond},
+	Sel:  {name: "sel", d: intVal, src: intChoice, cond: intCond},
+	FSel: {name: "fsel", d: fltVal, src: floatChoice, cond: intCond},
+
+	Load:     {name: "load", d: intVal, mem: true, width: intWidths, signed: true},
+	Store:    {name: "store", mem: true, src: oneInt, width: intWidths},
+	FLoad:    {name: "fload", d: fltVal, mem: true, width: fltWidths},
+	FStore:   {name: "fstore", mem: true, src: oneFloat, width: fltWidths},
+	Lea:      {name: "lea", d: intVal, mem: true},
+	Prefetch: {name: "prefetch", mem: true},
+
+	// If takes no Always: translators jump on the negated condition.
+	If:       {name: "if", src: twoInts, cond: intCond, opens: true},
+	Else:     {name: "else", opens: true, closes: true},
+	EndIf:    {name: "endif", closes: true},
+	Loop:     {name: "loop", label: true, opens: true},
+	Next:     {name: "next", label: true},
+	EndLoop:  {name: "while", src: twoInts, cond: jumpCond, label: true, closes: true},
+	Break:    {name: "break", src: twoInts, cond: jumpCond, label: true},
+	Continue: {name: "continue", src: twoInts, cond: jumpCond, label: true},
+
+	Exit:  {name: "exit", src: twoInts, cond: jumpCond, code: anyCode},
+	Yield: {name: "yield", code: positive, only: CPU},
+
+	AtomAdd:  {name: "atomadd", d: intVal, mem: true, src: oneInt, width: onlyEight},
+	AtomMin:  {name: "atommin", d: intVal, mem: true, src: oneInt, width: onlyEight},
+	AtomMax:  {name: "atommax", d: intVal, mem: true, src: oneInt, width: onlyEight},
+	AtomOr:   {name: "atomor", d: intVal, mem: true, src: oneInt, width: onlyEight},
+	AtomExch: {name: "atomexch", d: intVal, mem: true, src: oneInt, width: onlyEight},
+	AtomCAS:  {name: "atomcas", d: intVal, mem: true, src: twoInts, width: onlyEight},
+	AtomFAdd: {name: "atomfadd", d: fltVal, mem: true, src: oneFloat, width: onlyEight},
+
+	Special:  {name: "special", d: intVal, src: specialName, only: GPU},
+	Ballot:   {name: "ballot", d: intVal, src: oneInt, only: GPU, group: warp},
+	Shfl:     {name: "shfl", d: intVal, src: twoInts, only: GPU, group: warp},
+	ShflXor:  {name: "shflxor", d: intVal, src: twoInts, only: GPU, group: warp},
+	ShflUp:   {name: "shflup", d: intVal, src: twoInts, only: GPU, group: warp},
+	ShflDown: {name: "shfldown", d: intVal, src: twoInts, only: GPU, group: warp},
+	Match:    {name: "match", d: intVal, src: oneInt, only: GPU, group: warp},
+	Barrier:  {name: "barrier", only: GPU, group: block},
+}
+
+var (
+	condNames    = [...]string{"", "eq", "ne", "lt", "le", "gt", "ge", "ult", "ule", "ugt", "uge"}
+	typeNames    = [...]string{"i64", "f64"}
+	specialNames = [...]string{"laneid", "threadid", "blockid", "blockdim", "griddim"}
+	targetNames  = [...]string{"none", "cpu", "gpu", "cpu|gpu"}
+)
+
+// info is the row of an operation; one that does not exist has an empty row.
+func (o Op) info() *opInfo {
+	if o < numOps {
+		return &ops[o]
+	}
+	return &opInfo{}
+}
+
+// val is the operand field numbered k.
+func (in *Instr) val(k int) *Val {
+	switch k {
+	case inA:
+		return &in.A
+	case inA2:
+		return &in.A2
+	case inB:
+		return &in.B
+	case inB2:
+		return &in.B2
+	case inC:
+		return &in.C
+	}
+	return &in.C2
+}
+
+// slot says what operand field k of this instruction holds: the table's word,
+// but for the comparison that an Always leaves out.
+func (in *Instr) slot(k int) slot {
+	info := in.Op.info()
+	if info.cond != noCond && in.Cond == Always && (k == inA || k == inB) {
+		return unused
+	}
+	return info.src[k]
+}
+
+// Normal is the instruction with every field zeroed that its operation does not
+// use. Two instructions mean the same exactly if their normal forms are equal,
+// and Parse returns normal forms.
+func (in Instr) Normal() Instr {
+	info := in.Op.info()
+	out := Instr{Op: in.Op}
+	if info.d != unused {
+		out.D = in.D
+	}
+	if info.d2 != unused {
+		out.D2 = in.D2
+	}
+	if info.cond != noCond {
+		out.Cond = in.Cond
+	}
+	for k := range numIn {
+		if in.slot(k) == unused {
+			continue
+		}
+		v := *in.val(k)
+		if !v.IsImm() {
+			v.Imm = 0
+		}
+		*out.val(k) = v
+	}
+	if info.mem {
+		out.M = in.M
+		if out.M.Index == NoReg {
+			out.M.Scale = 1
+		}
+	}
+	if info.width != noWidth {
+		out.W = in.W
+		out.Signed = in.Signed && info.signed && in.W != 8
+	}
+	if info.label {
+		out.Label = in.Label
+	}
+	if info.code != noCode {
+		out.Code = in.Code
+	}
+	if in.Op == Comment {
+		out.Text = in.Text
+	}
+	return out
+}

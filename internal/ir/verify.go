@@ -1,0 +1,198 @@
+package ir
+
+import "fmt"
+
+// Verify holds a function to the rules of the IR and returns the first breach,
+// naming function, instruction and rule. Tests run it after every emitter; a
+// translator may assume all that it checks:
+//
+//   - form (this file): operand types, widths, scales, conditions, exit codes,
+//     and what the targets have;
+//   - scopes (verify_scope.go): control flow nests, and registers are opened and
+//     cleared once, in one block, and used in between;
+//   - flow (verify_flow.go): no register is read before it is assigned;
+//   - lanes (verify_lanes.go): the lanes that must meet in a collective operation
+//     do meet.
+func Verify(f *Func) error {
+	if err := verifyHeader(f); err != nil {
+		return fmt.Errorf("ir: func %s: %w", f.Name, err)
+	}
+	scopes := newScopes(f)
+	collective := false
+	for i := range f.Code {
+		in := &f.Code[i]
+		if err := verifyForm(f, in); err != nil {
+			return instrError(f, i, err)
+		}
+		if err := scopes.step(i, in); err != nil {
+			return instrError(f, i, err)
+		}
+		collective = collective || in.Op.info().group != alone
+	}
+	if err := scopes.end(); err != nil {
+		return fmt.Errorf("ir: func %s: at the end: %w", f.Name, err)
+	}
+	// Without collectives it does not matter which lanes go where.
+	return verifyFlow(f, collective)
+}
+
+func instrError(f *Func, i int, err error) error {
+	return fmt.Errorf("ir: func %s: instr %d: %s: %w", f.Name, i, f.Line(i), err)
+}
+
+func verifyHeader(f *Func) error {
+	switch {
+	case f.Target == 0 || f.Target&^(CPU|GPU) != 0:
+		return fmt.Errorf("target %s is neither cpu nor gpu", f.Target)
+	case len(f.Regs) == 0 || f.Regs[Ctx].Type != I64:
+		return fmt.Errorf("register 0 must be the context, an i64")
+	case f.SharedBytes < 0:
+		return fmt.Errorf("%d bytes of shared memory", f.SharedBytes)
+	case f.SharedBytes > 0 && f.Target != GPU:
+		return fmt.Errorf("shared memory exists only on the gpu, target is %s", f.Target)
+	}
+	for r, info := range f.Regs {
+		if info.Type > F64 {
+			return fmt.Errorf("register #%d has no valid type", r)
+		}
+	}
+	return nil
+}
+
+// verifyForm checks an instruction by itself against its row of the table.
+func verifyForm(f *Func, in *Instr) error {
+	if in.Op >= numOps {
+		return fmt.Errorf("no such operation")
+	}
+	info := in.Op.info()
+	if info.only != 0 && f.Target&^info.only != 0 {
+		return fmt.Errorf("%s exists only on the %s, target is %s", in.Op, info.only, f.Target)
+	}
+	if err := verifyDests(f, in, info); err != nil {
+		return err
+	}
+	if err := verifyCond(in, info); err != nil {
+		return err
+	}
+	for k := range numIn {
+		if kind := in.slot(k); kind != unused {
+			if err := verifyVal(f, *in.val(k), kind); err != nil {
+				return err
+			}
+		}
+	}
+	if info.width != noWidth && (in.W&(in.W-1) != 0 || info.width&widthUse(in.W) == 0) {
+		return fmt.Errorf("a width of %d bytes is not possible here", in.W)
+	}
+	if info.mem {
+		if err := verifyMem(f, &in.M, in.W); err != nil {
+			return err
+		}
+	}
+	if info.code == positive && in.Code <= 0 {
+		return fmt.Errorf("exit code %d must be positive", in.Code)
+	}
+	if info.label && in.Label <= 0 {
+		return fmt.Errorf("label L%d must be positive", in.Label)
+	}
+	return nil
+}
+
+func verifyDests(f *Func, in *Instr, info *opInfo) error {
+	for _, d := range [...]struct {
+		r    Reg
+		kind slot
+	}{{in.D, info.d}, {in.D2, info.d2}} {
+		if d.kind == unused {
+			continue
+		}
+		if d.r == Ctx {
+			return fmt.Errorf("the context register is open throughout and never assigned")
+		}
+		if err := verifyReg(f, d.r, d.kind); err != nil {
+			return err
+		}
+	}
+	if info.d2 != unused && in.D == in.D2 {
+		return fmt.Errorf("both halves of the result go to %s", regText(f, in.D))
+	}
+	return nil
+}
+
+func verifyCond(in *Instr, info *opInfo) error {
+	switch {
+	case info.cond == noCond:
+	case in.Cond > UGE:
+		return fmt.Errorf("no such condition")
+	case in.Cond == Always && info.cond != jumpCond:
+		return fmt.Errorf("%s needs a condition", in.Op)
+	case in.Cond > GE && info.cond == fltCond:
+		return fmt.Errorf("floats have no unsigned comparison")
+	}
+	return nil
+}
+
+func verifyVal(f *Func, v Val, kind slot) error {
+	switch {
+	case kind == fltBits || kind == special:
+		if !v.IsImm() {
+			return fmt.Errorf("%s stands where a constant must be", regText(f, v.R))
+		}
+		if kind == special && (v.Imm < 0 || v.Imm > int64(GridDim)) {
+			return fmt.Errorf("no such special register")
+		}
+	case !v.IsImm():
+		return verifyReg(f, v.R, kind)
+	case kind == fltVal:
+		return fmt.Errorf("immediate %d stands where a float register must be", v.Imm)
+	}
+	return nil
+}
+
+func verifyReg(f *Func, r Reg, kind slot) error {
+	if r < 0 || int(r) >= len(f.Regs) {
+		return fmt.Errorf("there is no register #%d", r)
+	}
+	want := I64
+	if kind == fltVal {
+		want = F64
+	}
+	if t := f.Regs[r].Type; kind != anyReg && t != want {
+		return fmt.Errorf("%s is %s, must be %s", regText(f, r), t, want)
+	}
+	return nil
+}
+
+func verifyMem(f *Func, m *Mem, w uint8) error {
+	switch {
+	case m.Space > Shared:
+		return fmt.Errorf("no such address space")
+	case m.Space == Shared && f.Target != GPU:
+		return fmt.Errorf("shared memory exists only on the gpu, target is %s", f.Target)
+	case m.Space == Global && m.Base == NoReg:
+		return fmt.Errorf("an address outside shared memory needs a base register")
+	}
+	if m.Base != NoReg {
+		if err := verifyReg(f, m.Base, intVal); err != nil {
+			return err
+		}
+	}
+	if m.Index != NoReg {
+		if err := verifyReg(f, m.Index, intVal); err != nil {
+			return err
+		}
+		if m.Scale != 1 && m.Scale != 2 && m.Scale != 4 && m.Scale != 8 {
+			return fmt.Errorf("a scale of %d is not possible", m.Scale)
+		}
+	}
+	if m.Base == NoReg && m.Index == NoReg && (m.Disp < 0 || int64(m.Disp)+int64(w) > int64(f.SharedBytes)) {
+		return fmt.Errorf("address is outside the %d bytes of shared memory", f.SharedBytes)
+	}
+	return nil
+}
+
+func regText(f *Func, r Reg) string {
+	p := printer{f: f}
+	p.reg(r)
+	return string(p.buf)
+}

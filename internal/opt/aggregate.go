@@ -1,0 +1,166 @@
+package opt
+
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// aggregate leaves only aggregates that generated code computes with one accumulator: averages and
+// deviations become expressions over sums and counts, and what several of them need is
+// computed once.
+func (s *state) aggregate() {
+	s.mapNodes(func(n plan.Node) plan.Node {
+		if g, ok := n.(*plan.Group); ok {
+			return s.splitGroup(g)
+		}
+		return n
+	})
+}
+
+// splitter collects the simple aggregates of a group, and the expressions over them.
+type splitter struct {
+	s       *state
+	aggs    []plan.Agg
+	exprs   []plan.Expr // computed above the group …
+	cols    []plan.ColID
+	notNull plan.ColSet // of the group's input
+}
+
+func (s *state) splitGroup(g *plan.Group) plan.Node {
+	if len(g.Aggs) == 0 {
+		return g
+	}
+	sp := splitter{s: s, notNull: plan.NotNullCols(s.q, g.Input)}
+	for _, a := range g.Aggs {
+		sp.add(a)
+	}
+	g.Aggs = sp.aggs
+	if len(sp.exprs) == 0 {
+		return g
+	}
+	p := &plan.Project{Input: g, Exprs: sp.exprs, Cols: sp.cols}
+	computed := plan.MakeColSet(sp.cols...)
+	for _, id := range g.KeyCols {
+		p.Keep = append(p.Keep, id)
+	}
+	for _, a := range g.Aggs {
+		if !computed.Has(a.Col) {
+			p.Keep = append(p.Keep, a.Col)
+		}
+	}
+	return p
+}
+
+// add takes one aggregate of the query.
+func (sp *splitter) add(a plan.Agg) {
+	s := sp.s
+	if a.Distinct { // left to the distinct pass, which comes back here
+		sp.aggs = append(sp.aggs, a)
+		return
+	}
+	if a.Func == plan.Count && plan.NotNullExpr(a.Arg, &sp.notNull) {
+		a.Func, a.Arg = plan.CountStar, nil
+	}
+	switch a.Func {
+	case plan.Avg:
+		if !a.Arg.Type().IsNumeric() {
+			panic(diag.Unsupported(diag.NoPos, "avg of %s", a.Arg.Type().SQLName()))
+		}
+		sum, n := sp.sum(a.Arg, a.Filter), sp.count(a)
+		sp.compute(a.Col, plan.NewCall(plan.Div, types.TFloat64, double(sum), double(n)))
+	case plan.StddevSamp, plan.StddevPop, plan.VarSamp, plan.VarPop:
+		sp.compute(a.Col, sp.variance(a))
+	default:
+		for _, b := range sp.aggs {
+			if sameAgg(a, b) && s.cols.Get(a.Col).Type == s.cols.Get(b.Col).Type {
+				sp.compute(a.Col, s.ref(b.Col))
+				return
+			}
+		}
+		sp.aggs = append(sp.aggs, a)
+	}
+}
+
+func (sp *splitter) compute(col plan.ColID, e plan.Expr) {
+	t := sp.s.cols.Get(col).Type
+	if e.Type() != t {
+		e = plan.NewCall(plan.Cast, t, e)
+	}
+	sp.exprs = append(sp.exprs, e)
+	sp.cols = append(sp.cols, col)
+}
+
+func double(e plan.Expr) plan.Expr {
+	if e.Type() == types.TFloat64 {
+		return e
+	}
+	return plan.NewCall(plan.Cast, types.TFloat64, e)
+}
+
+// sum is a reference to sum(arg).
+func (sp *splitter) sum(arg, filter plan.Expr) plan.Expr {
+	t, ok := types.SumType(arg.Type())
+	if !ok {
+		panic(diag.Internalf("opt aggregate", "sum of %s", arg.Type()))
+	}
+	return sp.simple(plan.Agg{Func: plan.Sum, Arg: arg, Filter: filter}, t)
+}
+
+// count is a reference to the number of rows that a's argument counts for.
+func (sp *splitter) count(a plan.Agg) plan.Expr {
+	c := plan.Agg{Func: plan.Count, Arg: a.Arg, Filter: a.Filter}
+	if plan.NotNullExpr(a.Arg, &sp.notNull) {
+		c.Func, c.Arg = plan.CountStar, nil
+	}
+	return sp.simple(c, types.TInt64)
+}
+
+// simple finds or adds an aggregate.
+func (sp *splitter) simple(a plan.Agg, t types.Type) plan.Expr {
+	for _, b := range sp.aggs {
+		if sameAgg(a, b) {
+			return sp.s.ref(b.Col)
+		}
+	}
+	a.Col = sp.s.cols.New(a.Func.String(), t, a.Func == plan.Count || a.Func == plan.CountStar)
+	if a.Func == plan.CountStar {
+		sp.s.cols.Get(a.Col).Name = "count"
+	}
+	sp.aggs = append(sp.aggs, a)
+	return sp.s.ref(a.Col)
+}
+
+func sameAgg(a, b plan.Agg) bool {
+	return a.Func == b.Func && a.Distinct == b.Distinct && sameOrNil(a.Arg, b.Arg) && sameOrNil(a.Filter, b.Filter)
+}
+
+func sameOrNil(a, b plan.Expr) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return plan.EqualExpr(a, b)
+}
+
+// variance is (Σx² - (Σx)²/n) / n, or / (n-1) for a sample; never less than zero.
+func (sp *splitter) variance(a plan.Agg) plan.Expr {
+	f := types.TFloat64
+	op := func(o plan.Op, l, r plan.Expr) plan.Expr { return plan.NewCall(o, f, l, r) }
+	x := double(a.Arg)
+	sum, squares := sp.sum(x, a.Filter), sp.sum(op(plan.Mul, x, x), a.Filter)
+	count := sp.count(a)
+	n := double(count)
+	v := op(plan.Sub, squares, op(plan.Div, op(plan.Mul, sum, sum), n))
+	v = plan.NewCall(plan.Greatest, f, v, plan.NewConst(types.FloatValue(f, 0)))
+	least := int64(0)
+	if a.Func == plan.StddevSamp || a.Func == plan.VarSamp {
+		least = 1
+		n = op(plan.Sub, n, plan.NewConst(types.FloatValue(f, 1)))
+	}
+	v = op(plan.Div, v, n)
+	if a.Func == plan.StddevSamp || a.Func == plan.StddevPop {
+		v = plan.NewCall(plan.Sqrt, f, v)
+	}
+	enough := plan.Compare(plan.Gt, count, plan.NewConst(types.IntValue(types.TInt64, least)))
+	return plan.NewCall(plan.Case, f, enough, v, plan.NullConst(f))
+}

@@ -1,0 +1,124 @@
+package opt
+
+import "github.com/kelpiedb/kelpie/internal/plan"
+
+// finish estimates what no pass has estimated, numbers the operators in the order in which EXPLAIN
+// prints them, and settles which columns are never NULL.
+func (s *state) finish() {
+	id := 0
+	var number func(plan.Node)
+	number = func(n plan.Node) {
+		id++
+		n.Props().ID = id
+		for _, m := range n.Inputs() {
+			number(m)
+		}
+	}
+	order := s.sharedOrder()
+	for i := len(order) - 1; i >= 0; i-- { // readers last
+		s.estimate(s.q.Shared[order[i]].Plan)
+	}
+	s.estimate(s.q.Root)
+	s.roots(func(n plan.Node) plan.Node {
+		number(n)
+		return n
+	})
+	s.settleNulls(order)
+}
+
+// settleNulls sets Col.NotNull for the columns that are never NULL wherever they are visible.
+// Rewriting may have made promises stronger, by turning outer joins into inner ones, or
+// weaker.
+func (s *state) settleNulls(order []int) {
+	v := nullness{s: s}
+	for i := len(order) - 1; i >= 0; i-- {
+		v.node(s.q.Shared[order[i]].Plan)
+	}
+	v.node(s.q.Root)
+	for id := range v.padded.All {
+		s.cols.Get(id).NotNull = false
+	}
+}
+
+type nullness struct {
+	s      *state
+	padded plan.ColSet // columns that an outer join fills with NULL
+}
+
+// node settles the columns that the operators of a subtree introduce.
+func (v *nullness) node(n plan.Node) {
+	for _, m := range n.Inputs() {
+		v.node(m)
+	}
+	cols := v.s.cols
+	switch x := n.(type) {
+	case *plan.Scan:
+		for i, id := range x.Cols {
+			o := x.Ordinal[i]
+			known := x.Table != nil && x.Table.Columns[o].NotNull
+			if x.Snap != nil && o < len(x.Snap.Stats) && x.Snap.Rows > 0 {
+				known = known || x.Snap.Stats[o].NullCount == 0
+			}
+			cols.Get(id).NotNull = known
+		}
+	case *plan.SharedScan:
+		for i, id := range x.Cols {
+			src := x.Source[i]
+			cols.Get(id).NotNull = cols.Get(src).NotNull && !v.padded.Has(src)
+		}
+	case *plan.Values, *plan.SetOp:
+		set := plan.NotNullCols(v.s.q, n)
+		for _, id := range n.Produces(nil) {
+			cols.Get(id).NotNull = set.Has(id)
+		}
+	case *plan.Project:
+		for i, e := range x.Exprs {
+			cols.Get(x.Cols[i]).NotNull = v.notNull(e)
+		}
+	case *plan.Group:
+		for i, e := range x.Keys {
+			cols.Get(x.KeyCols[i]).NotNull = v.notNull(e)
+		}
+		for _, a := range x.Aggs {
+			switch a.Func {
+			case plan.Count, plan.CountStar:
+				cols.Get(a.Col).NotNull = true
+			default:
+				cols.Get(a.Col).NotNull = len(x.Keys) > 0 && a.Filter == nil && v.notNull(a.Arg)
+			}
+		}
+	case *plan.Join:
+		switch x.Kind {
+		case plan.Left, plan.Single:
+			v.pad(x.Right)
+		case plan.Full:
+			v.pad(x.Left)
+			v.pad(x.Right)
+		case plan.Mark:
+			cols.Get(x.MarkCol).NotNull = v.markNotNull(x)
+		}
+	}
+}
+
+func (v *nullness) pad(n plan.Node) {
+	v.padded.AddAll(n.Produces(nil))
+}
+
+// notNull holds for an expression above everything that was visited so far.
+func (v *nullness) notNull(e plan.Expr) bool {
+	set := plan.Refs(e)
+	for id := range set.All {
+		if !v.s.cols.Get(id).NotNull || v.padded.Has(id) {
+			set.Remove(id)
+		}
+	}
+	return plan.NotNullExpr(e, &set)
+}
+
+// markNotNull: only a mark join with a single key and nothing else tells NULL from false.
+func (v *nullness) markNotNull(x *plan.Join) bool {
+	if len(x.LKeys) != 1 || len(x.On) > 0 || x.NullSafe != nil {
+		return true
+	}
+	return v.notNull(x.LKeys[0]) && v.notNull(x.RKeys[0])
+}

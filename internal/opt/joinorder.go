@@ -1,0 +1,298 @@
+package opt
+
+import "github.com/kelpiedb/kelpie/internal/plan"
+
+// maxExact is the largest number of relations that are ordered by dynamic programming; maxGreedy that
+// of the greedy algorithm, whose sets are machine words too.
+const (
+	maxExact  = 12
+	maxGreedy = 64
+)
+
+// joinOrder orders the joins of each block, from the leaves of the query up, and decides which side
+// of a join is hashed.
+func (s *state) joinOrder() {
+	for _, sh := range s.q.Shared {
+		if sh != nil {
+			sh.Plan = s.orderTree(sh.Plan)
+			s.estimate(sh.Plan)
+		}
+	}
+	s.q.Root = s.orderTree(s.q.Root)
+	s.estimate(s.q.Root)
+}
+
+func (s *state) orderTree(n plan.Node) plan.Node {
+	switch x := n.(type) {
+	case *plan.Join:
+		if x.Kind != plan.Full {
+			return s.orderBlock(x)
+		}
+		x.Left, x.Right = s.orderTree(x.Left), s.orderTree(x.Right)
+		s.estimate(x)
+		x.BuildLeft = x.Left.Props().Rows < x.Right.Props().Rows
+		return x
+	case *plan.Filter:
+		if hasJoin(x.Input) {
+			return s.orderBlock(x)
+		}
+	}
+	for i, m := range n.Inputs() {
+		if r := s.orderTree(m); r != m {
+			n.SetInput(i, r)
+		}
+	}
+	return n
+}
+
+// hasJoin reports that a block starts below filters.
+func hasJoin(n plan.Node) bool {
+	switch x := n.(type) {
+	case *plan.Join:
+		return x.Kind != plan.Full
+	case *plan.Filter:
+		return hasJoin(x.Input)
+	}
+	return false
+}
+
+// relation is a node of the join graph: an input of inner joins, or the right side of
+// a join of another kind, which is applied to any set of relations that has what it needs.
+type relation struct {
+	node plan.Node
+	made plan.ColSet
+	rows float64
+	op   *plan.Join // semi, anti, left, mark or single; nil for an ordinary relation
+	req  uint64     // op: what its condition refers to
+	// op: how it changes the number of rows on its left
+	factor float64
+}
+
+// graph is a block as the enumeration sees it; sets of relations are bit masks.
+type graph struct {
+	s       *state
+	rels    []relation
+	adj     []uint64 // neighbours
+	classes []eqClass
+	preds   []joinPred
+	pairs   []pairFix
+	plain   uint64 // relations that are not operators
+}
+
+// eqClass is a set of columns made equal by the block's predicates. A join of two sets
+// compares one member of each.
+type eqClass struct {
+	members []classMember
+	mask    uint64
+}
+
+type classMember struct {
+	ref *plan.Ref
+	rel int
+	dom float64
+}
+
+// joinPred is any other predicate on several relations.
+type joinPred struct {
+	e    plan.Expr
+	mask uint64
+	sel  float64
+	equi bool
+}
+
+// pairFix corrects the assumption that several classes shared by two relations are independent.
+type pairFix struct {
+	mask   uint64
+	factor float64
+}
+
+// orderBlock finds the best order of the joins at and below n.
+func (s *state) orderBlock(n plan.Node) plan.Node {
+	g := &graph{s: s}
+	var preds []plan.Expr
+	g.collect(n, &preds)
+	if len(g.rels) > maxGreedy {
+		return s.orderInputs(n)
+	}
+	g.addPreds(s.conjunction(preds))
+	if len(g.rels) == 1 {
+		return g.rels[0].node
+	}
+	g.prepare()
+	var t tree
+	if len(g.rels) <= maxExact {
+		t = g.exact()
+	} else {
+		t = g.greedy()
+	}
+	b := builder{g: g, used: make([]bool, len(g.preds))}
+	return b.build(t, len(t)-1)
+}
+
+// orderInputs leaves a very large block as it is and only treats what it joins.
+func (s *state) orderInputs(n plan.Node) plan.Node {
+	switch x := n.(type) {
+	case *plan.Join:
+		x.Left, x.Right = s.orderInputs(x.Left), s.orderInputs(x.Right)
+		return x
+	case *plan.Filter:
+		x.Input = s.orderInputs(x.Input)
+		return x
+	}
+	return s.orderTree(n)
+}
+
+// collect gathers relations, operators and predicates of a block and returns the mask of what it
+// found below n.
+func (g *graph) collect(n plan.Node, preds *[]plan.Expr) uint64 {
+	switch x := n.(type) {
+	case *plan.Filter:
+		if hasJoin(x.Input) {
+			*preds = append(*preds, x.Preds...)
+			return g.collect(x.Input, preds)
+		}
+	case *plan.Join:
+		switch x.Kind {
+		case plan.Full:
+		case plan.Inner:
+			b := block{preds: *preds}
+			b.addJoinPreds(x)
+			*preds = b.preds
+			return g.collect(x.Left, preds) | g.collect(x.Right, preds)
+		default:
+			left := g.collect(x.Left, preds)
+			return left | g.addOp(x, left)
+		}
+	}
+	return g.addRel(relation{node: g.s.orderTree(n)})
+}
+
+func (g *graph) addRel(r relation) uint64 {
+	r.rows = g.s.estimate(r.node)
+	r.made = plan.Produced(r.node)
+	g.rels = append(g.rels, r)
+	return 1 << (len(g.rels) - 1)
+}
+
+// addOp takes a join of another kind into the graph: its right side is a relation that can be joined as
+// soon as the columns of its condition are there. A scalar subquery that may fail waits for all
+// rows to which the query applies it.
+func (g *graph) addOp(x *plan.Join, left uint64) uint64 {
+	r := relation{node: g.s.orderTree(x.Right), op: x}
+	var refs plan.ColSet
+	for _, e := range x.LKeys {
+		plan.AddRefs(&refs, e)
+	}
+	for _, e := range x.On {
+		plan.AddRefs(&refs, e)
+	}
+	for i := range g.rels {
+		if refs.Intersects(&g.rels[i].made) && left>>i&1 != 0 {
+			r.req |= 1 << i
+		}
+	}
+	if x.Kind == plan.Single && !x.AtMostOne || r.req == 0 {
+		r.req = left
+	}
+	rows := g.s.estimate(r.node)
+	const many = 1e9 // any number: the factor is what counts
+	r.factor = g.s.joinRows(x, many, rows) / many
+	bit := g.addRel(r)
+	at := &g.rels[len(g.rels)-1]
+	switch x.Kind {
+	case plan.Semi, plan.Anti:
+		at.made = plan.ColSet{}
+	case plan.Mark:
+		at.made = plan.MakeColSet(x.MarkCol)
+	}
+	return bit
+}
+
+// addPreds sorts the predicates of the block: equalities of columns make classes, conditions on one
+// relation go into it, the rest become edges.
+func (g *graph) addPreds(preds []plan.Expr) {
+	var cl classes
+	var rest []plan.Expr
+	for _, p := range preds {
+		a, b, ok := columnsEqual(p)
+		if ok && a.ID != b.ID && g.owner(a.ID) >= 0 && g.owner(b.ID) >= 0 && g.owner(a.ID) != g.owner(b.ID) {
+			cl.equate(a, b)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	for _, p := range rest {
+		mask := g.maskOf(p)
+		if i := onlyBit(mask); i >= 0 && g.rels[i].op == nil {
+			g.filterRel(i, p)
+			continue
+		}
+		x, isCall := p.(*plan.Call)
+		equi := isCall && (x.Op == plan.Eq || x.Op == plan.NotDistinct)
+		g.preds = append(g.preds, joinPred{e: p, mask: mask, sel: g.s.residualSel([]plan.Expr{p}), equi: equi})
+	}
+	for _, m := range cl.members {
+		g.addClass(m)
+	}
+}
+
+func (g *graph) addClass(refs []*plan.Ref) {
+	var c eqClass
+	for _, r := range refs {
+		i := g.owner(r.ID)
+		if c.mask>>i&1 != 0 {
+			// Two columns of one relation are equal: a condition on it.
+			for _, m := range c.members {
+				if m.rel == i {
+					g.filterRel(i, plan.Compare(plan.Eq, m.ref, r))
+					break
+				}
+			}
+			continue
+		}
+		c.mask |= 1 << i
+		c.members = append(c.members, classMember{ref: r, rel: i})
+	}
+	g.classes = append(g.classes, c)
+}
+
+// filterRel applies a predicate to one relation. Above an operator, it has to stay a predicate.
+func (g *graph) filterRel(i int, p plan.Expr) {
+	r := &g.rels[i]
+	if r.op != nil {
+		g.preds = append(g.preds, joinPred{e: p, mask: 1 << i, sel: g.s.residualSel([]plan.Expr{p})})
+		return
+	}
+	r.node = g.s.push(r.node, []plan.Expr{p})
+	r.node.Props().Rows = 0
+	r.rows = g.s.estimate(r.node)
+}
+
+// owner is the relation that produces a column.
+func (g *graph) owner(id plan.ColID) int {
+	for i := range g.rels {
+		if g.rels[i].made.Has(id) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (g *graph) maskOf(e plan.Expr) uint64 {
+	refs := plan.Refs(e)
+	var mask uint64
+	for i := range g.rels {
+		if refs.Intersects(&g.rels[i].made) {
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
+// onlyBit is the index of the only bit of a mask, -1 if there are none or several.
+func onlyBit(mask uint64) int {
+	if mask == 0 || mask&(mask-1) != 0 {
+		return -1
+	}
+	return trailing(mask)
+}

@@ -1,0 +1,63 @@
+package opt
+
+import (
+	"slices"
+
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// rename changes the names of columns in a whole tree: in expressions, and where operators name
+// columns directly.
+func rename(n plan.Node, names plan.Renaming) {
+	ids := func(list []plan.ColID) []plan.ColID {
+		changed := false
+		for _, id := range list {
+			changed = changed || names.Get(id) != id
+		}
+		if !changed {
+			return list
+		}
+		out := make([]plan.ColID, len(list))
+		for i, id := range list {
+			out[i] = names.Get(id)
+		}
+		return out
+	}
+	plan.WalkNode(n, func(n plan.Node) bool {
+		plan.MapNodeExprs(n, names.Expr)
+		switch x := n.(type) {
+		case *plan.Project:
+			x.Keep = ids(x.Keep)
+			slices.Sort(x.Keep)
+			x.Keep = slices.Compact(x.Keep)
+		case *plan.SetOp:
+			for i := range x.InCols {
+				x.InCols[i] = ids(x.InCols[i])
+			}
+		case *plan.Sort:
+			for i := range x.Keys {
+				x.Keys[i].Col = names.Get(x.Keys[i].Col)
+			}
+		}
+		return true
+	})
+}
+
+// renameAll changes the names of columns everywhere in the query.
+func (s *state) renameAll(names plan.Renaming) {
+	s.roots(func(n plan.Node) plan.Node {
+		rename(n, names)
+		return n
+	})
+	for i, id := range s.q.Output {
+		s.q.Output[i] = names.Get(id)
+	}
+	for _, sh := range s.q.Shared {
+		if sh == nil {
+			continue
+		}
+		for i, id := range sh.Cols {
+			sh.Cols[i] = names.Get(id)
+		}
+	}
+}

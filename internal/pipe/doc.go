@@ -1,0 +1,7 @@
+// Package pipe cuts an optimized plan into pipelines: a source, operators that
+// pass each row on, and a sink that must see all rows before anything above it starts.
+//
+// In: a plan.Query that opt has finished with. Out: a Program, its pipelines in an
+// order that can be run one after the other. Read pipeline.go for the values, cut.go for
+// the cutting.
+package pipe

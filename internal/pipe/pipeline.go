@@ -1,0 +1,169 @@
+package pipe
+
+import (
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Program is a query as pipelines.
+type Program struct {
+	Query     *plan.Query
+	Pipelines []*Pipeline // each after those it depends on
+	Result    *Collect    // what the client gets
+}
+
+// Pipeline moves rows from a source through operators into a sink in one pass.
+type Pipeline struct {
+	ID     int
+	Source Source
+	Ops    []Op
+	Sink   Sink
+
+	needs  []*Pipeline // must have run before
+	placed bool
+}
+
+// Source is where a pipeline's rows come from: *Table, *Buffer or *Constants.
+type Source interface{ source() }
+
+// Table scans a stored table.
+type Table struct {
+	Scan   *plan.Scan
+	Reduce []Reduce // semi-join filters
+}
+
+// Reduce is a semi-join filter: Col must be among the values of key number Key of Build.
+type Reduce struct {
+	Build *Build
+	Key   int
+	Col   plan.ColID
+}
+
+// Buffer scans what an earlier pipeline's sink holds.
+type Buffer struct {
+	Of Sink
+	// Flag selects tuples of a Build by their match flag.
+	Flag FlagTest
+	// Rename: tuple column From[i] is seen as To[i].
+	From, To []plan.ColID
+	Node     plan.Node // for EXPLAIN
+}
+
+// FlagTest is which tuples of a build side a scan wants.
+type FlagTest uint8
+
+const (
+	AllTuples FlagTest = iota
+	Matched
+	Unmatched
+)
+
+// Constants is a relation of literals.
+type Constants struct {
+	Cols []plan.ColID
+	Rows [][]plan.Expr // each a *plan.Const
+	Node plan.Node
+}
+
+func (*Table) source()     {}
+func (*Buffer) source()    {}
+func (*Constants) source() {}
+
+// Op is an operator inside a pipeline: *Filter, *Map, *Probe, *Rename or *Nulls.
+type Op interface{ op() }
+
+// Filter drops rows.
+type Filter struct {
+	Preds []plan.Expr
+	Node  plan.Node
+}
+
+// Map computes columns.
+type Map struct {
+	Exprs []plan.Expr
+	Cols  []plan.ColID
+	Node  plan.Node
+}
+
+// ProbeKind is what a probe does with the matches that it finds.
+type ProbeKind uint8
+
+const (
+	ProbeInner  ProbeKind = iota // a row per match
+	ProbeOuter                   // likewise, or one row of NULLs
+	ProbeSingle                  // ProbeOuter, and a second match is an error
+	ProbeSemi                    // the row, if there is a match
+	ProbeAnti                    // the row, if there is none
+	ProbeMark                    // the row, with a column that says which
+)
+
+func (k ProbeKind) String() string {
+	return [...]string{"inner", "outer", "single", "semi", "anti", "mark"}[k]
+}
+
+// Probe looks rows up in a hash table.
+type Probe struct {
+	Build    *Build
+	Kind     ProbeKind
+	Keys     []plan.Expr
+	NullSafe []bool
+	On       []plan.Expr // must hold too for a match
+	SetFlag  bool        // remember in the build tuple that it had a match
+	Mark     plan.ColID
+	Join     *plan.Join
+}
+
+// Rename makes column From[i] visible as To[i].
+type Rename struct{ From, To []plan.ColID }
+
+// Nulls makes columns that are NULL: the other side of an outer join.
+type Nulls struct{ Cols []plan.ColID }
+
+func (*Filter) op() {}
+func (*Map) op()    {}
+func (*Probe) op()  {}
+func (*Rename) op() {}
+func (*Nulls) op()  {}
+
+// Sink is where a pipeline ends: *Build, *Aggregate, *Collect or *Discard. Several
+// pipelines may share one (UNION ALL, outer joins).
+type Sink interface{ Number() int }
+
+// Build hashes rows for a join.
+type Build struct {
+	ID       int
+	Join     *plan.Join
+	Keys     []plan.Expr
+	KeyCols  []plan.ColID // the column of the tuple that holds each key: the key's own if it is a plain column
+	NullSafe []bool
+	Payload  []plan.ColID // further columns needed above
+	Flag     bool         // tuples carry a match flag
+	KeepNull bool         // rows with a NULL key are kept: they never match but are wanted later
+	WantNull bool         // whether some key was NULL must be known (mark joins)
+	makers   []*Pipeline
+}
+
+// Aggregate groups rows.
+type Aggregate struct {
+	ID     int
+	Group  *plan.Group
+	makers []*Pipeline
+}
+
+// Collect materializes rows: the result, a sort, a shared subplan.
+type Collect struct {
+	ID     int
+	Cols   []plan.ColID
+	Keys   []plan.SortKey
+	Limit  int64 // < 0: none
+	Offset int64
+	Node   plan.Node
+	makers []*Pipeline
+}
+
+// Discard drops rows; the pipeline was run for the match flags that it set.
+type Discard struct{ ID int }
+
+func (s *Build) Number() int     { return s.ID }
+func (s *Aggregate) Number() int { return s.ID }
+func (s *Collect) Number() int   { return s.ID }
+func (s *Discard) Number() int   { return s.ID }

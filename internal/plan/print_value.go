@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// formatValue prints a literal as SQL would write it. It stands here, rather than
+// using a result formatter, so that plans look the same whatever the session's output format is.
+func formatValue(v types.Value) string {
+	if v.Null {
+		return "null"
+	}
+	switch v.Type.Kind {
+	case types.Bool:
+		return strconv.FormatBool(v.I != 0)
+	case types.Decimal:
+		return formatDecimal(v)
+	case types.Float32:
+		return strconv.FormatFloat(v.F, 'g', -1, 32) + "f"
+	case types.Float64:
+		return strconv.FormatFloat(v.F, 'g', -1, 64) + "d"
+	case types.Date:
+		return "'" + time.Unix(v.I*86400, 0).UTC().Format("2006-01-02") + "'"
+	case types.Timestamp:
+		return "'" + time.UnixMicro(v.I).UTC().Format("2006-01-02 15:04:05.999999") + "'"
+	case types.Interval:
+		m, d, us := v.IntervalParts()
+		return "interval '" + strconv.Itoa(int(m)) + " mons " + strconv.Itoa(int(d)) + " days " + strconv.FormatInt(us, 10) + " us'"
+	case types.Text:
+		return "'" + strings.ReplaceAll(v.S, "'", "''") + "'"
+	}
+	return strconv.FormatInt(v.I, 10)
+}
+
+func formatDecimal(v types.Value) string {
+	x := v.Int128()
+	n := new(big.Int).Lsh(big.NewInt(x.Hi), 64)
+	n.Add(n, new(big.Int).SetUint64(x.Lo))
+	digits := new(big.Int).Abs(n).String()
+	s := int(v.Type.Scale)
+	if len(digits) <= s {
+		digits = strings.Repeat("0", s-len(digits)+1) + digits
+	}
+	if s > 0 {
+		digits = digits[:len(digits)-s] + "." + digits[len(digits)-s:]
+	}
+	if n.Sign() < 0 {
+		digits = "-" + digits
+	}
+	return digits
+}

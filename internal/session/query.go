@@ -1,0 +1,62 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// query optimizes, cuts and runs a bound query.
+func (s *Session) query(ctx context.Context, q *plan.Query, t Timing) (*Result, error) {
+	set := s.Settings()
+	prog, err := s.plan(q, &set, &t)
+	if err != nil {
+		return nil, err
+	}
+	x, err := exec.Run(ctx, prog, s.options(&set))
+	if err != nil {
+		return nil, err
+	}
+	return s.result(q, x, t), nil
+}
+
+// plan is the part of the walk between binding and running.
+func (s *Session) plan(q *plan.Query, set *Settings, t *Timing) (*pipe.Program, error) {
+	start := time.Now()
+	defer func() { t.Plan += time.Since(start) }()
+	q, _, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check})
+	if err != nil {
+		return nil, err
+	}
+	return pipe.Cut(q)
+}
+
+func (s *Session) options(set *Settings) exec.Options {
+	o := exec.Options{Threads: set.Threads, MorselRows: set.MorselRows, Memory: set.Memory, Verify: set.Check}
+	if s.Progress != nil {
+		o.Progress = func(done, total int64) { s.Progress("running", done, total) }
+	}
+	return o
+}
+
+func (s *Session) result(q *plan.Query, x *exec.Result, t Timing) *Result {
+	t.Compile, t.Exec = x.Stats.Compile, x.Stats.Exec
+	r := &Result{Timing: t, exec: x, Rows: x.Rows.Len(), Stats: x.Stats}
+	for i, id := range q.Output {
+		c := q.Cols.Get(id)
+		r.Columns = append(r.Columns, Column{q.Names[i], c.Type, !c.NotNull})
+	}
+	return r
+}
+
+// Column is a column of a result.
+type Column struct {
+	Name     string
+	Type     types.Type
+	Nullable bool
+}

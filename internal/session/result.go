@@ -1,0 +1,254 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// BatchRows is the most rows of a record batch.
+const BatchRows = 8192
+
+// Result is what a statement gives. A statement without rows has no Columns, only a Tag. Close
+// it when done: rows live outside of the Go heap.
+type Result struct {
+	Columns []Column
+	Tag     string // command tag, as psql prints it
+	Rows    int64
+	Timing  Timing
+	Stats   exec.Stats
+	Notices []string
+
+	exec   *exec.Result
+	values [][]types.Value // rows made in Go
+	pos    int64
+	reader *exec.Reader
+	schema *arrow.Schema
+}
+
+// done is the result of a statement without rows.
+func done(tag string, t Timing) *Result { return &Result{Tag: tag, Timing: t} }
+
+// literal is a result of rows made in Go.
+func literal(names []string, ts []types.Type, rows [][]types.Value, t Timing) *Result {
+	r := &Result{Timing: t, values: rows, Rows: int64(len(rows))}
+	for i, n := range names {
+		r.Columns = append(r.Columns, Column{n, ts[i], true})
+	}
+	return r
+}
+
+// Close gives the rows' memory back.
+func (r *Result) Close() {
+	if r.exec != nil {
+		r.exec.Close()
+		r.exec = nil
+	}
+	r.values = nil
+}
+
+// CommandTag is the tag that psql would print.
+func (r *Result) CommandTag() string {
+	if r.Tag != "" {
+		return r.Tag
+	}
+	return fmt.Sprintf("SELECT %d", r.Rows)
+}
+
+// Schema is the result's Arrow schema.
+func (r *Result) Schema() *arrow.Schema {
+	if r.schema == nil {
+		fs := make([]arrow.Field, len(r.Columns))
+		for i, c := range r.Columns {
+			fs[i] = arrow.Field{Name: c.Name, Type: ArrowType(c.Type), Nullable: c.Nullable}
+		}
+		r.schema = arrow.NewSchema(fs, nil)
+	}
+	return r.schema
+}
+
+// ArrowType is the Arrow type by which a SQL type is delivered.
+func ArrowType(t types.Type) arrow.DataType {
+	switch t.Kind {
+	case types.Bool:
+		return arrow.FixedWidthTypes.Boolean
+	case types.Int16:
+		return arrow.PrimitiveTypes.Int16
+	case types.Int32:
+		return arrow.PrimitiveTypes.Int32
+	case types.Int64:
+		return arrow.PrimitiveTypes.Int64
+	case types.Decimal:
+		return &arrow.Decimal128Type{Precision: int32(t.Prec), Scale: int32(t.Scale)}
+	case types.Float32:
+		return arrow.PrimitiveTypes.Float32
+	case types.Float64:
+		return arrow.PrimitiveTypes.Float64
+	case types.Date:
+		return arrow.FixedWidthTypes.Date32
+	case types.Timestamp:
+		return &arrow.TimestampType{Unit: arrow.Microsecond}
+	case types.Interval:
+		return arrow.FixedWidthTypes.MonthDayNanoInterval
+	case types.Text:
+		return arrow.BinaryTypes.String
+	}
+	return arrow.Null
+}
+
+// Next returns the next batch, nil at the end. The caller releases it.
+func (r *Result) Next() (arrow.RecordBatch, error) {
+	n := min(r.Rows-r.pos, BatchRows)
+	if n <= 0 || len(r.Columns) == 0 {
+		return nil, nil
+	}
+	if r.exec == nil && r.values == nil {
+		return nil, fmt.Errorf("the result is closed")
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, r.Schema())
+	defer b.Release()
+	if r.exec != nil && r.reader == nil {
+		r.reader = r.exec.NewReader()
+	}
+	if r.reader != nil {
+		r.reader.Advance(int(n))
+	}
+	for i, c := range r.Columns {
+		f := b.Field(i)
+		f.Reserve(int(n))
+		if r.reader != nil {
+			r.reader.Column(i, appender{f, c.Type})
+			continue
+		}
+		for _, row := range r.values[r.pos : r.pos+n] {
+			appendValue(f, row[i])
+		}
+	}
+	r.pos += n
+	return b.NewRecordBatch(), nil
+}
+
+// appender receives values of a column and puts them into an Arrow builder.
+type appender struct {
+	b array.Builder
+	t types.Type
+}
+
+func (a appender) Null() { a.b.AppendNull() }
+
+func (a appender) Int(x int64) {
+	switch b := a.b.(type) {
+	case *array.BooleanBuilder:
+		b.Append(x != 0)
+	case *array.Int16Builder:
+		b.Append(int16(x))
+	case *array.Int32Builder:
+		b.Append(int32(x))
+	case *array.Int64Builder:
+		b.Append(x)
+	case *array.Date32Builder:
+		b.Append(arrow.Date32(x))
+	case *array.TimestampBuilder:
+		b.Append(arrow.Timestamp(x))
+	case *array.Decimal128Builder:
+		b.Append(decimal128.FromI64(x))
+	default:
+		a.b.AppendNull()
+	}
+}
+
+func (a appender) Wide(x types.Int128) {
+	a.b.(*array.Decimal128Builder).Append(decimal128.New(x.Hi, x.Lo))
+}
+
+func (a appender) Float(x float64) {
+	if b, ok := a.b.(*array.Float32Builder); ok {
+		b.Append(float32(x))
+		return
+	}
+	a.b.(*array.Float64Builder).Append(x)
+}
+
+func (a appender) Text(x []byte) { a.b.(*array.StringBuilder).BinaryBuilder.Append(x) }
+
+func (a appender) Interval(months, days int32, micros int64) {
+	a.b.(*array.MonthDayNanoIntervalBuilder).Append(arrow.MonthDayNanoInterval{Months: months, Days: days, Nanoseconds: micros * 1000})
+}
+
+func appendValue(b array.Builder, v types.Value) {
+	a := appender{b, v.Type}
+	switch {
+	case v.Null:
+		a.Null()
+	case v.Type.Kind == types.Decimal:
+		a.Wide(v.Int128())
+	case v.Type.IsFloat():
+		a.Float(v.F)
+	case v.Type.Kind == types.Text:
+		a.Text([]byte(v.S))
+	case v.Type.Kind == types.Interval:
+		m, d, us := v.IntervalParts()
+		a.Interval(m, d, us)
+	default:
+		a.Int(v.I)
+	}
+}
+
+// Values reads all remaining rows as Go values, for tests, small tools and INSERT.
+func (r *Result) Values() [][]types.Value {
+	if r.exec == nil {
+		out := r.values[r.pos:]
+		r.pos = r.Rows
+		return out
+	}
+	if r.reader == nil {
+		r.reader = r.exec.NewReader()
+	}
+	n := int(r.Rows - r.pos)
+	r.reader.Advance(n)
+	out := make([][]types.Value, n)
+	cells := make([]types.Value, n*len(r.Columns))
+	for i := range out {
+		out[i] = cells[i*len(r.Columns) : (i+1)*len(r.Columns)]
+	}
+	for i, c := range r.Columns {
+		r.reader.Column(i, &valueAppender{t: c.Type, out: out, col: i})
+	}
+	r.pos = r.Rows
+	return out
+}
+
+// valueAppender receives values of a column as Go values.
+type valueAppender struct {
+	t   types.Type
+	out [][]types.Value
+	col int
+	row int
+}
+
+func (a *valueAppender) put(v types.Value) {
+	a.out[a.row][a.col] = v
+	a.row++
+}
+func (a *valueAppender) Null() { a.put(types.NullOf(a.t)) }
+func (a *valueAppender) Int(x int64) {
+	if a.t.Kind == types.Decimal {
+		a.put(types.DecimalValue(a.t, types.FromInt64(x)))
+		return
+	}
+	a.put(types.IntValue(a.t, x))
+}
+func (a *valueAppender) Wide(x types.Int128) { a.put(types.DecimalValue(a.t, x)) }
+func (a *valueAppender) Float(x float64)     { a.put(types.FloatValue(a.t, x)) }
+func (a *valueAppender) Text(x []byte) {
+	v := types.TextValue(string(x))
+	v.Type = a.t
+	a.put(v)
+}
+func (a *valueAppender) Interval(m, d int32, us int64) { a.put(types.IntervalValue(m, d, us)) }

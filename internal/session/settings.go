@@ -1,0 +1,262 @@
+package session
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/sql/bind"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Settings are what SET changes.
+type Settings struct {
+	Threads    int
+	Memory     int64 // bytes a query may take; 0: no limit
+	MorselRows int   // 0: adaptive
+	Device     string
+	Disabled   map[string]bool // optimizer passes
+	Check      bool            // verify plans and generated functions
+	Narrow     bool            // narrow integers in tables made from now on
+	Dict       bool            // dictionaries, likewise
+	other      map[string]string
+}
+
+// DefaultSettings use all cores and no limit.
+func DefaultSettings() Settings {
+	return Settings{Threads: runtime.GOMAXPROCS(0), Device: "cpu", Disabled: map[string]bool{}, Narrow: true, Dict: true,
+		other: map[string]string{}}
+}
+
+// Settings is a copy of the session's settings.
+func (s *Session) Settings() Settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings
+}
+
+// Configure changes settings from Go.
+func (s *Session) Configure(f func(*Settings)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.settings)
+}
+
+// setting is a row of the table of settings: how one is shown and changed.
+type setting struct {
+	name string
+	doc  string
+	show func(*Settings) string
+	set  func(*Settings, types.Value) error
+}
+
+var settings = []setting{
+	{"check", "verify plans and generated functions (slow; for tests)",
+		func(s *Settings) string { return onOff(s.Check) },
+		func(s *Settings, v types.Value) (err error) { s.Check, err = boolOf(v); return }},
+	{"device", "where queries run: cpu or simt",
+		func(s *Settings) string { return s.Device },
+		func(s *Settings, v types.Value) error { return s.setDevice(v.S) }},
+	{"dictionaries", "dictionary encoding of texts in tables made from now on",
+		func(s *Settings) string { return onOff(s.Dict) },
+		func(s *Settings, v types.Value) (err error) { s.Dict, err = boolOf(v); return }},
+	{"disabled_optimizers", "optimizer passes to leave out, separated by commas",
+		func(s *Settings) string { return passList(s.Disabled) },
+		func(s *Settings, v types.Value) error { return s.setDisabled(v.S) }},
+	{"memory_limit", "memory a query may take, such as '4GB'; 0 is no limit",
+		func(s *Settings) string { return formatBytes(s.Memory) },
+		func(s *Settings, v types.Value) (err error) { s.Memory, err = ParseBytes(v.String()); return }},
+	{"morsel_rows", "rows per morsel; 0 adapts to the time that they take",
+		func(s *Settings) string { return strconv.Itoa(s.MorselRows) },
+		func(s *Settings, v types.Value) (err error) { s.MorselRows, err = intOf(v, 0, 1<<30); return }},
+	{"narrow_integers", "store integers in as few bytes as they need in tables made from now on",
+		func(s *Settings) string { return onOff(s.Narrow) },
+		func(s *Settings, v types.Value) (err error) { s.Narrow, err = boolOf(v); return }},
+	{"threads", "threads per query",
+		func(s *Settings) string { return strconv.Itoa(s.Threads) },
+		func(s *Settings, v types.Value) (err error) { s.Threads, err = intOf(v, 1, 4096); return }},
+}
+
+// clientSettings are PostgreSQL's, which clients set on connecting: remembered, without effect.
+var clientSettings = []string{"application_name", "client_encoding", "client_min_messages", "datestyle", "extra_float_digits",
+	"intervalstyle", "search_path", "standard_conforming_strings", "statement_timeout", "timezone"}
+
+func findSetting(name string, pos int) (*setting, error) {
+	for i := range settings {
+		if settings[i].name == name {
+			return &settings[i], nil
+		}
+	}
+	names := make([]string, 0, len(settings))
+	for _, s := range settings {
+		names = append(names, s.name)
+	}
+	return nil, diag.Errorf(diag.UndefinedObject, pos, "unrecognized configuration parameter %q", name).
+		WithHint(diag.DidYouMean(name, names))
+}
+
+func (s *Session) set(b *bind.Set) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b.All {
+		s.settings = DefaultSettings()
+		return nil
+	}
+	if slices.Contains(clientSettings, b.Name) {
+		if b.Default {
+			delete(s.settings.other, b.Name)
+			return nil
+		}
+		var parts []string
+		for _, v := range b.Values {
+			parts = append(parts, v.String())
+		}
+		s.settings.other[b.Name] = strings.Join(parts, ", ")
+		return nil
+	}
+	st, err := findSetting(b.Name, b.Pos)
+	if err != nil {
+		return err
+	}
+	v := types.Value{}
+	if b.Default {
+		d := DefaultSettings()
+		v = types.TextValue(st.show(&d))
+	} else {
+		var parts []string
+		for _, x := range b.Values {
+			parts = append(parts, x.String())
+		}
+		v = types.TextValue(strings.Join(parts, ","))
+		if len(b.Values) == 1 && b.Values[0].Type.Kind != types.Text {
+			v = b.Values[0]
+			v.S = v.String()
+		}
+	}
+	if err := st.set(&s.settings, v); err != nil {
+		return diag.Errorf(diag.InvalidParameter, b.Pos, "invalid value for parameter %q: %v", b.Name, err)
+	}
+	return nil
+}
+
+func (s *Session) show(b *bind.Show, t Timing) (*Result, error) {
+	if b.Tables {
+		var rows [][]types.Value
+		for _, name := range s.DB.Catalog.Names() {
+			rows = append(rows, []types.Value{types.TextValue(name)})
+		}
+		return literal([]string{"name"}, []types.Type{types.TText}, rows, t), nil
+	}
+	cur := s.Settings()
+	if b.All {
+		var rows [][]types.Value
+		for _, st := range settings {
+			rows = append(rows, []types.Value{types.TextValue(st.name), types.TextValue(st.show(&cur)), types.TextValue(st.doc)})
+		}
+		return literal([]string{"name", "setting", "description"}, []types.Type{types.TText, types.TText, types.TText}, rows, t), nil
+	}
+	if v, ok := cur.other[b.Name]; ok || slices.Contains(clientSettings, b.Name) {
+		return literal([]string{b.Name}, []types.Type{types.TText}, [][]types.Value{{types.TextValue(v)}}, t), nil
+	}
+	st, err := findSetting(b.Name, b.Pos)
+	if err != nil {
+		return nil, err
+	}
+	return literal([]string{b.Name}, []types.Type{types.TText}, [][]types.Value{{types.TextValue(st.show(&cur))}}, t), nil
+}
+
+// setDevice checks a device's name.
+func (s *Settings) setDevice(name string) error {
+	if name != "cpu" && name != "simt" {
+		return fmt.Errorf("there is no device %q (cpu, simt)", name)
+	}
+	s.Device = name
+	return nil
+}
+
+func (s *Settings) setDisabled(list string) error {
+	off := map[string]bool{}
+	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		i := slices.IndexFunc(opt.Passes(), func(p opt.Pass) bool { return p.Name == name })
+		if i < 0 {
+			return fmt.Errorf("there is no optimizer pass %q", name)
+		}
+		if opt.Passes()[i].Required {
+			return fmt.Errorf("optimizer pass %q cannot be left out", name)
+		}
+		off[name] = true
+	}
+	s.Disabled = off
+	return nil
+}
+
+func passList(m map[string]bool) string {
+	var names []string
+	for n := range m {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return strings.Join(names, ",")
+}
+
+func onOff(b bool) string {
+	if b {
+		return "on"
+	}
+	return "off"
+}
+
+func boolOf(v types.Value) (bool, error) {
+	if v.Type.Kind == types.Bool {
+		return v.I != 0, nil
+	}
+	switch strings.ToLower(v.String()) {
+	case "on", "true", "yes", "1":
+		return true, nil
+	case "off", "false", "no", "0":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is not on or off", v.String())
+}
+
+func intOf(v types.Value, lo, hi int) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(v.String()))
+	if err != nil || n < lo || n > hi {
+		return 0, fmt.Errorf("%q is not a number from %d to %d", v.String(), lo, hi)
+	}
+	return n, nil
+}
+
+// ParseBytes reads a size such as 512MB, 4GiB or 1000000.
+func ParseBytes(text string) (int64, error) {
+	t := strings.ToLower(strings.TrimSpace(text))
+	end := strings.IndexFunc(t, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+	unit := ""
+	if end >= 0 {
+		t, unit = t[:end], strings.TrimSpace(t[end:])
+	}
+	f, err := strconv.ParseFloat(t, 64)
+	scale, ok := map[string]float64{"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30,
+		"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}[unit]
+	if err != nil || !ok || f < 0 || f*scale > 1<<62 {
+		return 0, fmt.Errorf("%q is not a size; write it like 512MB or 4GiB", text)
+	}
+	return int64(f * scale), nil
+}
+
+func formatBytes(n int64) string {
+	for _, u := range []struct {
+		name string
+		size int64
+	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+		if n >= u.size && n%u.size == 0 {
+			return strconv.FormatInt(n/u.size, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}

@@ -1,0 +1,279 @@
+package ast
+
+// Statement is one SQL statement: *Query or a pointer type of this file.
+type Statement interface {
+	Node
+	statement()
+}
+
+// Insert is INSERT INTO t [(columns)] query | DEFAULT VALUES. VALUES is a Query whose
+// Body is *Values; its rows may hold Default.
+type Insert struct {
+	Pos           int
+	With          *With
+	Table         Name
+	Alias         Ident
+	Columns       []Ident
+	Query         *Query // nil for DEFAULT VALUES
+	DefaultValues bool
+	Returning     []SelectItem
+}
+
+// Update is UPDATE t SET ... [FROM ...] [WHERE ...].
+type Update struct {
+	Pos       int
+	With      *With
+	Table     Name
+	Alias     Ident
+	Set       []Assignment
+	From      []TableExpr
+	Where     Expr
+	Returning []SelectItem
+}
+
+// Assignment is column = expr, or (a, b) = row: then there are several Columns.
+type Assignment struct {
+	Columns []Ident
+	X       Expr
+}
+
+// Delete is DELETE FROM t [USING ...] [WHERE ...].
+type Delete struct {
+	Pos       int
+	With      *With
+	Table     Name
+	Alias     Ident
+	Using     []TableExpr
+	Where     Expr
+	Returning []SelectItem
+}
+
+// Truncate is TRUNCATE [TABLE] a, b.
+type Truncate struct {
+	Pos    int
+	Tables []Name
+}
+
+// CreateTable is CREATE TABLE t (columns) or CREATE TABLE t [(names)] AS query.
+type CreateTable struct {
+	Pos         int
+	OrReplace   bool
+	IfNotExists bool
+	Temp        bool
+	Name        Name
+	Columns     []ColumnDef
+	Constraints []Constraint // table-level ones; column-level ones are in Columns
+	As          *Query       // nil without AS
+	AsColumns   []Ident      // names before AS
+	NoData      bool         // WITH NO DATA
+}
+
+// ColumnDef is a column of CREATE TABLE.
+type ColumnDef struct {
+	Pos        int
+	Name       Ident
+	Type       TypeName
+	NotNull    bool
+	PrimaryKey bool
+	Unique     bool
+	Default    Expr        // nil if not given
+	Check      Expr        // nil if not given
+	References *References // nil if not given
+}
+
+// ConstraintKind is the kind of a table-level constraint.
+type ConstraintKind uint8
+
+const (
+	PrimaryKey ConstraintKind = iota
+	Unique
+	ForeignKey
+	Check
+)
+
+// Constraint is a table-level constraint.
+type Constraint struct {
+	Pos        int
+	Name       Ident // CONSTRAINT name; may be Empty
+	Kind       ConstraintKind
+	Columns    []Ident
+	References *References // of ForeignKey
+	Check      Expr        // of Check
+}
+
+// References is REFERENCES t [(columns)].
+type References struct {
+	Table   Name
+	Columns []Ident
+}
+
+// CreateView is CREATE VIEW v [(columns)] AS query. QueryText is the text of the
+// query alone, for a catalog that stores views as text.
+type CreateView struct {
+	Pos         int
+	OrReplace   bool
+	IfNotExists bool
+	Temp        bool
+	Name        Name
+	Columns     []Ident
+	Query       *Query
+	QueryText   string
+}
+
+// DropKind is what DROP drops.
+type DropKind uint8
+
+const (
+	DropTable DropKind = iota
+	DropView
+)
+
+// Drop is DROP TABLE | VIEW [IF EXISTS] a, b [CASCADE | RESTRICT].
+type Drop struct {
+	Pos      int
+	Kind     DropKind
+	IfExists bool
+	Names    []Name
+	Cascade  bool
+}
+
+// Describe is DESCRIBE t, DESCRIBE query or DESCRIBE 'file'; exactly one of Table, Query
+// and File is set.
+type Describe struct {
+	Pos   int
+	Table Name
+	File  string
+	Query *Query
+}
+
+// ShowTables is SHOW TABLES.
+type ShowTables struct{ Pos int }
+
+// Show is SHOW name, or SHOW ALL.
+type Show struct {
+	Pos  int
+	Name string // folded; dotted names joined; "" if All
+	All  bool
+}
+
+// Set is SET [SESSION | LOCAL] name = value, ... A bare word is a LitString, ON and
+// OFF among them. Default says SET name TO DEFAULT.
+type Set struct {
+	Pos     int
+	Local   bool
+	Name    string // folded; SET TIME ZONE is "timezone"
+	Values  []Expr
+	Default bool
+}
+
+// Reset is RESET name, or RESET ALL.
+type Reset struct {
+	Pos  int
+	Name string
+	All  bool
+}
+
+// Option is NAME [value] in the parenthesized lists of COPY and EXPLAIN. A bare word
+// is a LitString as written (folded), TRUE and FALSE are LitBool, (a, b) is a Row of LitStrings,
+// * is a Star; no value is nil and means "on".
+type Option struct {
+	Pos   int
+	Name  string // folded
+	Value Expr
+}
+
+// Copy is COPY t [(columns)] FROM file, COPY t TO file or COPY (query) TO file.
+type Copy struct {
+	Pos     int
+	Table   Name // nil if Query
+	Columns []Ident
+	Query   *Query
+	From    bool   // FROM, not TO
+	File    string // "" if Stdio
+	FilePos int
+	Stdio   bool // STDIN or STDOUT
+	Options []Option
+}
+
+// Explain is EXPLAIN [ANALYZE] [VERBOSE] [(options)] statement. ANALYZE and VERBOSE
+// among the options are also set as flags here; all other options stay in Options.
+type Explain struct {
+	Pos     int
+	Analyze bool
+	Verbose bool
+	Options []Option
+	Stmt    Statement
+}
+
+// Call is CALL name(args).
+type Call struct {
+	Pos  int
+	Func *Func
+}
+
+// TxKind is the kind of a transaction statement.
+type TxKind uint8
+
+const (
+	Begin TxKind = iota
+	Commit
+	Rollback
+	Savepoint
+	Release
+	RollbackTo
+	SetTransaction // SET TRANSACTION ...: Isolation and ReadOnly
+)
+
+// Transaction is BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK, ABORT and the
+// savepoint statements.
+type Transaction struct {
+	Pos       int
+	Kind      TxKind
+	Isolation string // "", "serializable", "repeatable read", "read committed", "read uncommitted"
+	ReadOnly  bool
+	Name      Ident // of a savepoint
+}
+
+// Prepare is PREPARE name [(types)] AS statement; Text is the inner statement's.
+type Prepare struct {
+	Pos   int
+	Name  Ident
+	Types []TypeName
+	Stmt  Statement
+	Text  string
+}
+
+// Execute is EXECUTE name [(args)].
+type Execute struct {
+	Pos  int
+	Name Ident
+	Args []Expr
+}
+
+// Deallocate is DEALLOCATE [PREPARE] name, or ALL.
+type Deallocate struct {
+	Pos  int
+	Name Ident
+	All  bool
+}
+
+func (s *Query) statement()       {}
+func (s *Insert) statement()      {}
+func (s *Update) statement()      {}
+func (s *Delete) statement()      {}
+func (s *Truncate) statement()    {}
+func (s *CreateTable) statement() {}
+func (s *CreateView) statement()  {}
+func (s *Drop) statement()        {}
+func (s *Describe) statement()    {}
+func (s *ShowTables) statement()  {}
+func (s *Show) statement()        {}
+func (s *Set) statement()         {}
+func (s *Reset) statement()       {}
+func (s *Copy) statement()        {}
+func (s *Explain) statement()     {}
+func (s *Call) statement()        {}
+func (s *Transaction) statement() {}
+func (s *Prepare) statement()     {}
+func (s *Execute) statement()     {}
+func (s *Deallocate) statement()  {}

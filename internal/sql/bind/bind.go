@@ -1,0 +1,139 @@
+package bind
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Env is what a statement may refer to. Names are folded already.
+type Env interface {
+	// Table finds a stored table; schema is "" if none was written.
+	Table(schema, name string) (*catalog.Table, bool)
+	// View finds a view.
+	View(name string) (*catalog.View, bool)
+	// File opens FROM 'x.parquet' as a table; pos is the place of the name.
+	File(path string, pos int) (*catalog.Table, error)
+	// TableNames lists tables and views, for hints.
+	TableNames() []string
+}
+
+// Select binds a query.
+func Select(env Env, stmt *ast.Query, params []types.Value) (q *plan.Query, err error) {
+	defer diag.Recover("bind", &err)
+	return newBinder(env, params).root(stmt), nil
+}
+
+// binder is the state of binding one statement.
+type binder struct {
+	env    Env
+	params []types.Value
+	cols   *plan.Columns
+	shared []*plan.SharedPlan
+	ctes   *cte      // those in scope, innermost first
+	agg    *aggFrame // the aggregate calls around what is being bound
+	// free is the smallest depth of a scope to which a reference went since the field was
+	// last reset: it tells a correlated query from one that stands alone.
+	free int
+	// lateral counts the LATERAL items seen; a join whose right side saw one must find out
+	// whether it depends on the left.
+	lateral int
+	// beyond are relations of the same FROM that what is being bound does not see, for hints.
+	beyond  []*rel
+	views   []string // being expanded, to stop views that contain themselves
+	queries int      // bound so far
+	now     time.Time
+}
+
+const noDepth = math.MaxInt
+
+// maxQueries bounds the subqueries of a statement. Views, CTEs that cannot be shared and
+// operands that are needed twice are bound once per use, so that their number can
+// grow exponentially with the length of the text.
+const maxQueries = 10000
+
+func newBinder(env Env, params []types.Value) *binder {
+	return &binder{env: env, params: params, cols: new(plan.Columns), free: noDepth}
+}
+
+// root binds a query that has no query around it.
+func (b *binder) root(q *ast.Query) *plan.Query {
+	return b.finish(b.query(q, nil))
+}
+
+// finish makes a bound query a statement's plan.
+func (b *binder) finish(r result) *plan.Query {
+	q := &plan.Query{
+		Cols: b.cols, Root: r.node, Shared: b.shared,
+		Output: make([]plan.ColID, len(r.cols)), Names: make([]string, len(r.cols)),
+	}
+	for i, c := range r.cols {
+		q.Output[i], q.Names[i] = c.id, c.name
+	}
+	return q
+}
+
+// result is a bound query: a plan and which of its columns are the query's.
+type result struct {
+	node plan.Node
+	cols []outCol
+}
+
+// outCol is a column of a query's result.
+type outCol struct {
+	name string
+	id   plan.ColID
+	pos  int // of the expression, for type errors
+	// lit is set when the column is a string literal or NULL whose type nobody has asked for
+	// yet: UNION and INSERT read it as the type they want.
+	lit *plan.Const
+}
+
+// typeOf is the type of a result's column; Unknown for a literal without context.
+func (b *binder) typeOf(c outCol) types.Type {
+	if c.lit != nil {
+		return types.TUnknown
+	}
+	return b.cols.Get(c.id).Type
+}
+
+// fail leaves the binder with a user's error.
+func fail(code string, pos int, format string, args ...any) {
+	panic(diag.Errorf(code, pos, format, args...))
+}
+
+// unsupported leaves the binder with 0A000 "… is not supported".
+func unsupported(pos int, format string, args ...any) {
+	panic(diag.Unsupported(pos, format, args...))
+}
+
+// check leaves the binder if a helper of another package found a mistake in a
+// value; pos is where the value was written.
+func check(err error, pos int) {
+	if err == nil {
+		return
+	}
+	var te *types.Error
+	if errors.As(err, &te) {
+		panic(diag.Errorf(te.Code, pos, "%s", te.Msg))
+	}
+	var de *diag.Error
+	if errors.As(err, &de) {
+		panic(de.At(pos))
+	}
+	panic(diag.Errorf(diag.IOError, pos, "%w", err))
+}
+
+// ref is a reference to a column of the plan.
+func (b *binder) ref(id plan.ColID) plan.Expr { return b.cols.NewRef(id) }
+
+// newCol makes the column of a computed expression.
+func (b *binder) newCol(name string, e plan.Expr) plan.ColID {
+	return b.cols.New(name, e.Type(), b.notNull(e))
+}

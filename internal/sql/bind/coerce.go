@@ -1,0 +1,241 @@
+package bind
+
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// A string literal, and NULL, has the type Unknown until its surroundings say what it is: it is
+// a *plan.Const of type Unknown with the text in S. No other expression is Unknown,
+// and none that is leaves this package.
+
+// settle makes a literal that nobody gave a type a text.
+func (b *binder) settle(e plan.Expr) plan.Expr {
+	if c, ok := e.(*plan.Const); ok && c.V.Type.Kind == types.Unknown {
+		v := c.V
+		v.Type = types.TText
+		return &plan.Const{V: v}
+	}
+	return e
+}
+
+// convert brings e to type t by a cast that is known to exist. Constants are
+// converted at once; texts of different VARCHAR limits need nothing.
+func (b *binder) convert(e plan.Expr, t types.Type, pos int) plan.Expr {
+	from := e.Type()
+	if from == t || from.Kind == types.Text && t.Kind == types.Text {
+		return e
+	}
+	if c, ok := e.(*plan.Const); ok {
+		if from.Kind == types.Unknown && t.Kind == types.Text {
+			return b.settle(e)
+		}
+		v, err := types.Cast(c.V, t)
+		check(err, pos)
+		return &plan.Const{V: v}
+	}
+	return &plan.Call{Op: plan.Cast, T: t, Args: []plan.Expr{e}, Pos: pos}
+}
+
+// implicit reports that SQL converts from one type to another without being asked: up
+// the ladder of numbers, and dates to timestamps.
+func implicit(from, to types.Type) bool {
+	switch {
+	case from == to, from.Kind == types.Unknown, from.Kind == types.Text && to.Kind == types.Text:
+		return true
+	case from.IsNumeric() && to.IsNumeric():
+		return from.Kind <= to.Kind
+	}
+	return from.Kind == types.Date && to.Kind == types.Timestamp
+}
+
+// assignable reports that storing a value in a column converts it: also down the ladder, and
+// anything to text.
+func assignable(from, to types.Type) bool {
+	return implicit(from, to) || from.IsNumeric() && to.IsNumeric() || to.Kind == types.Text ||
+		from.Kind == types.Timestamp && to.Kind == types.Date
+}
+
+// assign converts e as storing it does; what names the place for the message.
+func (b *binder) assign(e plan.Expr, t types.Type, pos int, what string) plan.Expr {
+	if from := e.Type(); !assignable(from, t) {
+		panic(diag.Errorf(diag.DatatypeMismatch, pos, "%s is of type %s but expression is of type %s",
+			what, t.SQLName(), from.SQLName()).WithHint("you will need to rewrite or cast the expression"))
+	}
+	return b.convert(e, t, pos)
+}
+
+// cast binds CAST(x AS t).
+func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
+	t := typeName(e.Type)
+	x := b.expr(s, e.X)
+	from := x.Type()
+	if e.Try {
+		return b.tryCast(x, t, e.Pos)
+	}
+	if !types.CanCast(from, t) {
+		fail(diag.CannotCoerce, e.Pos, "cannot cast type %s to %s", from.SQLName(), t.SQLName())
+	}
+	// A literal fails at its own place, and one that is to be DECIMAL keeps its digits.
+	if c, ok := x.(*plan.Const); ok && from.Kind == types.Unknown {
+		v, err := types.Cast(typed(c.V, t), t)
+		check(err, e.X.Position())
+		return &plan.Const{V: v}
+	}
+	if from.Kind == types.Text && t.Kind == types.Text {
+		if t.Len == 0 || from.Len > 0 && from.Len <= t.Len {
+			return x
+		}
+		if c, ok := x.(*plan.Const); ok {
+			v, err := types.Cast(c.V, t)
+			check(err, e.Pos)
+			return &plan.Const{V: v}
+		}
+		return &plan.Call{Op: plan.Cast, T: t, Args: []plan.Expr{x}, Pos: e.Pos}
+	}
+	return b.convert(x, t, e.Pos)
+}
+
+// typed makes a literal a text if a text is wanted, so that CAST('abc' AS VARCHAR(2)) cuts and
+// does not complain.
+func typed(v types.Value, t types.Type) types.Value {
+	if t.Kind == types.Text && !v.Null {
+		v.Type = types.TText
+	}
+	return v
+}
+
+// tryCast is TRY_CAST: NULL where the cast fails. Generated code has no such cast; it is
+// only known for constants and where the cast cannot fail.
+func (b *binder) tryCast(x plan.Expr, t types.Type, pos int) plan.Expr {
+	from := x.Type()
+	if !types.CanCast(from, t) {
+		fail(diag.CannotCoerce, pos, "cannot cast type %s to %s", from.SQLName(), t.SQLName())
+	}
+	if c, ok := x.(*plan.Const); ok {
+		v, err := types.Cast(typed(c.V, t), t)
+		if err != nil {
+			v = types.NullOf(t)
+		}
+		return &plan.Const{V: v}
+	}
+	if !implicit(from, t) {
+		unsupported(pos, "TRY_CAST from %s to %s", from.SQLName(), t.SQLName())
+	}
+	return b.convert(x, t, pos)
+}
+
+// typeName finds the type that a name of the query means.
+func typeName(n ast.TypeName) types.Type {
+	if n.Dims > 0 {
+		unsupported(n.Pos, "an array type")
+	}
+	if n.Name == "date" && len(n.Mods) == 0 {
+		return types.TDate // the most frequent one, without a search
+	}
+	var buf [2]int
+	mods := buf[:0]
+	for _, m := range n.Mods {
+		mods = append(mods, int(max(min(m, 1<<30), -1<<30)))
+	}
+	t, err := types.ParseType(n.Name, mods)
+	check(err, n.Pos)
+	return t
+}
+
+// commonType is the type of CASE, COALESCE, VALUES and their like over several
+// expressions; what names the construct for the message.
+func (b *binder) commonType(es []plan.Expr, pos func(i int) int, what string) types.Type {
+	t := types.TUnknown
+	for i, e := range es {
+		et := e.Type()
+		if t.Kind == types.Decimal || et.Kind == types.Decimal {
+			et = tight(e)
+		}
+		c, ok := types.CommonType(t, et)
+		if !ok {
+			fail(diag.DatatypeMismatch, pos(i), "%s types %s and %s cannot be matched", what, t.SQLName(), et.SQLName())
+		}
+		t = c
+	}
+	if t.Kind == types.Unknown {
+		return types.TText
+	}
+	if t.Kind == types.Text && t.Len > 0 {
+		for _, e := range es {
+			if e.Type().Kind == types.Unknown || e.Type().Len == 0 {
+				return types.TText // a literal may be longer
+			}
+		}
+	}
+	return t
+}
+
+// tight is the type of e, except that an integer constant among decimals counts with the digits
+// that it has and not with all that its type could hold.
+func tight(e plan.Expr) types.Type {
+	t := e.Type()
+	c, ok := e.(*plan.Const)
+	if !ok || !t.IsInteger() || c.V.Null {
+		return t
+	}
+	prec := 1
+	for x := c.V.Int128(); prec < types.MaxPrecision && !types.FitsPrecision(x, prec); prec++ {
+	}
+	return types.TDecimal(prec, 0)
+}
+
+// toScale brings an integer or decimal to a decimal of the given scale.
+func (b *binder) toScale(e plan.Expr, scale int, pos int) plan.Expr {
+	if t := e.Type(); t.Kind == types.Decimal && int(t.Scale) == scale {
+		return e
+	}
+	d, _ := types.AsDecimal(tight(e))
+	prec := min(types.MaxPrecision, int(d.Prec)-int(d.Scale)+scale)
+	return b.convert(e, types.TDecimal(max(prec, 1), scale), pos)
+}
+
+// notNull reports that e is never NULL.
+func (b *binder) notNull(e plan.Expr) bool {
+	switch x := e.(type) {
+	case *plan.Ref:
+		return b.cols.Get(x.ID).NotNull
+	case *plan.Const:
+		return !x.V.Null
+	case *plan.Subquery:
+		return x.Kind == plan.Exists
+	case *plan.Call:
+		switch x.Op {
+		case plan.IsNull, plan.IsTrue, plan.NotDistinct:
+			return true
+		case plan.NullIf:
+			return false
+		case plan.Coalesce, plan.Greatest, plan.Least:
+			for _, a := range x.Args {
+				if b.notNull(a) {
+					return true
+				}
+			}
+			return false
+		case plan.Case:
+			if len(x.Args)%2 == 0 {
+				return false
+			}
+			for i := 1; i < len(x.Args); i += 2 {
+				if !b.notNull(x.Args[i]) {
+					return false
+				}
+			}
+			return b.notNull(x.Args[len(x.Args)-1])
+		}
+		for _, a := range x.Args {
+			if !b.notNull(a) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

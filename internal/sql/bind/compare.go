@@ -1,0 +1,159 @@
+package bind
+
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// place says where an operator and its operands were written.
+type place struct{ op, l, r int }
+
+// compare makes l op r with operands of one type.
+func (b *binder) compare(op plan.Op, l, r plan.Expr, at place) plan.Expr {
+	x, y, ok := b.unify(l, r, at)
+	if !ok {
+		panic(noOperator(op.String(), l, r, at.op))
+	}
+	return &plan.Call{Op: op, T: types.TBool, Args: []plan.Expr{x, y}, Pos: at.op}
+}
+
+// noOperator is PostgreSQL's error for operands that an operator does not take.
+func noOperator(op string, l, r plan.Expr, pos int) *diag.Error {
+	lt, rt := l.Type(), r.Type()
+	err := diag.Errorf(diag.UndefinedFunction, pos, "operator does not exist: %s %s %s", lt.SQLName(), op, rt.SQLName())
+	if types.CanCast(lt, rt) || types.CanCast(rt, lt) {
+		return err.WithHint("you might need to add an explicit cast")
+	}
+	return err
+}
+
+// unify brings the operands of a comparison to one type. Constants give way to columns: a
+// constant that the other side's type holds exactly is converted now, so that nothing
+// needs to be computed per row and the comparison can be answered from statistics.
+func (b *binder) unify(l, r plan.Expr, at place) (plan.Expr, plan.Expr, bool) {
+	lt, rt := l.Type(), r.Type()
+	switch {
+	case lt.Kind == types.Unknown && rt.Kind == types.Unknown:
+		return b.settle(l), b.settle(r), true
+	case lt.Kind == types.Unknown:
+		l = b.literal(l, rt, at.l)
+		lt = l.Type()
+	case rt.Kind == types.Unknown:
+		r = b.literal(r, lt, at.r)
+		rt = r.Type()
+	}
+	switch {
+	case lt == rt, lt.Kind == types.Text && rt.Kind == types.Text:
+		return l, r, true
+	case lt.IsNumeric() && rt.IsNumeric():
+		l, r = b.unifyNumbers(l, r, at)
+		return l, r, true
+	case lt.Kind == types.Date && rt.Kind == types.Timestamp:
+		l, r = b.unifyDate(l, r, at.l)
+		return l, r, true
+	case lt.Kind == types.Timestamp && rt.Kind == types.Date:
+		r, l = b.unifyDate(r, l, at.r)
+		return l, r, true
+	}
+	return l, r, false
+}
+
+// literal reads a string literal that is compared with a value of type t. A decimal keeps the
+// digits as written: rounding them to the column's scale would change the answer.
+func (b *binder) literal(e plan.Expr, t types.Type, pos int) plan.Expr {
+	c := e.(*plan.Const)
+	if t.Kind == types.Decimal && !c.V.Null {
+		if x, scale, fit, ok := types.ParseDecimal(c.V.S); ok && fit {
+			return &plan.Const{V: types.DecimalValue(decimalFor(x, scale), x)}
+		}
+	}
+	return b.convert(e, t, pos)
+}
+
+// decimalFor is the smallest DECIMAL type of that scale for x.
+func decimalFor(x types.Int128, scale int) types.Type {
+	prec := max(1, scale)
+	for prec < types.MaxPrecision && !types.FitsPrecision(x, prec) {
+		prec++
+	}
+	return types.TDecimal(prec, scale)
+}
+
+func (b *binder) unifyNumbers(l, r plan.Expr, at place) (plan.Expr, plan.Expr) {
+	lc, lconst := l.(*plan.Const)
+	rc, rconst := r.(*plan.Const)
+	if rconst && !lconst {
+		if v, ok := exactly(rc.V, l.Type()); ok {
+			return l, &plan.Const{V: v}
+		}
+	}
+	if lconst && !rconst {
+		if v, ok := exactly(lc.V, r.Type()); ok {
+			return &plan.Const{V: v}, r
+		}
+	}
+	t, _ := types.CommonType(tight(l), tight(r))
+	if t.Kind == types.Decimal {
+		if l.Type().IsInteger() && r.Type().IsInteger() { // constants, made decimal by tight
+			t, _ = types.CommonType(l.Type(), r.Type())
+			return b.convert(l, t, at.l), b.convert(r, t, at.r)
+		}
+		return b.toScale(l, int(t.Scale), at.l), b.toScale(r, int(t.Scale), at.r)
+	}
+	return b.convert(l, t, at.l), b.convert(r, t, at.r)
+}
+
+// exactly is the constant v in type t if t can hold it without loss. Decimals that have too many
+// digits before the point for t still compare right, as a wider decimal of t's scale.
+func exactly(v types.Value, t types.Type) (types.Value, bool) {
+	if v.Null {
+		return types.NullOf(t), true
+	}
+	switch {
+	case t == types.TFloat64:
+		w, err := types.Cast(v, t)
+		return w, err == nil
+	case t.IsFloat() || v.Type.IsFloat():
+		return v, false
+	}
+	from := 0
+	if v.Type.Kind == types.Decimal {
+		from = int(v.Type.Scale)
+	}
+	to := 0
+	if t.Kind == types.Decimal {
+		to = int(t.Scale)
+	}
+	x, ok := types.Rescale(v.Int128(), from, to)
+	if !ok {
+		return v, false
+	}
+	if to < from {
+		if y, ok := types.Rescale(x, to, from); !ok || y != v.Int128() {
+			return v, false
+		}
+	}
+	if t.Kind == types.Decimal {
+		if !types.FitsPrecision(x, int(t.Prec)) {
+			t = types.TDecimal(types.MaxPrecision, to)
+		}
+		return types.DecimalValue(t, x), true
+	}
+	w, err := types.Cast(types.DecimalValue(types.TDecimal(types.MaxPrecision, 0), x), t)
+	return w, err == nil
+}
+
+// unifyDate brings a date and a timestamp together: a constant midnight becomes a date, else
+// the date becomes a timestamp.
+func (b *binder) unifyDate(d, ts plan.Expr, pos int) (plan.Expr, plan.Expr) {
+	if c, ok := ts.(*plan.Const); ok {
+		if c.V.Null {
+			return d, &plan.Const{V: types.NullOf(types.TDate)}
+		}
+		if days, micros := types.SplitTimestamp(c.V.I); micros == 0 {
+			return d, &plan.Const{V: types.DateValue(days)}
+		}
+	}
+	return b.convert(d, types.TTimestamp, pos), ts
+}

@@ -1,0 +1,188 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Format is a file format of COPY.
+type Format uint8
+
+const (
+	CSV Format = iota
+	Text
+	Parquet
+	Arrow
+)
+
+// String is the format's name in SQL.
+func (f Format) String() string { return [...]string{"csv", "text", "parquet", "arrow"}[f] }
+
+// Copy is COPY … FROM file (From) or COPY … TO file. For FROM, Table and Columns say where the fields
+// of the file go; for TO, Query is what is written, also where a table was named.
+type Copy struct {
+	From    bool
+	Table   *catalog.Table
+	Columns []int // ordinals in the order of the file
+	Query   *plan.Query
+	Path    string // "" if Stdio
+	Stdio   bool
+	Pos     int // of the file name
+
+	Format Format
+	// The following are for CSV and Text. Zero bytes are "not given": readers then detect,
+	// writers use the default.
+	Header    bool
+	HasHeader bool // HEADER was given
+	Delimiter byte
+	Quote     byte
+	Escape    byte
+	Null      string
+	HasNull   bool
+	// Compression of Parquet and Arrow: "", "snappy", "zstd", "gzip", "none", …
+	Compression  string
+	RowGroupSize int64 // of Parquet; 0 = default
+}
+
+// copyOptions lists the names that COPY knows, for hints.
+var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size"}
+
+func (b *binder) copy(s *ast.Copy) Bound {
+	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
+	out.Format = formatOf(s.File)
+	for _, o := range s.Options {
+		b.copyOption(out, o)
+	}
+	if s.Query != nil {
+		out.Query = b.root(s.Query)
+		return out
+	}
+	if s.From {
+		out.Table = b.target(s.Table, "copy to")
+		out.Columns = b.targetColumns(out.Table, s.Columns)
+		return out
+	}
+	n, rels := b.tableRef(&ast.TableRef{Pos: s.Table.Pos(), Name: s.Table})
+	r := rels[0]
+	out.Table = r.table
+	q := result{node: n}
+	pick := func(i int) {
+		b.require(r, i)
+		q.cols = append(q.cols, outCol{name: r.cols[i].name, id: r.cols[i].id})
+	}
+	for _, id := range s.Columns {
+		at, ok := (&scope{}).in(r, id.Name, id.Pos)
+		if !ok {
+			panic(diag.Errorf(diag.UndefinedColumn, id.Pos, "column %q of relation %q does not exist", id.Name, r.name).
+				WithHint(diag.DidYouMean(id.Name, r.names())))
+		}
+		pick(at.i)
+	}
+	if len(s.Columns) == 0 {
+		for i := range r.cols {
+			pick(i)
+		}
+	}
+	out.Query = b.finish(q)
+	return out
+}
+
+// formatOf guesses the format by the file's name, compressed or not; CSV if it says nothing.
+func formatOf(path string) Format {
+	name := strings.ToLower(path)
+	for _, suffix := range []string{".gz", ".zst", ".bz2"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	switch {
+	case strings.HasSuffix(name, ".parquet"), strings.HasSuffix(name, ".pq"):
+		return Parquet
+	case strings.HasSuffix(name, ".arrow"), strings.HasSuffix(name, ".feather"), strings.HasSuffix(name, ".ipc"):
+		return Arrow
+	case strings.HasSuffix(name, ".tbl"):
+		return Text
+	}
+	return CSV
+}
+
+func (b *binder) copyOption(out *Copy, o ast.Option) {
+	value := types.BoolValue(true)
+	pos := o.Pos
+	if o.Value != nil {
+		switch o.Value.(type) {
+		case *ast.Row, *ast.Star:
+			unsupported(o.Pos, "COPY option %s", o.Name)
+		}
+		value, pos = b.constant(o.Value, "COPY"), o.Value.Position()
+	}
+	text := func() string {
+		if value.Type.Kind != types.Text || value.Null {
+			fail(diag.InvalidParameter, pos, "COPY %s needs a string", o.Name)
+		}
+		return value.S
+	}
+	char := func() byte {
+		s := text()
+		if s == `\t` {
+			s = "\t"
+		}
+		if len(s) != 1 {
+			fail(diag.InvalidParameter, pos, "COPY %s must be a single one-byte character", o.Name)
+		}
+		return s[0]
+	}
+	switch o.Name {
+	case "format":
+		switch f := strings.ToLower(text()); f {
+		case "csv":
+			out.Format = CSV
+		case "text":
+			out.Format = Text
+		case "parquet":
+			out.Format = Parquet
+		case "arrow", "ipc", "feather":
+			out.Format = Arrow
+		case "binary", "json":
+			unsupported(pos, "COPY format %s", f)
+		default:
+			panic(diag.Errorf(diag.InvalidParameter, pos, "COPY format %q not recognized", f).
+				WithHint("there are csv, text, parquet and arrow"))
+		}
+	case "header":
+		out.HasHeader = true
+		v, err := types.Cast(value, types.TBool)
+		check(err, pos)
+		out.Header = v.I != 0
+	case "delimiter", "delim", "sep":
+		out.Delimiter = char()
+	case "quote":
+		out.Quote = char()
+	case "escape":
+		out.Escape = char()
+	case "null", "nullstr":
+		out.Null, out.HasNull = text(), true
+	case "encoding":
+		if e := strings.ToLower(strings.ReplaceAll(text(), "-", "")); e != "utf8" {
+			unsupported(pos, "COPY encoding %q", value.S)
+		}
+	case "compression", "codec":
+		out.Compression = strings.ToLower(text())
+		switch out.Compression {
+		case "none", "uncompressed", "snappy", "zstd", "gzip", "lz4", "brotli":
+		default:
+			fail(diag.InvalidParameter, pos, "compression %q not recognized", out.Compression)
+		}
+	case "row_group_size":
+		if !value.Type.IsInteger() || value.Null || value.I < 1 {
+			fail(diag.InvalidParameter, pos, "COPY row_group_size must be a positive integer")
+		}
+		out.RowGroupSize = value.I
+	default:
+		panic(diag.Errorf(diag.SyntaxError, o.Pos, "option %q not recognized", o.Name).
+			WithHint(diag.DidYouMean(o.Name, copyOptions)))
+	}
+}

@@ -1,0 +1,144 @@
+package bind
+
+import (
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// dateArith binds + - * / where dates, timestamps or intervals take part; nil if there
+// is no such operator.
+func (b *binder) dateArith(op plan.Op, l, r plan.Expr, at place) plan.Expr {
+	lt, rt := l.Type(), r.Type()
+	switch op {
+	case plan.Add:
+		// a + b is b + a; the date goes to the left.
+		if rt.Kind == types.Date || rt.Kind == types.Timestamp {
+			l, r, lt, rt = r, l, rt, lt
+			at.l, at.r = at.r, at.l
+		}
+		switch {
+		case lt.Kind == types.Date && rt.IsInteger():
+			return b.addDays(l, r, at)
+		case (lt.Kind == types.Date || lt.Kind == types.Timestamp) && rt.Kind == types.Interval:
+			return b.addInterval(l, r, at)
+		case lt.Kind == types.Interval && rt.Kind == types.Interval:
+			return fold(op, l, r, types.TInterval, at.op)
+		}
+	case plan.Sub:
+		switch {
+		case lt.Kind == types.Date && rt.IsInteger():
+			return b.addDays(l, b.negate(b.convert(r, types.TInt64, at.r), at.op), at)
+		case lt.Kind == types.Date && rt.Kind == types.Date:
+			return b.subDates(l, r, at)
+		case (lt.Kind == types.Date || lt.Kind == types.Timestamp) && rt.Kind == types.Interval:
+			return b.addInterval(l, b.negate(r, at.op), at)
+		case lt.Kind == types.Interval && rt.Kind == types.Interval:
+			return fold(op, l, r, types.TInterval, at.op)
+		case (lt.Kind == types.Timestamp || lt.Kind == types.Date) && (rt.Kind == types.Timestamp || rt.Kind == types.Date):
+			return b.subTimestamps(b.convert(l, types.TTimestamp, at.l), b.convert(r, types.TTimestamp, at.r), at)
+		}
+	case plan.Mul:
+		if rt.Kind == types.Interval {
+			l, r, lt, rt = r, l, rt, lt
+		}
+		if lt.Kind == types.Interval && rt.IsNumeric() {
+			return b.scaleInterval(l, r, at, false)
+		}
+	case plan.Div:
+		if lt.Kind == types.Interval && rt.IsNumeric() {
+			return b.scaleInterval(l, r, at, true)
+		}
+	}
+	return nil
+}
+
+// addDays is date + integer.
+func (b *binder) addDays(d, n plan.Expr, at place) plan.Expr {
+	n = b.convert(n, types.TInt64, at.r)
+	dc, ok1 := d.(*plan.Const)
+	nc, ok2 := n.(*plan.Const)
+	if ok1 && ok2 {
+		if dc.V.Null || nc.V.Null {
+			return plan.NullConst(types.TDate)
+		}
+		if days := dc.V.I + nc.V.I; types.DateInRange(days) {
+			return &plan.Const{V: types.DateValue(days)}
+		}
+	}
+	return &plan.Call{Op: plan.DateAdd, T: types.TDate, Args: []plan.Expr{d, n}, Pos: at.op}
+}
+
+// subDates is date - date, in days.
+func (b *binder) subDates(l, r plan.Expr, at place) plan.Expr {
+	lc, ok1 := l.(*plan.Const)
+	rc, ok2 := r.(*plan.Const)
+	if ok1 && ok2 && !lc.V.Null && !rc.V.Null {
+		return &plan.Const{V: types.IntValue(types.TInt32, lc.V.I-rc.V.I)}
+	}
+	return &plan.Call{Op: plan.DateSub, T: types.TInt32, Args: []plan.Expr{l, r}, Pos: at.op}
+}
+
+// addInterval is date or timestamp + interval: a timestamp, as in PostgreSQL.
+func (b *binder) addInterval(ts, iv plan.Expr, at place) plan.Expr {
+	ts = b.convert(ts, types.TTimestamp, at.l)
+	tc, ok1 := ts.(*plan.Const)
+	ic, ok2 := iv.(*plan.Const)
+	if ok1 && ok2 {
+		if tc.V.Null || ic.V.Null {
+			return plan.NullConst(types.TTimestamp)
+		}
+		months, days, micros := ic.V.IntervalParts()
+		sum, err := types.AddInterval(tc.V.I, months, days, micros)
+		check(err, at.op)
+		return &plan.Const{V: types.IntValue(types.TTimestamp, sum)}
+	}
+	return &plan.Call{Op: plan.AddInterval, T: types.TTimestamp, Args: []plan.Expr{ts, iv}, Pos: at.op}
+}
+
+// subTimestamps is timestamp - timestamp, which generated code does not have yet.
+func (b *binder) subTimestamps(l, r plan.Expr, at place) plan.Expr {
+	lc, ok1 := l.(*plan.Const)
+	rc, ok2 := r.(*plan.Const)
+	if !ok1 || !ok2 {
+		unsupported(at.op, "the difference of timestamps")
+	}
+	if lc.V.Null || rc.V.Null {
+		return plan.NullConst(types.TInterval)
+	}
+	return &plan.Const{V: types.SubTimestamps(lc.V.I, rc.V.I)}
+}
+
+// scaleInterval is interval * number or interval / number, for constants. Fractions of
+// a month become days of a thirtieth, fractions of a day become time.
+func (b *binder) scaleInterval(iv, n plan.Expr, at place, divide bool) plan.Expr {
+	ic, ok1 := iv.(*plan.Const)
+	nc, ok2 := n.(*plan.Const)
+	if !ok1 || !ok2 {
+		unsupported(at.op, "the product of an interval and a number that is not a constant")
+	}
+	if ic.V.Null || nc.V.Null {
+		return plan.NullConst(types.TInterval)
+	}
+	f := nc.V.Float()
+	if divide {
+		if f == 0 {
+			check(types.ErrDivisionByZero, at.op)
+		}
+		f = 1 / f
+	}
+	m, d, u := ic.V.IntervalParts()
+	months := float64(m) * f
+	whole := float64(int64(months))
+	days := float64(d)*f + (months-whole)*30
+	wholeDays := float64(int64(days))
+	micros := float64(u)*f + (days-wholeDays)*float64(types.MicrosPerDay)
+	const limit = 1 << 31
+	if !(whole > -limit && whole < limit && wholeDays > -limit && wholeDays < limit && micros > -1e18 && micros < 1e18) {
+		check(types.ErrOutOfRange(types.TInterval), at.op)
+	}
+	round := 0.5
+	if micros < 0 {
+		round = -0.5
+	}
+	return &plan.Const{V: types.IntervalValue(int32(whole), int32(wholeDays), int64(micros+round))}
+}

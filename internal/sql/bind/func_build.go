@@ -1,0 +1,292 @@
+package bind
+
+import (
+	"math"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// version is what version() says. Clients look for the word PostgreSQL and its number.
+const version = "PostgreSQL 16.0 (Kelpie)"
+
+// notYet is for functions that PostgreSQL has and we shall have.
+func notYet(_ *binder, c *call) plan.Expr {
+	unsupported(c.pos, "function %s", c.name)
+	return nil
+}
+
+func constant(text string) func(*binder, *call) plan.Expr {
+	return func(*binder, *call) plan.Expr { return &plan.Const{V: types.TextValue(text)} }
+}
+
+func variadic(op plan.Op) func(*binder, *call) plan.Expr {
+	return func(b *binder, c *call) plan.Expr { return b.variadic(op, c) }
+}
+
+// sameType is for functions whose result has the argument's type.
+func sameType(op plan.Op) func(*binder, *call) plan.Expr {
+	return func(b *binder, c *call) plan.Expr {
+		return &plan.Call{Op: op, T: c.args[0].Type(), Args: c.args, Pos: c.pos}
+	}
+}
+
+// rounding is for floor and ceil: whole numbers stay as they are, decimals lose their
+// digits after the point.
+func rounding(op plan.Op) func(*binder, *call) plan.Expr {
+	return func(b *binder, c *call) plan.Expr {
+		t := c.args[0].Type()
+		switch {
+		case t.IsInteger():
+			return c.args[0]
+		case t.Kind == types.Decimal:
+			t = wholeDecimal(t, 0)
+		}
+		return &plan.Call{Op: op, T: t, Args: c.args, Pos: c.pos}
+	}
+}
+
+// wholeDecimal is the type of a decimal rounded to scale digits: a carry may add one before
+// the point.
+func wholeDecimal(t types.Type, scale int) types.Type {
+	return types.TDecimal(min(types.MaxPrecision, int(t.Prec)-int(t.Scale)+1+scale), scale)
+}
+
+// digits is the constant second argument of round and trunc, 0 if not given.
+func digits(c *call) (int, bool) {
+	if len(c.args) < 2 {
+		return 0, true
+	}
+	d, ok := c.args[1].(*plan.Const)
+	if !ok {
+		unsupported(c.argPos(1), "%s to a number of digits that is not a constant", c.name)
+	}
+	return int(max(min(d.V.I, 100), -100)), !d.V.Null
+}
+
+func (b *binder) round(c *call) plan.Expr {
+	n, ok := digits(c)
+	x := c.args[0]
+	t := x.Type()
+	if !ok {
+		return plan.NullConst(t)
+	}
+	switch {
+	case t.IsInteger() && n >= 0, t.Kind == types.Decimal && n >= int(t.Scale):
+		return x
+	case t.Kind == types.Decimal:
+		t = wholeDecimal(t, max(n, 0))
+	}
+	args := []plan.Expr{x, &plan.Const{V: types.IntValue(types.TInt32, int64(n))}}
+	return &plan.Call{Op: plan.Round, T: t, Args: args, Pos: c.pos}
+}
+
+// trunc cuts digits off. Generated code cuts at the point; elsewhere the remainder is
+// subtracted.
+func (b *binder) trunc(c *call) plan.Expr {
+	n, ok := digits(c)
+	x := c.args[0]
+	t := x.Type()
+	if !ok {
+		return plan.NullConst(t)
+	}
+	switch {
+	case t.IsInteger() && n >= 0, t.Kind == types.Decimal && n >= int(t.Scale):
+		return x
+	case n == 0:
+		if t.Kind == types.Decimal {
+			t = types.TDecimal(max(1, int(t.Prec)-int(t.Scale)), 0)
+		}
+		return &plan.Call{Op: plan.Trunc, T: t, Args: []plan.Expr{x}, Pos: c.pos}
+	case t.Kind == types.Decimal && n > 0 && !plan.HasSubquery(x):
+		unit := types.DecimalValue(t, types.Pow10(int(t.Scale)-n))
+		rest := &plan.Call{Op: plan.Mod, T: t, Args: []plan.Expr{x, &plan.Const{V: unit}}, Pos: c.pos}
+		cut := &plan.Call{Op: plan.Sub, T: t, Args: []plan.Expr{x, rest}, Pos: c.pos}
+		return b.convert(cut, types.TDecimal(int(t.Prec)-int(t.Scale)+n, n), c.pos)
+	}
+	unsupported(c.argPos(1), "trunc of %s to %d digits", t.SQLName(), n)
+	return nil
+}
+
+func (b *binder) modFunc(c *call) plan.Expr {
+	return b.arith(plan.Mod, c.args[0], c.args[1], place{c.pos, c.argPos(0), c.argPos(1)})
+}
+
+// logFunc is log(x), to base 10, and log(base, x).
+func (b *binder) logFunc(c *call) plan.Expr {
+	if len(c.args) == 1 {
+		return &plan.Call{Op: plan.Log10, T: types.TFloat64, Args: c.args, Pos: c.pos}
+	}
+	ln := func(x plan.Expr) plan.Expr {
+		return &plan.Call{Op: plan.Ln, T: types.TFloat64, Args: []plan.Expr{x}, Pos: c.pos}
+	}
+	return &plan.Call{Op: plan.Div, T: types.TFloat64, Args: []plan.Expr{ln(c.args[1]), ln(c.args[0])}, Pos: c.pos}
+}
+
+func (b *binder) pi(*call) plan.Expr {
+	return &plan.Const{V: types.FloatValue(types.TFloat64, math.Pi)}
+}
+
+// trim adds the characters to cut, blanks if none are given.
+func trim(op plan.Op) func(*binder, *call) plan.Expr {
+	return func(b *binder, c *call) plan.Expr {
+		if len(c.args) == 1 {
+			c.args = append(c.args, &plan.Const{V: types.TextValue(" ")})
+		}
+		return &plan.Call{Op: op, T: types.TText, Args: c.args, Pos: c.pos}
+	}
+}
+
+// substring always has a length in plans: the greatest one if none was given.
+func (b *binder) substring(c *call) plan.Expr {
+	if len(c.args) == 2 {
+		c.args = append(c.args, &plan.Const{V: types.IntValue(types.TInt64, math.MaxInt32)})
+	} else if n, ok := c.args[2].(*plan.Const); ok && !n.V.Null && n.V.I < 0 {
+		fail(diag.SubstringError, c.argPos(2), "negative substring length not allowed")
+	}
+	return &plan.Call{Op: plan.Substring, T: types.TText, Args: c.args, Pos: c.pos}
+}
+
+// positionFunc is position(a, b), where a is looked for in b; plans have the text first.
+func (b *binder) positionFunc(c *call) plan.Expr {
+	args := []plan.Expr{c.args[1], c.args[0]}
+	return &plan.Call{Op: plan.Position, T: types.TInt32, Args: args, Pos: c.pos}
+}
+
+// concatFunc is concat(…), for which NULL is empty.
+func (b *binder) concatFunc(c *call) plan.Expr {
+	args := make([]plan.Expr, 0, len(c.args))
+	for i, a := range c.args {
+		a = b.convert(a, types.TText, c.argPos(i))
+		if plan.IsNullConst(a) {
+			continue
+		}
+		if !b.notNull(a) {
+			a = &plan.Call{Op: plan.Coalesce, T: types.TText, Args: []plan.Expr{a, &plan.Const{V: types.TextValue("")}}, Pos: c.pos}
+		}
+		args = append(args, a)
+	}
+	switch len(args) {
+	case 0:
+		return &plan.Const{V: types.TextValue("")}
+	case 1:
+		return args[0]
+	}
+	return &plan.Call{Op: plan.Concat, T: types.TText, Args: args, Pos: c.pos}
+}
+
+// clock is the time of the statement: one for all its calls.
+func (b *binder) clock() int64 {
+	if b.now.IsZero() {
+		b.now = time.Now().UTC()
+	}
+	return b.now.UnixMicro()
+}
+
+func (b *binder) currentTimestamp(*call) plan.Expr {
+	return &plan.Const{V: types.IntValue(types.TTimestamp, b.clock())}
+}
+
+func (b *binder) currentDate(*call) plan.Expr {
+	days, _ := types.SplitTimestamp(b.clock())
+	return &plan.Const{V: types.DateValue(days)}
+}
+
+// part is for year(x) and its like.
+func part(field string) func(*binder, *call) plan.Expr {
+	return func(b *binder, c *call) plan.Expr { return b.extract(c.args[0], field, c.argPos(0), c.pos) }
+}
+
+// field is the constant first argument of date_part and date_trunc.
+func field(c *call) string {
+	f, ok := c.args[0].(*plan.Const)
+	if !ok || f.V.Null {
+		unsupported(c.argPos(0), "%s of a field that is not a constant", c.name)
+	}
+	return f.V.S
+}
+
+func (b *binder) datePart(c *call) plan.Expr {
+	return b.extract(c.args[1], field(c), c.argPos(1), c.pos)
+}
+
+// extract binds EXTRACT(field FROM x).
+func (b *binder) extract(x plan.Expr, field string, xpos, pos int) plan.Expr {
+	if x.Type().Kind == types.Unknown {
+		x = b.convert(x, types.TTimestamp, xpos)
+	}
+	t := x.Type()
+	if t.Kind != types.Date && t.Kind != types.Timestamp && t.Kind != types.Interval {
+		panic(noFunction("extract", []plan.Expr{plan.NullConst(types.TUnknown), x}, pos))
+	}
+	f, ok := types.ParseField(field)
+	if !ok {
+		fail(diag.InvalidParameter, pos, "unit %q not recognized for type %s", field, t.SQLName())
+	}
+	out, ok := types.ExtractType(f, t)
+	if !ok {
+		fail(diag.FeatureNotSupported, pos, "unit %q not supported for type %s", field, t.SQLName())
+	}
+	if c, ok := x.(*plan.Const); ok {
+		v, err := types.Extract(f, c.V)
+		check(err, pos)
+		return &plan.Const{V: v}
+	}
+	args := []plan.Expr{&plan.Const{V: types.TextValue(f.String())}, x}
+	return &plan.Call{Op: plan.Extract, T: out, Args: args, Pos: pos}
+}
+
+// dateTrunc cuts a timestamp to a field; a date is a timestamp here.
+func (b *binder) dateTrunc(c *call) plan.Expr {
+	name := field(c)
+	f, ok := types.ParseField(name)
+	if !ok || f == types.DayOfWeek || f == types.ISODayOfWeek || f == types.DayOfYear || f == types.Epoch ||
+		f == types.Julian || f == types.ISOYear {
+		fail(diag.InvalidParameter, c.argPos(0), "unit %q not recognized for type timestamp", name)
+	}
+	x := c.args[1]
+	if x.Type().Kind == types.Interval {
+		unsupported(c.argPos(1), "date_trunc of an interval")
+	}
+	x = b.convert(x, types.TTimestamp, c.argPos(1))
+	if k, ok := x.(*plan.Const); ok && !k.V.Null {
+		ts, err := types.DateTrunc(f, k.V.I)
+		check(err, c.pos)
+		return &plan.Const{V: types.IntValue(types.TTimestamp, ts)}
+	}
+	args := []plan.Expr{&plan.Const{V: types.TextValue(f.String())}, x}
+	return &plan.Call{Op: plan.DateTrunc, T: types.TTimestamp, Args: args, Pos: c.pos}
+}
+
+// dateFunc is date(x), a cast.
+func (b *binder) dateFunc(c *call) plan.Expr {
+	if !types.CanCast(c.args[0].Type(), types.TDate) {
+		panic(noFunction(c.name, c.args, c.pos))
+	}
+	return b.convert(c.args[0], types.TDate, c.argPos(0))
+}
+
+// makeDate is make_date(y, m, d) of constants.
+func (b *binder) makeDate(c *call) plan.Expr {
+	var v [3]int
+	for i, a := range c.args {
+		k, ok := a.(*plan.Const)
+		if !ok {
+			unsupported(c.argPos(i), "make_date of values that are not constants")
+		}
+		if k.V.Null {
+			return plan.NullConst(types.TDate)
+		}
+		v[i] = int(max(min(k.V.I, 1e7), -1e7))
+	}
+	if v[1] < 1 || v[1] > 12 || v[2] < 1 || v[2] > types.DaysInMonth(v[0], v[1]) {
+		fail(diag.DatetimeOverflow, c.pos, "date field value out of range: %d-%02d-%02d", v[0], v[1], v[2])
+	}
+	days := types.DaysFromCivil(v[0], v[1], v[2])
+	if !types.DateInRange(days) {
+		fail(diag.DatetimeOverflow, c.pos, "date out of range: %d-%02d-%02d", v[0], v[1], v[2])
+	}
+	return &plan.Const{V: types.DateValue(days)}
+}

@@ -1,0 +1,268 @@
+package bind
+
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// item is a bound entry of a select list.
+type item struct {
+	x    plan.Expr
+	name string
+	at   span
+	lit  *plan.Const // see outCol
+}
+
+// selectBody binds a SELECT with the ORDER BY and LIMIT of its query. The clauses are bound
+// over the columns of FROM first; if it then turns out that the query is grouped, the
+// expressions are rewritten to the columns of the group (see group.go).
+func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result {
+	s := around.push()
+	node := b.from(s, sel.From)
+	if sel.Where != nil {
+		s.clause = "WHERE"
+		node = filter(node, b.condition(s, sel.Where, "WHERE"))
+	}
+	if sel.Qualify != nil {
+		unsupported(sel.Qualify.Position(), "QUALIFY")
+	}
+	if len(sel.Windows) > 0 {
+		unsupported(sel.Windows[0].Pos, "WINDOW")
+	}
+
+	s.aggs, s.clause = &aggregates{}, ""
+	items := b.items(s, sel)
+	sets := b.groupBy(s, sel, items)
+	s.clause = ""
+	var having plan.Expr
+	var havingAt span
+	if sel.Having != nil {
+		havingAt.lo = len(s.aggs.refs)
+		having = b.condition(s, sel.Having, "HAVING")
+		havingAt.pos, havingAt.hi = sel.Having.Position(), len(s.aggs.refs)
+	}
+	on := b.distinctOn(s, sel, items)
+	order := b.orderBy(s, q.OrderBy, items, sel.Distinct)
+
+	if sets != nil || having != nil || len(s.aggs.list) > 0 || len(s.aggs.groupings) > 0 {
+		g := b.group(s, node, sets)
+		for i := range items {
+			items[i].x = g.rewrite(items[i].x, items[i].at)
+		}
+		for i := range on {
+			if on[i].x != nil {
+				on[i].x = g.rewrite(on[i].x, on[i].at)
+			}
+		}
+		for i := range order {
+			if order[i].x != nil {
+				order[i].x = g.rewrite(order[i].x, order[i].at)
+			}
+		}
+		if having != nil {
+			having = g.rewrite(having, havingAt)
+		}
+		node = g.finish()
+		if having != nil {
+			node = filter(node, having)
+		}
+	}
+
+	p := b.project(node, len(items))
+	r := result{cols: make([]outCol, len(items))}
+	for i := range items {
+		it := &items[i]
+		r.cols[i] = outCol{name: it.name, id: p.col(it.x, it.name), pos: it.at.pos, lit: it.lit}
+	}
+	for _, keys := range [...][]orderKey{order, on} {
+		for i := range keys {
+			if k := &keys[i]; k.x != nil {
+				k.col = p.col(k.x, "sort key")
+			} else {
+				k.col = r.cols[k.out].id
+			}
+		}
+	}
+	r.node = p.done()
+
+	switch {
+	case sel.Distinct:
+		b.distinct(&r)
+		for i := range order {
+			order[i].col = r.cols[order[i].out].id
+		}
+	case len(on) > 0:
+		if len(order) > 0 {
+			unsupported(sel.DistinctOn[0].Position(), "DISTINCT ON with ORDER BY")
+		}
+		b.keepFirst(&r, on)
+	}
+	if len(order) > 0 || q.Limit != nil || q.Offset != nil {
+		r.node = b.sort(r.node, order, q)
+	}
+	return r
+}
+
+// items binds a select list, stars expanded.
+func (b *binder) items(s *scope, sel *ast.Select) []item {
+	items := make([]item, 0, len(sel.Items))
+	for i := range sel.Items {
+		it := &sel.Items[i]
+		if star, ok := it.X.(*ast.Star); ok {
+			items = b.star(s, star, items)
+			continue
+		}
+		name := it.Alias.Name
+		if it.Alias.Empty() {
+			name = ast.ColumnName(it.X)
+		}
+		items = append(items, b.item(s, it.X, name))
+	}
+	return items
+}
+
+// item binds one expression of a select list.
+func (b *binder) item(s *scope, x ast.Expr, name string) item {
+	if row, ok := x.(*ast.Row); ok {
+		unsupported(row.Pos, "a row value in a select list")
+	}
+	had, refs := len(s.aggs.list), len(s.aggs.refs)
+	e := b.expr(s, x)
+	it := item{x: e, name: name, at: span{x.Position(), refs, len(s.aggs.refs)}}
+	if e.Type().Kind == types.Unknown {
+		it.lit, _ = e.(*plan.Const)
+		it.x = b.settle(e)
+	}
+	if r, ok := e.(*plan.Ref); ok && len(s.aggs.list) == had+1 && s.aggs.list[had].Col == r.ID {
+		b.cols.Get(r.ID).Name = name // an aggregate is known by its alias
+	}
+	return it
+}
+
+// star expands * and t.*.
+func (b *binder) star(s *scope, star *ast.Star, items []item) []item {
+	start := len(items)
+	excluded := make([]bool, len(star.Exclude))
+	replaced := make([]bool, len(star.Replace))
+	add := func(r *rel, i int) {
+		name := r.cols[i].name
+		for k, id := range star.Exclude {
+			if id.Name == name {
+				excluded[k] = true
+				return
+			}
+		}
+		for k := range star.Replace {
+			if star.Replace[k].Alias.Name == name {
+				replaced[k] = true
+				items = append(items, b.item(s, star.Replace[k].X, name))
+				return
+			}
+		}
+		refs := len(s.aggs.refs)
+		e := b.read(found{s, r, i}, star.Pos)
+		items = append(items, item{x: e, name: name, at: span{star.Pos, refs, len(s.aggs.refs)}})
+	}
+	if len(star.Qualifier) == 0 {
+		if len(s.rels) == 0 {
+			fail(diag.SyntaxError, star.Pos, "SELECT * with no tables specified is not valid")
+		}
+		for _, r := range s.rels {
+			for i := range r.cols {
+				if !r.cols[i].hidden {
+					add(r, i)
+				}
+			}
+		}
+	} else {
+		schema, name := splitName(star.Qualifier)
+		r := s.relation(schema, name, star.Pos)
+		if r == nil {
+			ref := &ast.ColumnRef{Pos: star.Pos, Name: append(star.Qualifier[:len(star.Qualifier):len(star.Qualifier)], ast.Ident{Name: "*"})}
+			panic(b.unknownColumn(s, ref))
+		}
+		for i := range r.cols {
+			add(r, i)
+		}
+	}
+	for k, ok := range excluded {
+		if !ok {
+			b.starMiss(s, star.Exclude[k], "EXCLUDE")
+		}
+	}
+	for k, ok := range replaced {
+		if !ok {
+			b.starMiss(s, star.Replace[k].Alias, "REPLACE")
+		}
+	}
+	if len(items) == start {
+		fail(diag.SyntaxError, star.Pos, "SELECT * leaves no columns")
+	}
+	return items
+}
+
+func (b *binder) starMiss(s *scope, id ast.Ident, what string) {
+	panic(diag.Errorf(diag.UndefinedColumn, id.Pos, "column %q in %s list does not exist", id.Name, what).
+		WithHint(suggestColumn(id.Name, s)))
+}
+
+// distinct makes a result's rows distinct: a group without aggregates.
+func (b *binder) distinct(r *result) {
+	g := &plan.Group{Input: r.node}
+	b.groupKeys(g, r.cols)
+	r.node = g
+}
+
+// groupKeys makes the columns the keys of g. A column keeps its identity, since it has the same
+// values above the group.
+func (b *binder) groupKeys(g *plan.Group, cols []outCol) {
+	g.Keys = make([]plan.Expr, 0, len(cols))
+	g.KeyCols = make([]plan.ColID, 0, len(cols))
+next:
+	for i := range cols {
+		for _, id := range g.KeyCols {
+			if id == cols[i].id {
+				continue next
+			}
+		}
+		g.Keys = append(g.Keys, b.ref(cols[i].id))
+		g.KeyCols = append(g.KeyCols, cols[i].id)
+	}
+}
+
+// distinctOn binds DISTINCT ON (…), whose entries are named like those of ORDER BY.
+func (b *binder) distinctOn(s *scope, sel *ast.Select, items []item) []orderKey {
+	var on []orderKey
+	for _, x := range sel.DistinctOn {
+		on = append(on, b.orderKey(s, x, items, "DISTINCT ON"))
+	}
+	return on
+}
+
+// keepFirst keeps one row for each value of the keys.
+func (b *binder) keepFirst(r *result, keys []orderKey) {
+	g := &plan.Group{Input: r.node}
+	cols := make([]outCol, len(keys))
+	for i, k := range keys {
+		cols[i].id = k.col
+	}
+	b.groupKeys(g, cols)
+next:
+	for i := range r.cols {
+		id := r.cols[i].id
+		for _, k := range g.KeyCols {
+			if k == id {
+				continue next
+			}
+		}
+		for _, a := range g.Aggs {
+			if a.Col == id {
+				continue next
+			}
+		}
+		g.Aggs = append(g.Aggs, plan.Agg{Func: plan.AnyValue, Arg: b.ref(id), Col: id})
+	}
+	r.node = g
+}

@@ -1,0 +1,328 @@
+package bind
+
+import (
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Bound is a bound statement: a pointer to one of the structs of this file, for a
+// type switch in the session.
+type Bound interface{ bound() }
+
+// Query is SELECT, VALUES and their like.
+type Query struct{ Plan *plan.Query }
+
+// CreateTable is CREATE TABLE. The columns are always known; with AS their rows come from Query.
+type CreateTable struct {
+	Schema, Name string
+	Columns      []catalog.ColumnDef
+	// Keys are the unique keys as column ordinals. The first is the primary key if HasPrimary.
+	Keys        [][]int
+	HasPrimary  bool
+	IfNotExists bool
+	OrReplace   bool
+	Temp        bool
+	Query       *plan.Query // AS query; nil without, or WITH NO DATA
+	Notices     []string    // what was accepted but has no effect
+	Pos         int
+}
+
+// CreateView is CREATE VIEW; the query was bound once to see that it is right.
+type CreateView struct {
+	Schema      string
+	View        *catalog.View
+	IfNotExists bool
+	OrReplace   bool
+	Temp        bool
+	Pos         int
+}
+
+// Drop is DROP TABLE or DROP VIEW. Without IF EXISTS all names were found.
+type Drop struct {
+	View     bool
+	Names    []string
+	IfExists bool
+	Cascade  bool
+	Pos      int
+}
+
+// Insert adds the rows of Query to Table. Query's output is one column for each of the table's, in
+// order, of the column's kind; NOT NULL, VARCHAR(n) of computed texts and unique keys
+// are for whoever stores the rows to check.
+type Insert struct {
+	Table *catalog.Table
+	Query *plan.Query
+	Pos   int
+}
+
+// Delete keeps the rows of Keep, all columns in order, and deletes the others. Keep is nil if
+// all rows go.
+type Delete struct {
+	Table *catalog.Table
+	Keep  *plan.Query
+	Pos   int
+}
+
+// Update replaces the table's rows by those of Query: all columns in order, and then a
+// BOOLEAN that tells the rows that were updated.
+type Update struct {
+	Table *catalog.Table
+	Query *plan.Query
+	Pos   int
+}
+
+// Truncate empties tables.
+type Truncate struct{ Tables []*catalog.Table }
+
+// Describe lists columns: of a table, a file or a query.
+type Describe struct {
+	Table   *catalog.Table // nil for a query or view
+	Names   []string
+	Types   []types.Type
+	NotNull []bool
+}
+
+// Show is SHOW name, SHOW ALL (All) or SHOW TABLES (Tables).
+type Show struct {
+	Name   string
+	All    bool
+	Tables bool
+	Pos    int
+}
+
+// Set is SET name = value; several values are a list. Default is SET name TO DEFAULT and
+// RESET name; with All it is RESET ALL.
+type Set struct {
+	Name    string
+	Values  []types.Value
+	Local   bool
+	Default bool
+	All     bool
+	Pos     int
+}
+
+// Call is CALL name(args).
+type Call struct {
+	Name string
+	Args []Arg
+	Pos  int
+}
+
+// Arg is a constant argument or option; Name is "" if it was given by position only.
+type Arg struct {
+	Name  string
+	Value types.Value
+	Pos   int
+}
+
+// Explain asks how a statement is run. Options are those in parentheses except
+// ANALYZE and VERBOSE; an option without value is TRUE.
+type Explain struct {
+	Analyze bool
+	Verbose bool
+	Options []Arg
+	Stmt    Bound
+}
+
+// Transaction, Prepare, Execute and Deallocate are the session's own affairs; only their
+// arguments are evaluated here.
+type Transaction struct{ *ast.Transaction }
+
+// Prepare keeps a statement's tree for later. Types are those given for the parameters.
+type Prepare struct {
+	Name  string
+	Types []types.Type
+	Stmt  ast.Statement
+	Text  string
+	Pos   int
+}
+
+// Execute runs a prepared statement.
+type Execute struct {
+	Name string
+	Args []types.Value
+	Pos  int
+}
+
+// Deallocate forgets a prepared statement.
+type Deallocate struct {
+	Name string
+	All  bool
+	Pos  int
+}
+
+func (*Query) bound()       {}
+func (*CreateTable) bound() {}
+func (*CreateView) bound()  {}
+func (*Drop) bound()        {}
+func (*Insert) bound()      {}
+func (*Delete) bound()      {}
+func (*Update) bound()      {}
+func (*Truncate) bound()    {}
+func (*Copy) bound()        {}
+func (*Describe) bound()    {}
+func (*Show) bound()        {}
+func (*Set) bound()         {}
+func (*Call) bound()        {}
+func (*Explain) bound()     {}
+func (*Transaction) bound() {}
+func (*Prepare) bound()     {}
+func (*Execute) bound()     {}
+func (*Deallocate) bound()  {}
+
+// Statement binds any statement.
+func Statement(env Env, stmt ast.Statement, params []types.Value) (out Bound, err error) {
+	defer diag.Recover("bind", &err)
+	return newBinder(env, params).statement(stmt), nil
+}
+
+func (b *binder) statement(stmt ast.Statement) Bound {
+	switch s := stmt.(type) {
+	case *ast.Query:
+		return &Query{b.root(s)}
+	case *ast.Insert:
+		return b.insert(s)
+	case *ast.Update:
+		return b.update(s)
+	case *ast.Delete:
+		return b.delete(s)
+	case *ast.Truncate:
+		t := &Truncate{}
+		for _, n := range s.Tables {
+			t.Tables = append(t.Tables, b.target(n, "truncate"))
+		}
+		return t
+	case *ast.CreateTable:
+		return b.createTable(s)
+	case *ast.CreateView:
+		return b.createView(s)
+	case *ast.Drop:
+		return b.drop(s)
+	case *ast.Copy:
+		return b.copy(s)
+	case *ast.Describe:
+		return b.describe(s)
+	case *ast.ShowTables:
+		return &Show{Tables: true, Pos: s.Pos}
+	case *ast.Show:
+		return &Show{Name: s.Name, All: s.All, Pos: s.Pos}
+	case *ast.Set:
+		out := &Set{Name: s.Name, Local: s.Local, Default: s.Default, Pos: s.Pos}
+		for _, x := range s.Values {
+			out.Values = append(out.Values, b.constant(x, "SET"))
+		}
+		return out
+	case *ast.Reset:
+		return &Set{Name: s.Name, Default: true, All: s.All, Pos: s.Pos}
+	case *ast.Call:
+		out := &Call{Name: s.Func.Name.Last(), Pos: s.Pos}
+		for _, a := range s.Func.Args {
+			out.Args = append(out.Args, Arg{a.Name.Name, b.constant(a.X, "CALL"), a.X.Position()})
+		}
+		return out
+	case *ast.Explain:
+		out := &Explain{Analyze: s.Analyze, Verbose: s.Verbose, Options: b.options(s.Options)}
+		out.Stmt = b.statement(s.Stmt)
+		return out
+	case *ast.Transaction:
+		return &Transaction{s}
+	case *ast.Prepare:
+		out := &Prepare{Name: s.Name.Name, Stmt: s.Stmt, Text: s.Text, Pos: s.Pos}
+		for _, t := range s.Types {
+			out.Types = append(out.Types, typeName(t))
+		}
+		return out
+	case *ast.Execute:
+		out := &Execute{Name: s.Name.Name, Pos: s.Pos}
+		for _, x := range s.Args {
+			out.Args = append(out.Args, b.constant(x, "EXECUTE"))
+		}
+		return out
+	case *ast.Deallocate:
+		return &Deallocate{Name: s.Name.Name, All: s.All, Pos: s.Pos}
+	}
+	panic(diag.Internalf("bind", "statement %T", stmt))
+}
+
+// constant evaluates an argument that must be a constant; what names the place. A
+// string literal is Text.
+func (b *binder) constant(x ast.Expr, what string) types.Value {
+	e := b.settle(b.expr(&scope{clause: what}, x))
+	c, ok := e.(*plan.Const)
+	if !ok {
+		unsupported(x.Position(), "an expression that is not a constant in %s", what)
+	}
+	return c.V
+}
+
+// options evaluates a list of options; one without value is TRUE.
+func (b *binder) options(list []ast.Option) []Arg {
+	var out []Arg
+	for _, o := range list {
+		a := Arg{Name: o.Name, Value: types.BoolValue(true), Pos: o.Pos}
+		if o.Value != nil {
+			a.Value = b.constant(o.Value, "an option")
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// target finds the table that a statement changes; verb is for the message.
+func (b *binder) target(n ast.Name, verb string) *catalog.Table {
+	schema, name := splitName(n)
+	if t, ok := b.env.Table(schema, name); ok {
+		return t
+	}
+	if _, ok := b.env.View(name); ok {
+		fail(diag.WrongObjectType, n.Pos(), "cannot %s view %q", verb, name)
+	}
+	panic(b.unknownTable(n))
+}
+
+// describe lists the columns of a relation.
+func (b *binder) describe(s *ast.Describe) Bound {
+	out := &Describe{}
+	switch {
+	case s.Query != nil:
+		out.ofQuery(b.root(s.Query))
+	case s.File != "":
+		t, err := b.env.File(s.File, s.Pos)
+		check(err, s.Pos)
+		out.ofTable(t)
+	default:
+		schema, name := splitName(s.Table)
+		if t, ok := b.env.Table(schema, name); ok {
+			out.ofTable(t)
+			break
+		}
+		v, ok := b.env.View(name)
+		if !ok {
+			panic(b.unknownTable(s.Table))
+		}
+		n, r := b.view(v, s.Table.Pos())
+		q := result{node: n}
+		for i := range r.cols {
+			q.cols = append(q.cols, outCol{name: r.cols[i].name, id: r.cols[i].id})
+		}
+		out.ofQuery(b.finish(q))
+	}
+	return out
+}
+
+func (d *Describe) ofTable(t *catalog.Table) {
+	d.Table = t
+	for _, c := range t.Columns {
+		d.Names, d.Types, d.NotNull = append(d.Names, c.Name), append(d.Types, c.Type), append(d.NotNull, c.NotNull)
+	}
+}
+
+func (d *Describe) ofQuery(q *plan.Query) {
+	for i, id := range q.Output {
+		c := q.Cols.Get(id)
+		d.Names, d.Types, d.NotNull = append(d.Names, q.Names[i]), append(d.Types, c.Type), append(d.NotNull, c.NotNull)
+	}
+}

@@ -1,0 +1,153 @@
+package bind
+
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// scalarSubquery binds (select …) used as a value.
+func (b *binder) scalarSubquery(s *scope, e *ast.Subquery) plan.Expr {
+	r := b.query(e.Query, s)
+	if len(r.cols) != 1 {
+		fail(diag.SyntaxError, e.Pos, "subquery must return only one column")
+	}
+	id := r.cols[0].id
+	return &plan.Subquery{Kind: plan.Scalar, Plan: r.node, Output: []plan.ColID{id}, T: b.cols.Get(id).Type, Pos: e.Pos}
+}
+
+func (b *binder) exists(s *scope, e *ast.Exists) plan.Expr {
+	r := b.query(e.Query, s)
+	return &plan.Subquery{Kind: plan.Exists, Plan: r.node, T: types.TBool, Pos: e.Pos}
+}
+
+// inQuery binds x IN (select …); x may be a row.
+func (b *binder) inQuery(s *scope, e *ast.InQuery) plan.Expr {
+	q := b.anySubquery(s, e.X, plan.In, plan.Eq, e.Query, e.Pos)
+	return negateIf(e.Not, q, e.Pos)
+}
+
+// quantified binds x op ANY (…) and x op ALL (…).
+func (b *binder) quantified(s *scope, e *ast.Quantified) plan.Expr {
+	op := comparison(e.Op)
+	if e.Query != nil {
+		if op == plan.OpNone {
+			unsupported(e.Pos, "%s with ANY or ALL of a subquery", e.Op)
+		}
+		kind := plan.In
+		if e.All {
+			kind = plan.All
+		}
+		return b.anySubquery(s, e.X, kind, op, e.Query, e.Pos)
+	}
+	array, ok := e.Array.(*ast.Array)
+	if !ok {
+		unsupported(e.Pos, "ANY or ALL of an array that is not written as ARRAY[…]")
+	}
+	x := b.expr(s, e.X)
+	list := make([]plan.Expr, len(array.Elems))
+	for i, y := range array.Elems {
+		list[i] = b.expr(s, y)
+	}
+	at := func(i int) place { return place{e.Pos, e.X.Position(), array.Elems[i].Position()} }
+	switch {
+	case len(list) == 0:
+		return plan.BoolConst(e.All)
+	case op == plan.Eq && !e.All:
+		return b.anyOf(s, e.X, x, list, at)
+	case op == plan.Ne && e.All:
+		return not(b.anyOf(s, e.X, x, list, at), e.Pos)
+	}
+	parts := make([]plan.Expr, len(list))
+	for i, y := range list {
+		if i > 0 {
+			x = b.again(s, e.X, x)
+		}
+		if op == plan.OpNone {
+			parts[i] = b.likeOp(e.Op, x, y, at(i))
+		} else {
+			parts[i] = b.compare(op, x, y, at(i))
+		}
+	}
+	if e.All {
+		return and(e.Pos, parts...)
+	}
+	return or(e.Pos, parts...)
+}
+
+// likeOp is x LIKE y for the four names that ANY and ALL know.
+func (b *binder) likeOp(op string, x, y plan.Expr, at place) plan.Expr {
+	neg, fold := false, false
+	switch op {
+	case "like":
+	case "not like":
+		neg = true
+	case "ilike":
+		fold = true
+	case "not ilike":
+		neg, fold = true, true
+	default:
+		unsupported(at.op, "%s with ANY or ALL", op)
+	}
+	x, y = b.settle(x), b.settle(y)
+	if x.Type().Kind != types.Text || y.Type().Kind != types.Text {
+		panic(noOperator(op, x, y, at.op))
+	}
+	return negateIf(neg, b.match(x, y, `\`, fold, at.op, at.r), at.op)
+}
+
+// anySubquery binds needle op ANY/ALL (select …). Needle and output get common types,
+// by casts on either side.
+func (b *binder) anySubquery(s *scope, x ast.Expr, kind plan.SubKind, op plan.Op, q *ast.Query, pos int) plan.Expr {
+	xs := []ast.Expr{x}
+	if row, ok := x.(*ast.Row); ok {
+		xs = row.Elems
+		if op != plan.Eq && op != plan.Ne {
+			unsupported(pos, "the order of rows with ANY or ALL")
+		}
+	}
+	needle := make([]plan.Expr, len(xs))
+	for i, x := range xs {
+		needle[i] = b.expr(s, x)
+	}
+	r := b.query(q, s)
+	switch {
+	case len(r.cols) > len(xs):
+		fail(diag.SyntaxError, pos, "subquery has too many columns")
+	case len(r.cols) < len(xs):
+		fail(diag.SyntaxError, pos, "subquery has too few columns")
+	}
+	out := make([]plan.Expr, len(xs))
+	changed := false
+	for i := range xs {
+		out[i] = b.ref(r.cols[i].id)
+		at := place{pos, xs[i].Position(), r.cols[i].pos}
+		var y plan.Expr = out[i]
+		if r.cols[i].lit != nil {
+			y = r.cols[i].lit
+		}
+		l, o, ok := b.unify(needle[i], y, at)
+		if !ok {
+			panic(noOperator(op.String(), needle[i], y, pos))
+		}
+		needle[i] = l
+		if !plan.EqualExpr(o, out[i]) && !(r.cols[i].lit != nil && o.Type() == out[i].Type()) {
+			out[i], changed = o, true
+		}
+	}
+	sub := &plan.Subquery{Kind: kind, Cmp: op, Needle: needle, T: types.TBool, Pos: pos, Output: make([]plan.ColID, len(xs))}
+	if changed {
+		p := b.project(r.node, len(out))
+		for i, e := range out {
+			sub.Output[i] = p.col(e, r.cols[i].name)
+		}
+		sub.Plan = p.done()
+		return sub
+	}
+	for i := range out {
+		sub.Output[i] = r.cols[i].id
+	}
+	sub.Plan = r.node
+	return sub
+}

@@ -1,0 +1,220 @@
+package parse
+
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+)
+
+// call reads the arguments and modifiers of a call of name.
+func (p *parser) call(name ast.Name) *ast.Func {
+	f := &ast.Func{Pos: name.Pos(), Name: name}
+	p.expect(tLParen)
+	switch {
+	case p.kind() == tStar && p.peek(1) == tRParen:
+		p.next()
+		f.Star = true
+	case p.kind() != tRParen:
+		if p.accept(kDistinct) {
+			f.Distinct = true
+		} else if p.kind() == kAll {
+			p.next()
+		}
+		p.args(f)
+		if p.kind() == kOrder {
+			f.OrderBy = p.orderBy()
+		}
+		p.nullTreatment(f)
+	}
+	p.expect(tRParen)
+	p.callTail(f)
+	return f
+}
+
+func (p *parser) args(f *ast.Func) {
+	for {
+		var a ast.Arg
+		if p.accept(kVariadic) {
+			f.Variadic = true
+		}
+		if k := p.peek(1); (k == tArrow || k == tAssign) && p.kind().isLabel() {
+			a.Name = p.take()
+			p.next()
+		}
+		a.X = p.expr()
+		f.Args = append(f.Args, a)
+		if f.Variadic || !p.accept(tComma) {
+			return
+		}
+	}
+}
+
+// nullTreatment reads IGNORE NULLS, which stands inside the parentheses in DuckDB and
+// after them in the standard. RESPECT NULLS is the default.
+func (p *parser) nullTreatment(f *ast.Func) {
+	switch {
+	case p.acceptWords("ignore", "nulls"):
+		f.IgnoreNulls = true
+	case p.acceptWords("respect", "nulls"):
+	}
+}
+
+// callTail reads WITHIN GROUP, FILTER and OVER.
+func (p *parser) callTail(f *ast.Func) {
+	if p.kind() != tIdent {
+		return // the usual case: an operator or a clause follows
+	}
+	if p.isWord("within") && p.peek(1) == kGroup {
+		p.next()
+		p.next()
+		p.expect(tLParen)
+		f.WithinGroup = p.orderBy()
+		p.expect(tRParen)
+	}
+	if p.isWord("filter") && p.peek(1) == tLParen {
+		p.next()
+		p.next()
+		p.accept(kWhere) // DuckDB leaves it out
+		f.Filter = p.expr()
+		p.expect(tRParen)
+	}
+	p.nullTreatment(f)
+	if p.isWord("over") && (p.peek(1) == tLParen || p.peek(1).isName()) {
+		p.next()
+		f.Over = p.over()
+	}
+}
+
+// bareFunc reads CURRENT_DATE and its like, some of which take a precision.
+func (p *parser) bareFunc() ast.Expr {
+	k := p.kind()
+	name := ast.Name{p.take()}
+	f := &ast.Func{Pos: name.Pos(), Name: name, Bare: true}
+	switch k {
+	case kCurrentTime, kCurrentTimestamp, kLocaltime, kLocaltimestamp:
+		if p.kind() == tLParen {
+			p.next()
+			if p.kind() != tInt {
+				p.unexpected()
+			}
+			f.Bare = false
+			f.Args = []ast.Arg{{X: p.literal(ast.LitInt)}}
+			p.expect(tRParen)
+		}
+	}
+	return f
+}
+
+// standardCall reads the functions whose arguments SQL separates by words.
+func (p *parser) standardCall() ast.Expr {
+	k := p.kind()
+	id := p.take()
+	switch k {
+	case kExtract:
+		return p.extract(id.Pos)
+	case kTrim:
+		return p.trim(id)
+	}
+	f := &ast.Func{Pos: id.Pos, Name: ast.Name{id}}
+	p.expect(tLParen)
+	if k == kPosition {
+		f.Args = append(f.Args, ast.Arg{X: p.exprPrec(precIn + 1)})
+		if p.kind() != kIn {
+			p.unexpectedHint("write position(part IN whole), or strpos(whole, part)")
+		}
+		p.next()
+		f.Args = append(f.Args, ast.Arg{X: p.exprPrec(precIn + 1)})
+		p.expect(tRParen)
+		return f
+	}
+	if p.kind() != tRParen {
+		p.args(f)
+		if len(f.Args) == 1 && !f.Variadic {
+			p.wordArgs(f, k)
+		}
+	}
+	p.expect(tRParen)
+	return f
+}
+
+// wordArgs reads what follows the first argument of SUBSTRING and OVERLAY.
+func (p *parser) wordArgs(f *ast.Func, k kind) {
+	arg := func() { f.Args = append(f.Args, ast.Arg{X: p.expr()}) }
+	if k == kOverlay && p.kind() == kPlacing {
+		p.next()
+		arg()
+		p.expect(kFrom)
+		arg()
+		if p.accept(kFor) {
+			arg()
+		}
+		return
+	}
+	if k != kSubstring {
+		return
+	}
+	switch {
+	case p.accept(kFrom):
+		arg()
+		if p.accept(kFor) {
+			arg()
+		}
+	case p.kind() == kFor:
+		pos := p.pos()
+		p.next()
+		length := p.expr()
+		if p.accept(kFrom) {
+			arg()
+		} else {
+			f.Args = append(f.Args, ast.Arg{X: &ast.Literal{Pos: pos, Kind: ast.LitInt, Text: "1"}})
+		}
+		f.Args = append(f.Args, ast.Arg{X: length})
+	case p.kind() == kSimilar:
+		p.fail(p.pos(), diag.FeatureNotSupported, "SUBSTRING ... SIMILAR is not supported")
+	}
+}
+
+// extract reads (field FROM x).
+func (p *parser) extract(pos int) ast.Expr {
+	e := &ast.Extract{Pos: pos}
+	p.expect(tLParen)
+	if p.kind() != tString && !p.kind().isLabel() {
+		p.unexpected()
+	}
+	e.Field = foldASCII(p.text())
+	p.next()
+	p.expect(kFrom)
+	e.X = p.expr()
+	p.expect(tRParen)
+	return e
+}
+
+// trim reads ([LEADING|TRAILING|BOTH] [chars] [FROM] x [, chars]) as a call of
+// ltrim, rtrim or btrim, the names that PostgreSQL gives the column too.
+func (p *parser) trim(id ast.Ident) ast.Expr {
+	f := &ast.Func{Pos: id.Pos}
+	p.expect(tLParen)
+	id.Name = "btrim"
+	switch {
+	case p.accept(kLeading):
+		id.Name = "ltrim"
+	case p.accept(kTrailing):
+		id.Name = "rtrim"
+	default:
+		p.accept(kBoth)
+	}
+	f.Name = ast.Name{id}
+	switch {
+	case p.accept(kFrom):
+		p.args(f)
+	default:
+		p.args(f)
+		if len(f.Args) == 1 && p.accept(kFrom) {
+			chars := f.Args[0]
+			f.Args = nil
+			p.args(f)
+			f.Args = append(f.Args, chars)
+		}
+	}
+	p.expect(tRParen)
+	return f
+}

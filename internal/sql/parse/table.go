@@ -1,0 +1,177 @@
+package parse
+
+import "github.com/kelpiedb/kelpie/internal/sql/ast"
+
+// fromList reads the comma list after FROM.
+func (p *parser) fromList() []ast.TableExpr {
+	list := make([]ast.TableExpr, 0, 4)
+	for {
+		list = append(list, p.table())
+		if !p.accept(tComma) {
+			return list
+		}
+	}
+}
+
+// table reads one entry of FROM: a table and the joins to its right.
+func (p *parser) table() ast.TableExpr {
+	p.enter()
+	t := p.joins(p.tablePrimary())
+	p.leave()
+	return t
+}
+
+// joins extends left with all joins that follow.
+func (p *parser) joins(left ast.TableExpr) ast.TableExpr {
+	for n := 0; p.joinAhead(); n++ {
+		p.link(n)
+		left = p.join(left)
+	}
+	return left
+}
+
+func (p *parser) joinAhead() bool {
+	switch p.kind() {
+	case kJoin, kInner, kLeft, kRight, kFull, kCross, kNatural:
+		return true
+	case tIdent:
+		return p.semiAhead()
+	}
+	return false
+}
+
+// semiAhead: SEMI and ANTI are ordinary names unless JOIN follows.
+func (p *parser) semiAhead() bool {
+	return p.peek(1) == kJoin && (p.isWord("semi") || p.isWord("anti"))
+}
+
+func (p *parser) join(left ast.TableExpr) ast.TableExpr {
+	j := &ast.Join{L: left, Natural: p.accept(kNatural)}
+	switch k := p.kind(); {
+	case k == kInner:
+		p.next()
+	case k == kLeft, k == kRight, k == kFull:
+		j.Kind = [...]ast.JoinKind{kLeft: ast.LeftJoin, kRight: ast.RightJoin, kFull: ast.FullJoin}[k]
+		p.next()
+		p.accept(kOuter)
+	case k == kCross && !j.Natural:
+		j.Kind = ast.CrossJoin
+		p.next()
+	case k == tIdent && p.semiAhead():
+		j.Kind = ast.SemiJoin
+		if p.isWord("anti") {
+			j.Kind = ast.AntiJoin
+		}
+		p.next()
+	}
+	j.Pos = p.expect(kJoin)
+	j.R = p.tablePrimary()
+	if j.Natural || j.Kind == ast.CrossJoin {
+		return j
+	}
+	// a JOIN b JOIN c ON x ON y: the inner join is the right side of the outer one.
+	if p.kind() != kOn && p.kind() != kUsing && p.joinAhead() {
+		p.enter()
+		j.R = p.joins(j.R)
+		p.leave()
+	}
+	switch {
+	case p.accept(kOn):
+		j.On = p.expr()
+	case p.accept(kUsing):
+		j.Using = p.nameList()
+	default:
+		p.unexpectedHint("JOIN needs ON or USING (CROSS JOIN does not)")
+	}
+	return j
+}
+
+// tablePrimary reads a table, file, table function, subquery or parenthesized join.
+func (p *parser) tablePrimary() ast.TableExpr {
+	pos := p.pos()
+	lateral := p.accept(kLateral)
+	switch k := p.kind(); {
+	case k == tLParen:
+		return p.tableParen(pos, lateral)
+	case k == kValues && p.peek(1) == tLParen:
+		q := &ast.Query{Pos: pos, Body: p.values()}
+		return &ast.SubqueryTable{Pos: pos, Query: q, Lateral: lateral, Alias: p.alias()}
+	case k == tString && !lateral:
+		t := &ast.FileRef{Pos: pos, Path: p.text()}
+		p.next()
+		t.Alias = p.alias()
+		return t
+	case k == kOnly && !lateral:
+		p.next()
+		k = p.kind()
+		fallthrough
+	case k.isName(), k > kwFirst && p.peek(1) == tLParen && classOf[k] == ast.TypeFunc:
+		if !p.kind().isLabel() {
+			p.unexpected()
+		}
+		name := p.qualifiedFrom(p.take())
+		if p.kind() == tLParen {
+			return p.funcTable(pos, lateral, name)
+		}
+		if lateral {
+			p.unexpectedHint("LATERAL is followed by a subquery or a function")
+		}
+		p.accept(tStar) // t * is the old way to say that children of t count, too
+		return &ast.TableRef{Pos: name.Pos(), Name: name, Alias: p.alias()}
+	}
+	p.unexpected()
+	return nil
+}
+
+func (p *parser) funcTable(pos int, lateral bool, name ast.Name) ast.TableExpr {
+	t := &ast.FuncTable{Pos: pos, Lateral: lateral, Call: p.call(name)}
+	if p.kind() == kWith && p.at(1).is("ordinality") {
+		p.next()
+		p.next()
+		t.Ordinality = true
+	}
+	t.Alias = p.alias()
+	return t
+}
+
+// tableParen reads (query) alias or (join) [alias]. As with expressions, only what
+// follows an inner parenthesis tells the two apart.
+func (p *parser) tableParen(pos int, lateral bool) ast.TableExpr {
+	p.enter()
+	defer p.leave()
+	p.expect(tLParen)
+	var q *ast.Query
+	if p.queryAhead() && p.kind() != tLParen {
+		q = p.query()
+	} else {
+		inner := p.table()
+		sub, ok := inner.(*ast.SubqueryTable)
+		switch {
+		case ok && sub.Alias == nil && !sub.Lateral && (p.kind() == tRParen || p.queryGoesOn()):
+			q = p.queryRest(nil, sub.Query)
+		case lateral:
+			p.unexpectedHint("LATERAL is followed by a subquery or a function")
+		default:
+			p.expect(tRParen)
+			if j, ok := inner.(*ast.Join); ok && j.Alias == nil {
+				j.Alias = p.alias()
+			}
+			return inner
+		}
+	}
+	p.expect(tRParen)
+	return &ast.SubqueryTable{Pos: pos, Query: q, Lateral: lateral, Alias: p.alias()}
+}
+
+// alias reads [AS] name [(columns)], or nil.
+func (p *parser) alias() *ast.Alias {
+	if !p.accept(kAs) {
+		if !p.kind().isName() {
+			return nil
+		}
+		if p.kind() == tIdent && (p.isWord("qualify") || p.semiAhead()) {
+			return nil
+		}
+	}
+	return &ast.Alias{Name: p.name(), Columns: p.optNameList()}
+}

@@ -1,0 +1,129 @@
+package parse
+
+import (
+	"strconv"
+
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+)
+
+// unifyType gives one name to the standard's synonyms that differ in more than case.
+func unifyType(name string) string {
+	switch name {
+	case "character", "nchar", "bpchar":
+		return "char"
+	}
+	return name
+}
+
+// typeName reads a type: name, modifiers, time zone words, array brackets.
+func (p *parser) typeName() ast.TypeName {
+	t := ast.TypeName{Pos: p.pos()}
+	switch k := p.kind(); k {
+	case kTime, kTimestamp:
+		t.Name = p.text()
+		p.next()
+		t.Mods = p.typeMods()
+		switch {
+		case p.kind() == kWith && p.peek(1) == kTime && p.at(2).is("zone"):
+			p.i += 3
+			t.Name += "tz"
+		case p.isWord("without") && p.peek(1) == kTime && p.at(2).is("zone"):
+			p.i += 3
+		}
+	case kInterval:
+		t.Name = "interval"
+		p.next()
+		var precision int
+		t.Fields, precision = p.intervalUnit()
+		if precision >= 0 {
+			t.Mods = []int64{int64(precision)}
+		} else {
+			t.Mods = p.typeMods()
+		}
+	case kNational, kChar, kCharacter, kNchar, kBit:
+		t.Name = "char"
+		if k == kBit {
+			t.Name = "bit"
+		}
+		p.next()
+		if k == kNational {
+			if p.kind() != kChar && p.kind() != kCharacter {
+				p.unexpected()
+			}
+			p.next()
+		}
+		if p.acceptWord("varying") {
+			t.Name = "var" + t.Name
+			if k == kBit {
+				t.Name = "varbit"
+			}
+		}
+		t.Mods = p.typeMods()
+	default:
+		p.plainType(&t)
+	}
+	p.arrayDims(&t)
+	return t
+}
+
+func (p *parser) plainType(t *ast.TypeName) {
+	k := p.kind()
+	if !k.isName() && !(k > kwFirst && classOf[k] == ast.TypeFunc) {
+		p.unexpected()
+	}
+	if p.isWord("double") && p.peek(1) == kPrecision {
+		t.Name = "double precision"
+		p.next()
+		p.next()
+		return
+	}
+	t.Name = unifyType(p.text())
+	p.next()
+	if p.kind() == tDot {
+		p.next()
+		t.Schema = t.Name
+		t.Name = unifyType(p.label().Name)
+	}
+	t.Mods = p.typeMods()
+}
+
+// typeMods reads (15, 2) if it is there. A scale may be negative.
+func (p *parser) typeMods() []int64 {
+	if p.kind() != tLParen {
+		return nil
+	}
+	p.next()
+	var mods []int64
+	for {
+		sign := ""
+		if p.accept(tMinus) {
+			sign = "-"
+		}
+		m, err := strconv.ParseInt(sign+p.text(), 10, 32)
+		if p.kind() != tInt || err != nil {
+			p.unexpected()
+		}
+		p.next()
+		mods = append(mods, m)
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	p.expect(tRParen)
+	return mods
+}
+
+// arrayDims reads [] and [3] (the length means nothing, as in PostgreSQL) and ARRAY.
+func (p *parser) arrayDims(t *ast.TypeName) {
+	if p.kind() == kArray {
+		p.next()
+		t.Dims++
+	}
+	for p.kind() == tLBracket && (p.peek(1) == tRBracket || p.peek(1) == tInt && p.peek(2) == tRBracket) {
+		p.next()
+		p.accept(tInt)
+		p.next()
+		t.Dims++
+		p.link(t.Dims)
+	}
+}

@@ -1,0 +1,121 @@
+package types
+
+import "math"
+
+// CanCast reports whether a cast from one type to another exists at all. Any
+// particular value may still fail.
+func CanCast(from, to Type) bool {
+	switch {
+	case from.Kind == to.Kind, from.Kind == Unknown, from.Kind == Text, to.Kind == Text:
+		return to.Kind != Unknown
+	case from.IsNumeric() && to.IsNumeric():
+		return true
+	case from.Kind == Bool:
+		return to.IsInteger()
+	case to.Kind == Bool:
+		return from.IsInteger()
+	case from.Kind == Date:
+		return to.Kind == Timestamp
+	case from.Kind == Timestamp:
+		return to.Kind == Date
+	}
+	return false
+}
+
+// Cast converts v as CAST does: texts are cut to VARCHAR(n); floats round half to
+// even, decimals half away from zero; what does not fit is an error.
+func Cast(v Value, to Type) (Value, error) {
+	if to.Kind == Text && v.Type.Kind == Text && !v.Null && to.Len > 0 {
+		cut, _ := cutText(v.S, int(to.Len))
+		return Value{Type: to, S: cut}, nil
+	}
+	return Assign(v, to)
+}
+
+// Assign converts v as storing it in a column of type to does: like Cast, except
+// that a text too long for its VARCHAR(n) is an error.
+func Assign(v Value, to Type) (Value, error) {
+	from := v.Type
+	if !CanCast(from, to) {
+		return Value{}, errf(codeCannotCoerce, "cannot cast type %s to %s", from.SQLName(), to.SQLName())
+	}
+	switch {
+	case v.Null:
+		return NullOf(to), nil
+	case from == to:
+		return v, nil
+	case from.Kind == Text || from.Kind == Unknown:
+		return ParseValue(to, v.S)
+	}
+	switch to.Kind {
+	case Text:
+		return parseText(to, v.String())
+	case Bool:
+		return BoolValue(v.I != 0), nil
+	case Int16, Int32, Int64:
+		return castInt(v, to)
+	case Decimal:
+		return castDecimal(v, to)
+	case Float32:
+		return castReal(v.Float())
+	case Float64:
+		return FloatValue(to, v.Float()), nil
+	case Date:
+		days, _ := SplitTimestamp(v.I)
+		return DateValue(days), nil
+	case Timestamp:
+		ts, err := DateToTimestamp(v.I)
+		return IntValue(to, ts), err
+	}
+	return v, nil
+}
+
+func castInt(v Value, to Type) (Value, error) {
+	i := v.I
+	switch v.Type.Kind {
+	case Float32, Float64:
+		f := math.RoundToEven(v.F)
+		if !(f >= -0x1p63 && f < 0x1p63) {
+			return Value{}, ErrOutOfRange(to)
+		}
+		i = int64(f)
+	case Decimal:
+		x, _ := Rescale(v.Int128(), int(v.Type.Scale), 0)
+		if !x.FitsInt64() {
+			return Value{}, ErrOutOfRange(to)
+		}
+		i = int64(x.Lo)
+	}
+	if lo, hi := intRange(to); i < lo || i > hi {
+		return Value{}, ErrOutOfRange(to)
+	}
+	return IntValue(to, i), nil
+}
+
+func castDecimal(v Value, to Type) (Value, error) {
+	if v.Type.IsFloat() {
+		size := 64
+		if v.Type.Kind == Float32 {
+			size = 32
+		}
+		x, err := FloatDecimal(v.F, to, size)
+		return DecimalValue(to, x), err
+	}
+	x, ok := Rescale(v.Int128(), v.scale(), int(to.Scale))
+	if !ok || !FitsPrecision(x, int(to.Prec)) {
+		return Value{}, ErrOutOfRange(to)
+	}
+	return DecimalValue(to, x), nil
+}
+
+// castReal rounds to single precision; what becomes infinite or zero by it is an error.
+func castReal(f float64) (Value, error) {
+	r := float64(float32(f))
+	switch {
+	case math.IsInf(r, 0) && !math.IsInf(f, 0):
+		return Value{}, errf(codeOutOfRange, "value out of range: overflow")
+	case r == 0 && f != 0:
+		return Value{}, errf(codeOutOfRange, "value out of range: underflow")
+	}
+	return FloatValue(TFloat32, r), nil
+}

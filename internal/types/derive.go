@@ -1,0 +1,184 @@
+package types
+
+// The types of computed values. The binder asks here; generated code and
+// constant folding rely on the answers.
+
+// AsDecimal is the DECIMAL that holds every value of a decimal or integer type:
+// SMALLINT is DECIMAL(5,0), INTEGER DECIMAL(10,0), BIGINT DECIMAL(19,0).
+func AsDecimal(t Type) (Type, bool) {
+	switch t.Kind {
+	case Int16:
+		return TDecimal(5, 0), true
+	case Int32:
+		return TDecimal(10, 0), true
+	case Int64:
+		return TDecimal(19, 0), true
+	case Decimal:
+		return t, true
+	}
+	return Type{}, false
+}
+
+// decimalOf clamps to 38 digits, the scale's digits before the integer's.
+func decimalOf(intDigits, scale int) Type {
+	if scale > MaxPrecision {
+		scale = MaxPrecision
+	}
+	return TDecimal(max(1, min(MaxPrecision, intDigits+scale)), scale)
+}
+
+// CommonType is the type to which both operands of a comparison, the branches of
+// a CASE or the columns of a UNION are brought. Unknown adopts the other side.
+// Text agrees only with Text: a literal is Unknown or Text to the binder, which casts
+// literals to the other side's type itself.
+func CommonType(a, b Type) (Type, bool) {
+	switch {
+	case a == b:
+		return a, true
+	case a.Kind == Unknown:
+		return b, true
+	case b.Kind == Unknown:
+		return a, true
+	case a.IsNumeric() && b.IsNumeric():
+		return commonNumeric(a, b), true
+	case a.Kind == Text && b.Kind == Text:
+		if a.Len == 0 || b.Len == 0 {
+			return TText, true
+		}
+		return Type{Kind: Text, Len: max(a.Len, b.Len)}, true
+	case a.Kind == Date && b.Kind == Timestamp || a.Kind == Timestamp && b.Kind == Date:
+		return TTimestamp, true
+	}
+	return Type{}, false
+}
+
+func commonNumeric(a, b Type) Type {
+	switch {
+	case a.IsFloat() || b.IsFloat():
+		if a.Kind == Float32 && b.Kind == Float32 {
+			return TFloat32
+		}
+		return TFloat64
+	case a.IsInteger() && b.IsInteger():
+		if a.Kind > b.Kind {
+			return a
+		}
+		return b
+	}
+	x, _ := AsDecimal(a)
+	y, _ := AsDecimal(b)
+	return decimalOf(max(int(x.Prec)-int(x.Scale), int(y.Prec)-int(y.Scale)), int(max(x.Scale, y.Scale)))
+}
+
+// AddType is the type of a + b and a - b for numbers. Integers and floats give
+// their common type; decimals gain a digit, so that the sum always fits unless it
+// had 38 already.
+func AddType(a, b Type) (Type, bool) {
+	if !a.IsNumeric() || !b.IsNumeric() {
+		return Type{}, false
+	}
+	t := commonNumeric(a, b)
+	if t.Kind == Decimal {
+		t = decimalOf(int(t.Prec)-int(t.Scale)+1, int(t.Scale))
+	}
+	return t, true
+}
+
+// MulType is the type of a * b. Decimals: scales and precisions add. ok is false
+// when the product's scale would exceed 38.
+func MulType(a, b Type) (Type, bool) {
+	if !a.IsNumeric() || !b.IsNumeric() {
+		return Type{}, false
+	}
+	t := commonNumeric(a, b)
+	if t.Kind != Decimal {
+		return t, true
+	}
+	x, _ := AsDecimal(a)
+	y, _ := AsDecimal(b)
+	scale := int(x.Scale) + int(y.Scale)
+	if scale > MaxPrecision {
+		return Type{}, false
+	}
+	return TDecimal(min(MaxPrecision, int(x.Prec)+int(y.Prec)), scale), true
+}
+
+// DivType is the type of a / b: integers divide as integers, all else as doubles
+// (REAL by REAL stays REAL).
+func DivType(a, b Type) (Type, bool) {
+	if !a.IsNumeric() || !b.IsNumeric() {
+		return Type{}, false
+	}
+	t := commonNumeric(a, b)
+	if t.Kind == Decimal {
+		return TFloat64, true
+	}
+	return t, true
+}
+
+// ModType is the type of a % b: that of the common scale.
+func ModType(a, b Type) (Type, bool) {
+	if !a.IsNumeric() || !b.IsNumeric() || a.IsFloat() || b.IsFloat() {
+		return Type{}, false
+	}
+	return commonNumeric(a, b), true
+}
+
+// SumType is the type of sum(t).
+func SumType(t Type) (Type, bool) {
+	switch t.Kind {
+	case Int16, Int32:
+		return TInt64, true
+	case Int64:
+		return TDecimal(MaxPrecision, 0), true
+	case Decimal:
+		return TDecimal(MaxPrecision, int(t.Scale)), true
+	case Float32, Float64, Interval:
+		return t, true
+	}
+	return Type{}, false
+}
+
+// AvgType is the type of avg(t): a double, as in DuckDB; intervals stay intervals.
+func AvgType(t Type) (Type, bool) {
+	switch {
+	case t.IsNumeric():
+		return TFloat64, true
+	case t.Kind == Interval:
+		return t, true
+	}
+	return Type{}, false
+}
+
+// ParseNumber reads a number written in a query. Its type is the smaller of INTEGER
+// and BIGINT that holds it; with a point, or beyond BIGINT, the DECIMAL with exactly its
+// digits; with an exponent or too many digits, DOUBLE.
+func ParseNumber(text string) (Value, error) {
+	for i := 0; i < len(text); i++ {
+		if text[i] == 'e' || text[i] == 'E' {
+			return ParseValue(TFloat64, text)
+		}
+	}
+	x, scale, fit, ok := ParseDecimal(text)
+	if !ok {
+		return Value{}, syntaxError(TDecimal(MaxPrecision, 0), text)
+	}
+	if !fit {
+		return ParseValue(TFloat64, text)
+	}
+	point := scale > 0
+	for i := 0; i < len(text) && !point; i++ {
+		point = text[i] == '.'
+	}
+	switch {
+	case !point && x.FitsInt64() && int64(x.Lo) == int64(int32(x.Lo)):
+		return IntValue(TInt32, int64(x.Lo)), nil
+	case !point && x.FitsInt64():
+		return IntValue(TInt64, int64(x.Lo)), nil
+	}
+	prec := max(1, scale)
+	for !FitsPrecision(x, prec) {
+		prec++
+	}
+	return DecimalValue(TDecimal(prec, scale), x), nil
+}

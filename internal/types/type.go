@@ -1,0 +1,115 @@
+package types
+
+import "fmt"
+
+// Kind is the family of a SQL type.
+type Kind uint8
+
+const (
+	Unknown   Kind = iota // the type of a bare NULL
+	Bool                  // BOOLEAN
+	Int16                 // SMALLINT
+	Int32                 // INTEGER
+	Int64                 // BIGINT
+	Decimal               // DECIMAL(Prec, Scale)
+	Float32               // REAL
+	Float64               // DOUBLE PRECISION
+	Date                  // days since 1970-01-01
+	Timestamp             // microseconds since 1970-01-01 00:00
+	Interval              // months, days, microseconds
+	Text                  // VARCHAR / TEXT, UTF-8
+)
+
+// MaxPrecision is the largest DECIMAL precision: what a signed 128-bit integer holds.
+const MaxPrecision = 38
+
+// Type is a SQL type. It is comparable; two types are the same type exactly
+// when they are ==. Nullability is a property of a column or expression, not of
+// its type.
+type Type struct {
+	Kind  Kind
+	Prec  uint8  // Decimal: total digits, 1…38
+	Scale uint8  // Decimal: digits after the point
+	Len   uint32 // Text: VARCHAR(n) limit, 0 = unlimited
+}
+
+// The types without parameters.
+var (
+	TUnknown   = Type{Kind: Unknown}
+	TBool      = Type{Kind: Bool}
+	TInt16     = Type{Kind: Int16}
+	TInt32     = Type{Kind: Int32}
+	TInt64     = Type{Kind: Int64}
+	TFloat32   = Type{Kind: Float32}
+	TFloat64   = Type{Kind: Float64}
+	TDate      = Type{Kind: Date}
+	TTimestamp = Type{Kind: Timestamp}
+	TInterval  = Type{Kind: Interval}
+	TText      = Type{Kind: Text}
+)
+
+// TDecimal is DECIMAL(prec, scale).
+func TDecimal(prec, scale int) Type {
+	return Type{Kind: Decimal, Prec: uint8(prec), Scale: uint8(scale)}
+}
+
+// String is the type as PostgreSQL's SQL would write it.
+func (t Type) String() string {
+	switch t.Kind {
+	case Decimal:
+		return fmt.Sprintf("DECIMAL(%d,%d)", t.Prec, t.Scale)
+	case Text:
+		if t.Len > 0 {
+			return fmt.Sprintf("VARCHAR(%d)", t.Len)
+		}
+		return "VARCHAR"
+	}
+	return kindNames[t.Kind]
+}
+
+var kindNames = [...]string{
+	Unknown: "UNKNOWN", Bool: "BOOLEAN", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT",
+	Decimal: "DECIMAL", Float32: "REAL", Float64: "DOUBLE", Date: "DATE", Timestamp: "TIMESTAMP",
+	Interval: "INTERVAL", Text: "VARCHAR",
+}
+
+// IsInteger reports SMALLINT, INTEGER or BIGINT.
+func (t Type) IsInteger() bool { return t.Kind >= Int16 && t.Kind <= Int64 }
+
+// IsFloat reports REAL or DOUBLE.
+func (t Type) IsFloat() bool { return t.Kind == Float32 || t.Kind == Float64 }
+
+// IsNumeric reports any number: integer, decimal or float.
+func (t Type) IsNumeric() bool { return t.Kind >= Int16 && t.Kind <= Float64 }
+
+// Wide reports a DECIMAL that may need 128 bits. Whether a particular
+// expression of such a type really does is decided from its known range.
+func (t Type) Wide() bool { return t.Kind == Decimal && t.Prec > 18 }
+
+// Phys is how a value looks to generated code and in materialized tuples.
+type Phys uint8
+
+const (
+	PhysI64  Phys = iota // one 64-bit integer register: booleans (0/1), integers, dates, timestamps, decimals of ≤ 18 digits
+	PhysI128             // two 64-bit integer registers, low then high: wide decimals
+	PhysF64              // one float register: REAL (rounded to single precision) and DOUBLE
+	PhysStr              // two 64-bit registers: address of the bytes, length in bytes
+	PhysIvl              // two 64-bit registers: months<<32 | uint32(days), microseconds
+)
+
+// Phys is the default physical form of the type.
+func (t Type) Phys() Phys {
+	switch t.Kind {
+	case Float32, Float64:
+		return PhysF64
+	case Text:
+		return PhysStr
+	case Interval:
+		return PhysIvl
+	case Decimal:
+		if t.Wide() {
+			return PhysI128
+		}
+	}
+	return PhysI64
+}
