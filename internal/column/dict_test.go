@@ -144,10 +144,11 @@ func TestWords(t *testing.T) {
 	long := "abcdefghijklmnopqrstuvwxyz0123456789 and more of it"
 	for n := range len(long) {
 		s := long[:n]
-		var want words
+		var w [3]uint64
 		for i := range min(n, wordBytes) {
-			want[i/8] |= uint64(s[i]) << (8 * (i % 8))
+			w[i/8] |= uint64(s[i]) << (8 * (i % 8))
 		}
+		want := words{w[0], w[1], w[2]}
 		padded := []byte("xyz" + s + strings.Repeat("!", wordBytes))
 		if got := wordsAt(padded, 3, n); got != want {
 			t.Errorf("wordsAt(%q) = %x", s, got)

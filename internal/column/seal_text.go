@@ -76,7 +76,7 @@ func (p *sealing) distinct() bool {
 				s.keys = append(s.keys, key)
 				code = uint32(len(s.uniq))
 				s.slots[slot] = code
-			} else if k, u := &s.keys[code-1], s.uniq[code-1]; (k[0]^key[0]|k[1]^key[1]|k[2]^key[2]|uint64(len(u)^n)) != 0 ||
+			} else if k, u := &s.keys[code-1], s.uniq[code-1]; (k.a^key.a|k.b^key.b|k.c^key.c|uint64(len(u)^n)) != 0 ||
 				n > wordBytes && !bytes.Equal(u[wordBytes:], text[wordBytes:]) {
 				slot = (slot + 1) & mask
 				continue

@@ -2,6 +2,7 @@ package column
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -36,20 +37,22 @@ func descBytes(addr, heap uintptr) []byte {
 }
 
 // words is the first 24 bytes of a string, behind its end zeros. Most strings that repeat
-// are not longer; then words and length are all of it.
-type words [3]uint64
+// are not longer; then words and length are all of it. (Not an array: the compiler keeps
+// structs in registers.)
+type words struct{ a, b, c uint64 }
 
 const wordBytes = 24
 
 // wordMasks[n] keeps the first n bytes.
 var wordMasks = func() (m [wordBytes + 1]words) {
 	for n := range m {
-		for i := range n {
-			m[n][i/8] |= 0xff << (8 * (i % 8))
-		}
+		m[n] = words{mask(n), mask(n - 8), mask(n - 16)}
 	}
 	return m
 }()
+
+// mask keeps the first n bytes of a word.
+func mask(n int) uint64 { return math.MaxUint64 >> (64 - 8*uint(max(0, min(n, 8)))) }
 
 // wordsAt loads the string of n bytes at arena[at:], behind which 24 more bytes can be read.
 // It has no branches: lengths are hard to predict.
@@ -57,9 +60,9 @@ func wordsAt(arena []byte, at, n int) words {
 	m := &wordMasks[min(n, wordBytes)]
 	p := arena[at : at+wordBytes]
 	return words{
-		binary.LittleEndian.Uint64(p) & m[0],
-		binary.LittleEndian.Uint64(p[8:]) & m[1],
-		binary.LittleEndian.Uint64(p[16:]) & m[2],
+		binary.LittleEndian.Uint64(p) & m.a,
+		binary.LittleEndian.Uint64(p[8:]) & m.b,
+		binary.LittleEndian.Uint64(p[16:]) & m.c,
 	}
 }
 
@@ -71,7 +74,7 @@ func wordsOf(s []byte) words {
 }
 
 // prefix is the first eight bytes as a number that orders as they do.
-func (w *words) prefix() uint64 { return bits.ReverseBytes64(w[0]) }
+func (w words) prefix() uint64 { return bits.ReverseBytes64(w.a) }
 
 // The hashes are our own and fixed, so that statistics, and the plans they lead to, are
 // the same in every run.
@@ -96,24 +99,21 @@ func hashBytes(s []byte) uint64 { return hashWords(wordsOf(s), s) }
 
 // hashWords hashes a string whose first bytes are loaded already.
 func hashWords(w words, s []byte) uint64 {
-	h := fold(w[0]^hashK0, w[1]^hashK1) ^ fold(w[2]^hashK2, uint64(len(s))^hashK3)
+	h := fold(w.a^hashK0, w.b^hashK1) ^ fold(w.c^hashK2, uint64(len(s))^hashK3)
 	if len(s) > wordBytes {
-		h = hashRest(h, s[wordBytes:])
+		h = hashRest(h, s)
 	}
 	return hashInt(h)
 }
 
-// hashRest goes on 16 bytes a step, folding 128-bit products.
+// hashRest takes in what follows the first bytes of a long string, 16 bytes a step; the
+// last step takes the last 16, some of them a second time.
 func hashRest(h uint64, s []byte) uint64 {
-	for len(s) >= 16 {
-		h = fold(binary.LittleEndian.Uint64(s)^h, binary.LittleEndian.Uint64(s[8:])^hashK1)
-		s = s[16:]
+	for i := wordBytes; i+16 < len(s); i += 16 {
+		h = fold(binary.LittleEndian.Uint64(s[i:])^h, binary.LittleEndian.Uint64(s[i+8:])^hashK1)
 	}
-	if len(s) > 0 {
-		w := wordsOf(s)
-		h = fold(w[0]^h, w[1]^hashK1)
-	}
-	return h
+	s = s[len(s)-16:]
+	return fold(binary.LittleEndian.Uint64(s)^h, binary.LittleEndian.Uint64(s[8:])^hashK1)
 }
 
 func fold(a, b uint64) uint64 {

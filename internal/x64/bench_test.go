@@ -2,6 +2,7 @@ package x64
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/ir"
 )
@@ -69,4 +70,13 @@ func BenchmarkPass(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(f.Code)), "ns/instr")
+}
+
+// BenchmarkCall measures entering and leaving generated code.
+func BenchmarkCall(b *testing.B) {
+	c := mustTranslate(b, ir.NewFunc("nothing", ir.CPU).F)
+	w := newWorld()
+	for b.Loop() {
+		c.Call(unsafe.Pointer(&w.mem[0]))
+	}
 }

@@ -15,3 +15,6 @@ func Supported() bool { return canRun && supported }
 
 // cpu.X86 has no flag for LZCNT; every processor with BMI2 and AVX2 has it.
 var supported = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
+
+// The frame that enter_amd64.s declares is the one that place.go lays out.
+var _ [frameBytes]byte = [1952]byte{}

@@ -336,7 +336,7 @@ func TestPrograms(t *testing.T) {
 	if !Supported() {
 		t.Skip("no x86-64-v3 processor")
 	}
-	n := uint64(150000)
+	n := uint64(4000)
 	if testing.Short() {
 		n = 400
 	}

@@ -44,11 +44,13 @@ type binder struct {
 	// lateral counts the LATERAL items seen; a join whose right side saw one must find out
 	// whether it depends on the left.
 	lateral int
-	// beyond are relations of the same FROM that what is being bound does not see, for hints.
-	beyond  []*rel
-	views   []string // being expanded, to stop views that contain themselves
-	queries int      // bound so far
-	now     time.Time
+	// beyond are relations of the same FROM that what is being bound does not see, and what to
+	// do about it, for hints.
+	beyond     []*rel
+	beyondHint string
+	views      []string // being expanded, to stop views that contain themselves
+	queries    int      // bound so far
+	now        time.Time
 }
 
 const noDepth = math.MaxInt

@@ -174,15 +174,15 @@ func (b *binder) derived(q result, pos int) *rel {
 
 // subqueryTable binds (select …) in FROM.
 func (b *binder) subqueryTable(s *scope, left []*rel, t *ast.SubqueryTable) (plan.Node, []*rel) {
-	around, beyond := s.outer, b.beyond
+	around, beyond, hint := s.outer, b.beyond, b.beyondHint
 	if t.Lateral {
 		b.lateral++
 		around = lateralScope(s, left)
 	} else {
-		b.beyond = left
+		b.beyond, b.beyondHint = left, "to see the tables to its left, a subquery needs the word LATERAL before it"
 	}
 	q := b.query(t.Query, around)
-	b.beyond = beyond
+	b.beyond, b.beyondHint = beyond, hint
 	r := b.derived(q, t.Pos)
 	applyAlias(r, t.Alias)
 	return q.node, []*rel{r}

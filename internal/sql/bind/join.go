@@ -29,10 +29,10 @@ func (b *binder) join(s *scope, left []*rel, t *ast.Join) (plan.Node, []*rel) {
 	}
 	switch {
 	case t.On != nil:
-		beyond := b.beyond
-		b.beyond = left
+		beyond, hint := b.beyond, b.beyondHint
+		b.beyond, b.beyondHint = left, "JOIN binds closer than a comma: write CROSS JOIN instead of the comma"
 		preds = plan.Conjuncts(nil, b.condition(on, t.On, "JOIN/ON"))
-		b.beyond = beyond
+		b.beyond, b.beyondHint = beyond, hint
 	case len(using) > 0:
 		merged, preds = b.using(s, t, using, lr, rr)
 	}

@@ -218,7 +218,7 @@ func (b *binder) unknownColumn(s *scope, e *ast.ColumnRef) *diag.Error {
 		err := diag.Errorf(diag.UndefinedColumn, e.Pos, "column %q does not exist", n[0].Name)
 		if c, ok := (&scope{rels: b.beyond}).first(n[0].Name); ok {
 			return err.WithDetail("there is a column named %q in table %q, but it cannot be referenced from this part of the query",
-				n[0].Name, c.rel.name).WithHint(beyondHint)
+				n[0].Name, c.rel.name).WithHint(b.beyondHint)
 		}
 		return err.WithHint(suggestColumn(n[0].Name, s))
 	}
@@ -236,7 +236,7 @@ func (b *binder) unknownColumn(s *scope, e *ast.ColumnRef) *diag.Error {
 		if r.name == table {
 			return diag.Errorf(diag.UndefinedTable, e.Pos, "invalid reference to FROM-clause entry for table %q", table).
 				WithDetail("there is an entry for table %q, but it cannot be referenced from this part of the query", table).
-				WithHint(beyondHint)
+				WithHint(b.beyondHint)
 		}
 	}
 	err := diag.Errorf(diag.UndefinedTable, e.Pos, "missing FROM-clause entry for table %q", table)
@@ -251,10 +251,6 @@ func (b *binder) unknownColumn(s *scope, e *ast.ColumnRef) *diag.Error {
 	}
 	return err.WithHint(diag.DidYouMean(table, names))
 }
-
-// beyondHint helps with the two ways to miss a neighbour in FROM.
-const beyondHint = "a subquery sees tables to its left after the word LATERAL; JOIN binds closer than a comma, " +
-	"so its ON does not see tables before the comma: write CROSS JOIN instead"
 
 func (r *rel) names() []string {
 	names := make([]string, len(r.cols))
