@@ -141,7 +141,11 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 		gp.Mode = Ungrouped
 	}
 	for _, a := range g.Aggs {
-		fs = append(fs, e.field(a.Col, e.Cols.Get(a.Col).Name, e.aggDesc(a, gp.Mode == Ungrouped)))
+		f := e.field(a.Col, e.Cols.Get(a.Col).Name, e.aggDesc(a, gp.Mode == Ungrouped))
+		if a.Func == plan.Count || a.Func == plan.CountStar {
+			f.Desc.Nullable = false
+		}
+		fs = append(fs, f)
 	}
 	gp.Tuple = layout.NewTuple(gp.Mode == HashGroups, gp.Mode == ArrayGroups, fs)
 	return gp
@@ -169,6 +173,9 @@ func (e *emitter) aggDesc(a plan.Agg, one bool) layout.Desc {
 		zero := layout.Between(0, 0)
 		d.Range = arg.Range.Mul(e.maxRows).Union(zero)
 		d.Form = layout.I128
+		if d.Type.Kind != types.Decimal { // BIGINT: beyond it lies an error
+			d.Range = layout.TypeRange(d.Type).Intersect(d.Range)
+		}
 		if d.Range.Fits64() {
 			d.Form = layout.I64
 		}
@@ -485,12 +492,19 @@ func (e *emitter) updateSum(p ir.Reg, f *layout.Field, v value) {
 	default:
 		s := e.int(f.Name)
 		e.b.Load8(s, ir.At(p, f.Off))
+		add := func(x ir.Val) {
+			if all := layout.TypeRange(types.TInt64); f.Desc.Range.Lo == all.Lo || f.Desc.Range.Hi == all.Hi {
+				e.b.OpX(ir.AddX, s, s.V(), x, e.fail(overflow(f.Desc.Type, -1)))
+				return
+			}
+			e.b.Op2(ir.Add, s, s.V(), x)
+		}
 		if v.never() {
-			e.b.Op2(ir.Add, s, s.V(), v.a)
+			add(v.a)
 		} else {
 			t := e.int("or0")
 			e.b.Sel(t, ir.NE, v.null, ir.K(0), ir.K(0), v.a)
-			e.b.Op2(ir.Add, s, s.V(), t.V())
+			add(t.V())
 			e.b.Clear(t)
 		}
 		e.b.Store(ir.At(p, f.Off), s.V(), 8)

@@ -22,9 +22,7 @@ type input struct {
 	size int64
 	mod  time.Time
 
-	// For a stream: what it still has to say, and what has been read to look at it.
-	stream io.Reader
-	head   []byte
+	stream io.Reader // if it can be read only once: what it still has to say
 }
 
 func statInput(path string) (*input, error) {
@@ -47,10 +45,10 @@ func statInput(path string) (*input, error) {
 	return in, nil
 }
 
-// raw opens the file as it is. What is read is counted in n.
+// raw opens the file as it is. What is read is counted in n, if it is not nil.
 func (in *input) raw(n *atomic.Int64) (io.ReadCloser, error) {
 	if in.stream != nil {
-		return &countingReader{r: io.MultiReader(bytes.NewReader(in.head), in.stream), path: in.path, n: n}, nil
+		return &countingReader{r: in.stream, path: in.path, n: n}, nil
 	}
 	f, err := os.Open(in.path)
 	if err != nil {
@@ -59,26 +57,21 @@ func (in *input) raw(n *atomic.Int64) (io.ReadCloser, error) {
 	return &countingReader{r: f, c: f, path: in.path, n: n}, nil
 }
 
-// peek is the first bytes of the file as it is, at most n.
-func (in *input) peek(n int) ([]byte, error) {
-	r, err := in.raw(nil)
+// head is the first bytes of the file, at most n, and whether that is all of it.
+func (in *input) head(n int, open func(*atomic.Int64) (io.ReadCloser, error)) (data []byte, all bool, err error) {
+	if s := in.stream; s != nil { // what is read here must be said again
+		var said bytes.Buffer
+		in.stream = io.TeeReader(s, &said)
+		defer func() { in.stream = io.MultiReader(&said, s) }()
+	}
+	r, err := open(nil)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer r.Close()
-	buf := make([]byte, n)
-	n, err = io.ReadFull(r, buf)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	if in.stream != nil { // it must be said again
-		in.stream = io.MultiReader(bytes.NewReader(bytes.Clone(buf[:n])), restOf(r))
-		in.head = nil
-	}
-	return buf[:n], err
+	data, err = io.ReadAll(io.LimitReader(r, int64(n)))
+	return data, len(data) < n, err
 }
-
-func restOf(r io.ReadCloser) io.Reader { return r.(*countingReader).r }
 
 // text opens the file for reading text: decompressed, if its first bytes say
 // that it is compressed.

@@ -48,13 +48,7 @@ func (m *machine) try(k *simt.Kernel, grid, block int) (simt.Stats, error) {
 			return simt.Stats{}, err
 		}
 	}
-	var in [][]byte
-	for _, b := range m.bufs {
-		in = append(in, raw(b))
-	}
-	st, err := dev.Launch(context.Background(), k, grid, block, []uint64{uint64(addrOf(m.ctx))})
-	if err == nil { dump(k, grid, block, in, m) }
-	return st, err
+	return dev.Launch(context.Background(), k, grid, block, []uint64{uint64(addrOf(m.ctx))})
 }
 
 func (m *machine) run(t *testing.T, k *simt.Kernel, grid, block int) simt.Stats {
@@ -77,7 +71,6 @@ func compile(t *testing.T, fs ...*ir.Func) (string, []*simt.Kernel) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for _, k := range m.Kernels() { texts[k] = text }
 	return text, m.Kernels()
 }
 

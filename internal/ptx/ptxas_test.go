@@ -35,7 +35,7 @@ func TestPtxas(t *testing.T) {
 			}
 		}
 	}
-	fs = append(fs, discountedRevenue(), everything())
+	fs = append(fs, discountedRevenue(), oddNames(), everything())
 	text, err := Translate(fs...)
 	if err != nil {
 		t.Fatal(err)

@@ -84,15 +84,20 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNames: whatever a column is called, its register is a PTX name.
-func TestNames(t *testing.T) {
+// oddNames has columns with names that PTX would not take as they are.
+func oddNames() *ir.Func {
 	b := ir.NewFunc("names", ir.GPU)
 	for _, name := range []string{"", "a b", "größe", "%p0", "p0", "ctx", "scratch", "pm0", "reserved_smem_offset", "tid",
 		"x.y", "1st", "add", strings.Repeat("long", 100), "l_quantity"} {
 		r := b.Vreg(name, ir.I64)
 		b.Mov(r, ir.K(1))
 	}
-	text, _ := compile(t, b.F)
+	return b.F
+}
+
+// TestNames: whatever a column is called, its register is a PTX name.
+func TestNames(t *testing.T) {
+	text, _ := compile(t, oddNames())
 	if !strings.Contains(text, "%l_quantity_15") {
 		t.Errorf("a plain name is not kept:\n%s", text)
 	}

@@ -33,8 +33,13 @@ func (s *Session) plan(q *plan.Query, set *Settings, t *Timing) (*pipe.Program, 
 	if err != nil {
 		return nil, err
 	}
+	if Trace {
+		println(plan.Format(q))
+	}
 	return pipe.Cut(q)
 }
+
+var Trace bool
 
 func (s *Session) options(set *Settings) exec.Options {
 	o := exec.Options{Threads: set.Threads, MorselRows: set.MorselRows, Memory: set.Memory, Verify: set.Check}

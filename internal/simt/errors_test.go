@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 func TestOutOfBounds(t *testing.T) {
@@ -238,4 +240,23 @@ func TestRegister(t *testing.T) {
 	if _, err = dev.Launch(context.Background(), k, 1, 1, []uint64{uint64(a)}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestVanishedMemory: memory that was unmapped while registered is the caller's
+// fault, but takes no process down.
+func TestVanishedMemory(t *testing.T) {
+	mem, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Skip(err)
+	}
+	addr := uintptr(unsafe.Pointer(&mem[0]))
+	dev := NewDevice()
+	if err := dev.Register(addr, len(mem), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Munmap(mem); err != nil {
+		t.Fatal(err)
+	}
+	_, err = dev.Launch(context.Background(), kernel(t, "ld.global.u64 %d0, [%d15];"), 1, 32, []uint64{uint64(addr)})
+	wantError(t, err, Internal, 0, -1)
 }

@@ -67,7 +67,6 @@ func run(t testing.TB, body string, grid, block, n int) ([]uint64, Stats) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dump(body, grid, block, out)
 	return out, s
 }
 

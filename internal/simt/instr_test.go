@@ -196,8 +196,8 @@ func TestInstructions(t *testing.T) {
 		{"st.shared.v2.u32 [tile], {1, 2}; ld.shared.v2.b32 {%r0, %r1}, [tile];", "%r1", 2},
 		{"st.shared.v4.u32 [tile+16], {1, 2, 3, 4}; ld.volatile.shared.u64 %d0, [tile+24];", "%d0", 4<<32 | 3},
 		{"st.shared.f64 [tile], 1.5; ld.shared.b64 %d0, [tile];", "%d0", f64(1.5)},
-		{"mov.u64 %d1, tile; add.u64 %d1, %d1, 16; st.shared.u8 [%d1-8], 7; ld.shared.u8 %d0, [tile+8];", "%d0", 7},
-		{"st.global.u64 [%d15+8], 3; ld.global.nc.u64 %d0, [%d15+8];", "%d0", 3},
+		{"mov.u64 %d1, tile; add.u64 %d1, %d1, 16; st.shared.u8 [%d1+-8], 7; ld.shared.u8 %d0, [tile+8];", "%d0", 7},
+		{"ld.global.nc.u64 %d0, [%d15+8]; add.u64 %d0, %d0, 3;", "%d0", 3},
 		{"st.u64 [%d15+8], 3; ld.u64 %d0, [%d15+8];", "%d0", 3},
 		{"st.global.cs.u64 [%d15+8], 3; ld.relaxed.gpu.global.u64 %d0, [%d15+8];", "%d0", 3},
 
@@ -214,7 +214,7 @@ func TestInstructions(t *testing.T) {
 		{"membar.gl; fence.acq_rel.gpu; prefetch.global.L1 [%d15]; nanosleep.u32 20; mov.u32 %r0, 1;", "%r0", 1},
 		{"{ .reg .b32 %r0; mov.u32 %r0, 5; mov.u32 %r1, %r0; }", "%r1", 5},
 		{"mov.u32 %r0, 0x1f; mov.u32 %r1, 017; mov.u32 %r2, 0b101; add.u32 %r0, %r0, %r1; add.u32 %r0, %r0, %r2;", "%r0", 31 + 15 + 5},
-		{"mov.u32 %r0, 12U; // comment\n /* and\n another */ ; ", "%r0", 12},
+		{"mov.u32 %r0, 12U; // comment\n /* and\n another */", "%r0", 12},
 	}
 	for _, row := range rows {
 		store := map[byte]string{'r': "u32", 'd': "u64", 'h': "u16", 'f': "f32", 'g': "f64"}[row.result[1]]

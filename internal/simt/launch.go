@@ -101,7 +101,7 @@ func (l *launch) check(w *warp) *Error {
 		l.nextLook = l.steps + ctxEvery
 		if err := l.ctx.Err(); err != nil {
 			e := w.fault(w.at(), -1, Cancelled, "")
-			e.Err = context.Cause(l.ctx)
+			e.Err = err
 			return e
 		}
 	}

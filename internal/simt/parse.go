@@ -319,7 +319,6 @@ func (f *function) body() {
 			if f.scopes = f.scopes[:len(f.scopes)-1]; len(f.scopes) == 0 {
 				return
 			}
-		case p.accept(";"):
 		case p.tok.kind == tDir:
 			f.declaration()
 		default:

@@ -105,7 +105,8 @@ func (f *function) number() operand {
 	return o
 }
 
-// address reads [base], [base+disp], [base-disp], [base+-disp] or [constant].
+// address reads [base], [base+disp], [base+-disp] or [constant]. There is no
+// [base-disp] in PTX.
 func (f *function) address() operand {
 	p := f.p
 	o := operand{kind: opndAddr}
@@ -120,7 +121,7 @@ func (f *function) address() operand {
 		p.expect("]")
 		return o
 	}
-	if plus := p.accept("+"); plus || p.is("-") {
+	if p.accept("+") {
 		n := f.number()
 		if n.kind != opndInt {
 			p.fail(p.tok.line, "a displacement is not a float")

@@ -58,6 +58,8 @@ func TestParseErrors(t *testing.T) {
 		{"ld.global.u64 %d0, [tile];", "shared variable"},
 		{"ld.shared.u64 %d0, [tile+1.5];", "not a float"},
 		{"ld.shared.u64 %d0, [tile+4294967296];", "does not fit 32 bits"},
+		{"ld.global.u64 %d0, [%d1-8];", `expected "]"`},
+		{"ret; ;", "expected an instruction"},
 		{"ld.shared.u64 %d0, [tile;", `expected "]"`},
 		{"ld.local.u64 %d0, [%d1];", "does not take .local"},
 		{"ld.param.u64 %d0, [nothing];", "name of a parameter"},

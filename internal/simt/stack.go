@@ -16,7 +16,7 @@ import "slices"
 // break both meet at the end of the loop only, and with post-dominators alone the
 // lanes that came through the if would never join those that went around it. In
 // code laid out in source order, as ours is, the lowest-first order lets them
-// meet at the end of the if, as the hardware's convergence barriers do.
+// meet at the end of the if, which is what an H200 was seen to do.
 type split struct {
 	pc, rpc int32
 	mask    uint32

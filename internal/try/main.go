@@ -20,6 +20,7 @@ func main() {
 	}
 	fmt.Println("generated", time.Since(start))
 	s.Configure(func(x *session.Settings) { x.Check = os.Getenv("CHECK") != ""; x.Threads = 1 })
+	session.Trace = os.Getenv("PLAN") != ""
 	for _, f := range os.Args[2:] {
 		b, err := os.ReadFile(f)
 		text := string(b)

@@ -78,7 +78,40 @@ func (b *binder) finish(r result) *plan.Query {
 	for i, c := range r.cols {
 		q.Output[i], q.Names[i] = c.id, c.name
 	}
+	if len(q.Shared) > 0 {
+		dropUnused(q)
+	}
 	return q
+}
+
+// dropUnused takes away shared plans that nothing reads: a CTE without use was bound only to
+// find its mistakes.
+func dropUnused(q *plan.Query) {
+	used := make([]bool, len(q.Shared))
+	var visit func(n plan.Node)
+	visit = func(n plan.Node) {
+		plan.WalkNode(n, func(n plan.Node) bool {
+			if s, ok := n.(*plan.SharedScan); ok && !used[s.Index] {
+				used[s.Index] = true
+				visit(q.Shared[s.Index].Plan)
+			}
+			plan.NodeExprs(n, func(e plan.Expr) {
+				plan.WalkExpr(e, func(e plan.Expr) bool {
+					if s, ok := e.(*plan.Subquery); ok {
+						visit(s.Plan)
+					}
+					return true
+				})
+			})
+			return true
+		})
+	}
+	visit(q.Root)
+	for i, ok := range used {
+		if !ok {
+			q.Shared[i] = nil
+		}
+	}
 }
 
 // result is a bound query: a plan and which of its columns are the query's.

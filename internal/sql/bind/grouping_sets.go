@@ -177,9 +177,6 @@ func (b *binder) groupingSets(g *grouper) plan.Node {
 		}
 	}
 	shared := &plan.SharedPlan{Name: "grouping sets", Plan: p.done()}
-	if free := plan.FreeRefs(shared.Plan); !free.Empty() {
-		unsupported(g.at.pos, "GROUPING SETS, ROLLUP or CUBE in a correlated subquery")
-	}
 	seen := plan.ColSet{}
 	for _, ids := range [...][]plan.ColID{keyIn, argIn, filterIn} {
 		for _, id := range ids {
@@ -189,8 +186,14 @@ func (b *binder) groupingSets(g *grouper) plan.Node {
 			}
 		}
 	}
-	index := len(b.shared)
-	b.shared = append(b.shared, shared)
+	// A correlated input has other rows for each row of the query around it and cannot be
+	// shared: each set reads a copy.
+	in := setInput{index: len(b.shared), keys: keyIn, args: argIn, filters: filterIn}
+	if free := plan.FreeRefs(shared.Plan); free.Empty() {
+		b.shared = append(b.shared, shared)
+	} else {
+		in.copied = shared.Plan
+	}
 
 	out := &plan.SetOp{Kind: plan.UnionAll, Cols: append([]plan.ColID(nil), g.keyCols...)}
 	for i := range aggs {
@@ -200,7 +203,7 @@ func (b *binder) groupingSets(g *grouper) plan.Node {
 		out.Cols = append(out.Cols, g.s.aggs.groupings[i].col)
 	}
 	for _, set := range g.by.sets {
-		n, ids := b.groupingSet(g, set, index, keyIn, argIn, filterIn)
+		n, ids := b.groupingSet(g, set, &in)
 		out.Args = append(out.Args, n)
 		out.InCols = append(out.InCols, ids)
 	}
@@ -219,10 +222,25 @@ func (b *binder) rename(u *plan.SetOp) plan.Node {
 	return p
 }
 
-// groupingSet is the group of one set, and its columns in the order of the union.
-func (b *binder) groupingSet(g *grouper, set []int, index int, keyIn, argIn, filterIn []plan.ColID) (plan.Node, []plan.ColID) {
-	scan := &plan.SharedScan{Index: index}
-	read := func(id plan.ColID) plan.Expr {
+// setInput is what the grouping sets read: a shared plan or, if copied is set, copies of that.
+type setInput struct {
+	index               int
+	copied              plan.Node
+	keys, args, filters []plan.ColID // where the plan has keys, arguments and filters of aggregates
+}
+
+// readSet is the input of one set, and how it refers to the plan's columns.
+func (b *binder) readSet(in *setInput) (plan.Node, func(plan.ColID) plan.Expr) {
+	if in.copied != nil {
+		plan.WalkNode(in.copied, func(plan.Node) bool { b.queries++; return true })
+		if b.queries > maxQueries {
+			fail(diag.StatementTooComplex, diag.NoPos, "too many grouping sets in correlated subqueries")
+		}
+		n, names := plan.CloneNode(b.cols, in.copied)
+		return n, func(id plan.ColID) plan.Expr { return b.ref(names.Get(id)) }
+	}
+	scan := &plan.SharedScan{Index: in.index}
+	return scan, func(id plan.ColID) plan.Expr {
 		for i, have := range scan.Source {
 			if have == id {
 				return b.ref(scan.Cols[i])
@@ -233,20 +251,25 @@ func (b *binder) groupingSet(g *grouper, set []int, index int, keyIn, argIn, fil
 		scan.Cols = append(scan.Cols, b.cols.New(c.Name, c.Type, c.NotNull))
 		return b.ref(scan.Cols[len(scan.Cols)-1])
 	}
-	n := &plan.Group{Input: scan}
+}
+
+// groupingSet is the group of one set, and its columns in the order of the union.
+func (b *binder) groupingSet(g *grouper, set []int, in *setInput) (plan.Node, []plan.ColID) {
+	input, read := b.readSet(in)
+	n := &plan.Group{Input: input}
 	ids := make([]plan.ColID, len(g.keyCols))
 	for _, k := range set {
-		e := read(keyIn[k])
+		e := read(in.keys[k])
 		id := e.(*plan.Ref).ID
 		ids[k] = id
 		n.Keys, n.KeyCols = append(n.Keys, e), append(n.KeyCols, id)
 	}
 	for i, a := range g.s.aggs.list {
 		if a.Arg != nil {
-			a.Arg = read(argIn[i])
+			a.Arg = read(in.args[i])
 		}
 		if a.Filter != nil {
-			a.Filter = read(filterIn[i])
+			a.Filter = read(in.filters[i])
 		}
 		c := *b.cols.Get(a.Col)
 		a.Col = b.cols.New(c.Name, c.Type, c.NotNull)
