@@ -15,11 +15,10 @@ import (
 const pad = 16
 
 const (
-	ones   = 0x0101010101010101
-	highs  = 0x8080808080808080
-	zeros  = '0' * ones
-	past9  = 0x7676767676767676 // added to 0…9 leaves the high bit clear, to more sets it
-	maxExp = 22                 // powers of ten up to this are exact doubles
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+	zeros = '0' * ones
+	past9 = 0x7676767676767676 // added to 0…9 leaves the high bit clear, to more sets it
 )
 
 func load(b []byte, p int) uint64 { return binary.LittleEndian.Uint64(b[p:]) }

@@ -122,7 +122,7 @@ func (o *Options) check() error {
 	if o.Delimiter == 0 {
 		return nil
 	}
-	if o.Delimiter == o.Quote && o.Format != Text {
+	if o.Format != Text && (o.Delimiter == o.Quote || o.Quote == 0 && o.Delimiter == '"') {
 		return bad("COPY delimiter and quote must be different")
 	}
 	if o.HasNull && strings.IndexByte(o.Null, o.Delimiter) >= 0 {

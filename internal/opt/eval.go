@@ -152,6 +152,11 @@ func evalCall(x *plan.Call, a []types.Value) (v types.Value, ok bool) {
 		var ts int64
 		ts, err = types.DateTrunc(f, a[1].I)
 		v = types.IntValue(x.T, ts)
+	case plan.Sqrt:
+		if !a[0].Type.IsFloat() || a[0].F < 0 {
+			return v, false
+		}
+		return types.FloatValue(x.T, math.Sqrt(a[0].F)), true
 	case plan.Abs:
 		if a[0].Type.IsFloat() {
 			return types.FloatValue(x.T, math.Abs(a[0].F)), true

@@ -16,14 +16,22 @@ func (s *state) finish() {
 	}
 	order := s.sharedOrder()
 	for i := len(order) - 1; i >= 0; i-- { // readers last
-		s.estimate(s.q.Shared[order[i]].Plan)
+		s.estimateAll(s.q.Shared[order[i]].Plan)
 	}
-	s.estimate(s.q.Root)
+	s.estimateAll(s.q.Root)
 	s.roots(func(n plan.Node) plan.Node {
 		number(n)
 		return n
 	})
 	s.settleNulls(order)
+}
+
+// estimateAll estimates operators also below those that have an estimate already.
+func (s *state) estimateAll(n plan.Node) {
+	for _, m := range n.Inputs() {
+		s.estimateAll(m)
+	}
+	s.estimate(n)
 }
 
 // settleNulls sets Col.NotNull for the columns that are never NULL wherever they are visible.

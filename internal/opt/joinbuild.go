@@ -65,7 +65,7 @@ func (b *builder) filtered(n plan.Node, set uint64) plan.Node {
 	if len(preds) == 0 {
 		return n
 	}
-	return filter(n, preds)
+	return &plan.Filter{Input: n, Preds: preds, Props_: plan.Props{Rows: n.Props().Rows}}
 }
 
 // operator applies a join that is not inner. Predicates and classes that involve its columns are

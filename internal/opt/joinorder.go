@@ -188,7 +188,7 @@ func (g *graph) addOp(x *plan.Join, left uint64) uint64 {
 	}
 	for i := range g.rels {
 		if refs.Intersects(&g.rels[i].made) && left>>i&1 != 0 {
-			r.req |= 1 << i
+			r.req |= 1<<i | g.rels[i].req // and what that needs itself
 		}
 	}
 	if x.Kind == plan.Single && !x.AtMostOne || r.req == 0 {

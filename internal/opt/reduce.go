@@ -299,7 +299,7 @@ func (r *reducer) choose() {
 		}
 		j := r.joins[f.join]
 		red := plan.Reducer{Join: j, Key: f.key, Col: f.col}
-		if slices.Contains(site.scan.Reduce, red) {
+		if slices.ContainsFunc(site.scan.Reduce, func(o plan.Reducer) bool { return r.related(o, red) }) {
 			continue
 		}
 		site.scan.Reduce = append(site.scan.Reduce, red)
@@ -308,4 +308,14 @@ func (r *reducer) choose() {
 		}
 		r.closeDeps()
 	}
+}
+
+// related reports that two reducers of one column say nearly the same: one join is part of the other's
+// build side, so the keys of one are among those of the other.
+func (r *reducer) related(a, b plan.Reducer) bool {
+	if a.Col != b.Col {
+		return false
+	}
+	i, k := slices.Index(r.joins, a.Join), slices.Index(r.joins, b.Join)
+	return i == k || r.deps[i]>>k&1 != 0 || r.deps[k]>>i&1 != 0
 }

@@ -36,12 +36,25 @@ func (m *matcher) sameSet(a, b []plan.Expr) bool {
 	if len(a) != len(b) {
 		return false
 	}
+	used := make([]bool, len(a))
 	for _, e := range b {
-		if !plan.ContainsExpr(a, m.names.Expr(e)) {
+		if m.pair(a, e, used) < 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// pair finds the expression of the first plan that equals e of the second and has no partner yet.
+func (m *matcher) pair(a []plan.Expr, e plan.Expr, used []bool) int {
+	e = m.names.Expr(e)
+	for i := range a {
+		if !used[i] && plan.EqualExpr(a[i], e) {
+			used[i] = true
+			return i
+		}
+	}
+	return -1
 }
 
 func (m *matcher) sameList(a, b []plan.Expr) bool {
@@ -176,9 +189,9 @@ func (m *matcher) group(x, y *plan.Group) bool {
 	if len(x.Keys) != len(y.Keys) {
 		return false
 	}
+	used := make([]bool, len(x.Keys))
 	for i, k := range y.Keys {
-		k = m.names.Expr(k)
-		at := slices.IndexFunc(x.Keys, func(f plan.Expr) bool { return plan.EqualExpr(k, f) })
+		at := m.pair(x.Keys, k, used)
 		if at < 0 {
 			return false
 		}

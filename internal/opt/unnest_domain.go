@@ -148,6 +148,9 @@ func (d *domain) group(x *plan.Group) (plan.Node, []plan.ColID) {
 func (d *domain) join(x *plan.Join) (plan.Node, []plan.ColID) {
 	s := d.s
 	right := d.needs(x.Right)
+	if right {
+		x.AtMostOne = false // one match for each value of the domain
+	}
 	if x.Kind == plan.Inner && right && !d.needs(x.Left) {
 		r, cur := d.spread(x.Right)
 		x.Right = r

@@ -163,6 +163,9 @@ func (s *state) pullJoin(x *plan.Join, outer *plan.ColSet) (plan.Node, []plan.Ex
 	if !ok {
 		return nil, nil, false
 	}
+	if len(rp) > 0 {
+		x.AtMostOne = false
+	}
 	x.Left, x.Right, x.On = l, r, keep
 	return x, slices.Concat(lp, rp, up), true
 }

@@ -63,6 +63,12 @@ func (m *machine) run(t *testing.T, k *simt.Kernel, grid, block int) simt.Stats 
 // compile takes functions through PTX text to simulator kernels.
 func compile(t *testing.T, fs ...*ir.Func) (string, []*simt.Kernel) {
 	t.Helper()
+	for _, f := range fs {
+		closeAll(f)
+		if err := ir.Verify(f); err != nil {
+			t.Fatalf("the test's own kernel: %v\n%v", err, f)
+		}
+	}
 	text, err := Translate(fs...)
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +84,24 @@ func compile1(t *testing.T, f *ir.Func) *simt.Kernel {
 	t.Helper()
 	_, ks := compile(t, f)
 	return ks[0]
+}
+
+// closeAll ends the registers that a test left open.
+func closeAll(f *ir.Func) {
+	open := map[ir.Reg]bool{}
+	for _, in := range f.Code {
+		switch in.Op {
+		case ir.Vreg:
+			open[in.D] = true
+		case ir.Clear:
+			delete(open, in.D)
+		}
+	}
+	for r := range ir.Reg(len(f.Regs)) {
+		if open[r] {
+			f.Code = append(f.Code, ir.Instr{Op: ir.Clear, D: r})
+		}
+	}
 }
 
 // threadIndex opens a register with the thread's number in the grid.

@@ -41,28 +41,17 @@ func (t *translator) lanes(in *ir.Instr) {
 	t.op("cvt.u64.u32 %s, %s", d, r)
 }
 
-// shuffle moves 64 bits, integer or float, as two halves. The fourth operand is
-// the last lane that may be read, or for up the first.
+// shuffle moves 64 bits as two halves. The fourth operand is the last lane that
+// may be read, or for up the first.
 func (t *translator) shuffle(in *ir.Instr) {
 	mode := map[ir.Op]string{ir.Shfl: "idx", ir.ShflXor: "bfly", ir.ShflUp: "up", ir.ShflDown: "down"}[in.Op]
 	limit := "31"
 	if in.Op == ir.ShflUp {
 		limit = "0"
 	}
-	typ := ir.I64
-	if in.D > 0 && int(in.D) < len(t.f.Regs) {
-		typ = t.f.Regs[in.D].Type
-	}
-	d := t.dst(in.D, typ)
+	d := t.idst(in.D)
 	lo, hi := t.temp(temp32), t.temp(temp32)
-	switch {
-	case !in.A.IsImm():
-		t.op("mov.b64 {%s, %s}, %s", lo, hi, t.reg(in.A.R, typ))
-	case typ == ir.I64:
-		t.op("mov.b64 {%s, %s}, %s", lo, hi, imm(in.A.Imm))
-	default:
-		t.fail("a float operand is not a register")
-	}
+	t.op("mov.b64 {%s, %s}, %s", lo, hi, t.val(in.A))
 	lane := ""
 	if in.B.IsImm() {
 		if in.B.Imm < 0 || in.B.Imm > 31 {

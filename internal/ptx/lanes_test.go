@@ -34,8 +34,8 @@ func TestSpecial(t *testing.T) {
 	}
 }
 
-// TestCollectives compares each collective with its definition, for integers
-// and floats, lane numbers in registers and as immediates.
+// TestCollectives compares each collective with its definition, lane numbers in
+// registers and as immediates.
 func TestCollectives(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	in, lane := make([]uint64, 64), make([]uint64, 64)
@@ -76,38 +76,31 @@ func TestCollectives(t *testing.T) {
 	}
 	for _, c := range cases {
 		for immediate := -1; immediate < 32; immediate += 8 {
-			for _, typ := range []ir.Type{ir.I64, ir.F64} {
-				if typ == ir.F64 && (c.op == ir.Ballot || c.op == ir.Match) {
-					continue
-				}
-				b := ir.NewFunc(c.name, ir.GPU)
-				i := threadIndex(b)
-				ps := pointers(b, 3)
-				v, l := b.Vreg("v", typ), b.Vreg("lane", ir.I64)
-				b.Load8(l, ir.AtIndex(ps[1], i, 8, 0))
-				by := l.V()
+			b := ir.NewFunc(c.name, ir.GPU)
+			i := threadIndex(b)
+			ps := pointers(b, 3)
+			v, l := b.Vreg("v", ir.I64), b.Vreg("lane", ir.I64)
+			b.Load8(l, ir.AtIndex(ps[1], i, 8, 0))
+			by := l.V()
+			if immediate >= 0 {
+				by = ir.K(int64(immediate))
+			}
+			b.Load8(v, ir.AtIndex(ps[0], i, 8, 0))
+			if c.op == ir.Ballot || c.op == ir.Match {
+				b.Op1(c.op, v, v.V())
+			} else {
+				b.Op2(c.op, v, v.V(), by)
+			}
+			b.Store(ir.AtIndex(ps[2], i, 8, 0), v.V(), 8)
+			out := make([]uint64, 64)
+			newMachine(in, lane, out).run(t, compile1(t, b.F), 1, 64)
+			for k := range out {
+				by := int(lane[k])
 				if immediate >= 0 {
-					by = ir.K(int64(immediate))
+					by = immediate
 				}
-				if typ == ir.F64 {
-					b.FLoad(v, ir.AtIndex(ps[0], i, 8, 0), 8)
-					b.Op2(c.op, v, v.V(), by)
-					b.FStore(ir.AtIndex(ps[2], i, 8, 0), v, 8)
-				} else {
-					b.Load8(v, ir.AtIndex(ps[0], i, 8, 0))
-					b.Op2(c.op, v, v.V(), by)
-					b.Store(ir.AtIndex(ps[2], i, 8, 0), v.V(), 8)
-				}
-				out := make([]uint64, 64)
-				newMachine(in, lane, out).run(t, compile1(t, b.F), 1, 64)
-				for k := range out {
-					by := int(lane[k])
-					if immediate >= 0 {
-						by = immediate
-					}
-					if want := c.want(k/32, k%32, by); out[k] != want {
-						t.Fatalf("%s by %d: lane %d has %#x, want %#x", c.name, by, k, out[k], want)
-					}
+				if want := c.want(k/32, k%32, by); out[k] != want {
+					t.Fatalf("%s by %d: lane %d has %#x, want %#x", c.name, by, k, out[k], want)
 				}
 			}
 		}
@@ -127,7 +120,7 @@ func TestWarpReduction(t *testing.T) {
 	}
 	b.Special(lane, ir.LaneID)
 	b.If(ir.EQ, lane.V(), ir.K(0))
-	b.Atom(ir.AtomAdd, ir.NoReg, ir.At(ps[1], 0), sum.V(), ir.Val{})
+	b.Atom(ir.AtomAdd, other, ir.At(ps[1], 0), sum.V(), ir.Val{})
 	b.EndIf()
 	in, out := make([]uint64, 4*128), make([]uint64, 1)
 	want := uint64(0)
@@ -251,7 +244,7 @@ func TestFloatSum(t *testing.T) {
 	ps := pointers(b, 2)
 	x := b.Vreg("x", ir.F64)
 	b.FLoad(x, ir.AtIndex(ps[0], i, 8, 0), 8)
-	b.Atom(ir.AtomFAdd, ir.NoReg, ir.At(ps[1], 0), x.V(), ir.Val{})
+	b.Atom(ir.AtomFAdd, x, ir.At(ps[1], 0), x.V(), ir.Val{})
 	in, out := make([]uint64, 100), make([]uint64, 1)
 	want := 0.0
 	for k := range in {

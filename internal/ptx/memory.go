@@ -155,19 +155,13 @@ var atomics = map[ir.Op]string{
 	ir.AtomExch: "exch.b64", ir.AtomCAS: "cas.b64", ir.AtomFAdd: "add.f64",
 }
 
-// atomic also serves those who do not want the old value: their D is NoReg, or
-// left at 0, which is the context and never assigned.
 func (t *translator) atomic(in *ir.Instr) {
 	typ := ir.I64
 	val := t.val
 	if in.Op == ir.AtomFAdd {
 		typ, val = ir.F64, t.fval
 	}
-	d := "_"
-	if in.D != ir.NoReg && in.D != ir.Ctx {
-		d = t.dst(in.D, typ)
-	}
-	operands := val(in.A)
+	d, operands := t.dst(in.D, typ), val(in.A)
 	if in.Op == ir.AtomCAS {
 		operands += ", " + t.val(in.B)
 	}

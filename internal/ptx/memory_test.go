@@ -143,6 +143,7 @@ func TestLea(t *testing.T) {
 	} {
 		for alias := range 3 {
 			b := ir.NewFunc("lea", ir.GPU)
+			b.F.SharedBytes = 16
 			ps := pointers(b, 1)
 			x, y, z := b.Vreg("x", ir.I64), b.Vreg("y", ir.I64), b.Vreg("z", ir.I64)
 			b.Mov(x, ir.K(1_000_000_007))
@@ -191,7 +192,7 @@ func TestAtomics(t *testing.T) {
 	}
 	for _, c := range cases {
 		for _, space := range []ir.Space{ir.Global, ir.Shared} {
-			for _, wanted := range []bool{true, false} {
+			for _, alias := range []bool{true, false} {
 				b := ir.NewFunc(c.name, ir.GPU)
 				b.F.SharedBytes = 64
 				i := threadIndex(b)
@@ -221,11 +222,10 @@ func TestAtomics(t *testing.T) {
 					b.EndIf()
 					b.Barrier()
 				}
-				if wanted {
-					b.Atom(c.op, old, mem, a.V(), x.V())
-				} else {
-					b.Atom(c.op, ir.NoReg, mem, a.V(), x.V())
+				if alias {
+					old = a
 				}
+				b.Atom(c.op, old, mem, a.V(), x.V())
 				if space == ir.Shared {
 					v := b.Vreg("v", ir.I64)
 					b.Barrier()
@@ -251,9 +251,7 @@ func TestAtomics(t *testing.T) {
 				wantOld := make([]uint64, n)
 				for k := range as {
 					p := &want[1+k&1]
-					if wanted {
-						wantOld[k] = *p
-					}
+					wantOld[k] = *p
 					*p = uint64(c.step(int64(*p), int64(as[k]), int64(bs[k])))
 				}
 				s := newMachine(as, bs, olds, cells).run(t, compile1(t, b.F), 1, n)

@@ -36,10 +36,7 @@ func TestPtxas(t *testing.T) {
 		}
 	}
 	fs = append(fs, discountedRevenue(), oddNames(), everything())
-	text, err := Translate(fs...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, _ := compile(t, fs...)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "all.ptx")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -79,10 +76,9 @@ func everything() *ir.Func {
 		}
 		for op := ir.AtomAdd; op <= ir.AtomCAS; op++ {
 			b.Atom(op, v, m, v.V(), i.V())
-			b.Atom(op, ir.NoReg, m, ir.K(-7), ir.K(5))
+			b.Atom(op, v, m, ir.K(-7), ir.K(5))
 		}
 		b.Atom(ir.AtomFAdd, f, m, f.V(), ir.Val{})
-		b.Atom(ir.AtomFAdd, ir.NoReg, m, f.V(), ir.Val{})
 		b.Lea(v, m)
 		b.Prefetch(m)
 	}
@@ -91,7 +87,6 @@ func everything() *ir.Func {
 	b.Op1(ir.Match, v, ir.K(3))
 	for op := ir.Shfl; op <= ir.ShflDown; op++ {
 		b.Op2(op, v, v.V(), i.V())
-		b.Op2(op, f, f.V(), ir.K(3))
 		b.Op2(op, v, ir.K(12345678912345), ir.K(3))
 	}
 	for s := ir.LaneID; s <= ir.GridDim; s++ {
@@ -111,6 +106,7 @@ func everything() *ir.Func {
 	b.Load8(r, ir.At(p, 0))
 	b.Break(m, ir.Always, ir.Val{}, ir.Val{})
 	b.Next(m)
+	b.Clear(r)
 	b.EndLoop(m, ir.Always, ir.Val{}, ir.Val{})
 	b.Exit(0, ir.Always, ir.Val{}, ir.Val{})
 	return b.F

@@ -10,7 +10,3 @@ import (
 func (s *Session) copy(ctx context.Context, b *bind.Copy, t Timing) (*Result, error) {
 	return nil, diag.Unsupported(b.Pos, "COPY")
 }
-
-func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Result, error) {
-	return nil, diag.Unsupported(-1, "EXPLAIN")
-}

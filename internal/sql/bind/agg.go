@@ -31,7 +31,7 @@ type aggFrame struct {
 	level int
 }
 
-// aggFuncs is sorted by name.
+// aggFuncs has one row per name of an aggregate.
 var aggFuncs = [...]struct {
 	name string
 	f    plan.AggFunc

@@ -99,9 +99,24 @@ func (b *binder) unifyNumbers(l, r plan.Expr, at place) (plan.Expr, plan.Expr) {
 			t, _ = types.CommonType(l.Type(), r.Type())
 			return b.convert(l, t, at.l), b.convert(r, t, at.r)
 		}
+		if !fitsScale(l, int(t.Scale)) || !fitsScale(r, int(t.Scale)) {
+			// A constant of that size is far from everything that the other side can be.
+			t = types.TFloat64
+			return b.convert(l, t, at.l), b.convert(r, t, at.r)
+		}
 		return b.toScale(l, int(t.Scale), at.l), b.toScale(r, int(t.Scale), at.r)
 	}
 	return b.convert(l, t, at.l), b.convert(r, t, at.r)
+}
+
+// fitsScale reports that e, if it is a constant, can have that many digits after the point.
+func fitsScale(e plan.Expr, scale int) bool {
+	c, ok := e.(*plan.Const)
+	if !ok || c.V.Null {
+		return true
+	}
+	_, ok = types.Rescale(c.V.Int128(), int(c.V.Type.Scale), scale)
+	return ok
 }
 
 // exactly is the constant v in type t if t can hold it without loss. Decimals that have too many

@@ -55,6 +55,9 @@ var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "es
 func (b *binder) copy(s *ast.Copy) Bound {
 	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
 	out.Format = formatOf(s.File)
+	if out.Format == Text && !s.Stdio {
+		out.Delimiter = '|' // .tbl, the format of dbgen
+	}
 	for _, o := range s.Options {
 		b.copyOption(out, o)
 	}

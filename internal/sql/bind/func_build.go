@@ -66,48 +66,42 @@ func digits(c *call) (int, bool) {
 	return int(max(min(d.V.I, 100), -100)), !d.V.Null
 }
 
-func (b *binder) round(c *call) plan.Expr {
-	n, ok := digits(c)
-	x := c.args[0]
-	t := x.Type()
-	if !ok {
-		return plan.NullConst(t)
+// cut binds round and trunc to a number of digits, which may be negative. Decimals change their
+// scale; integers are decimals for a moment; doubles are moved to the point and back.
+func cut(op plan.Op) func(*binder, *call) plan.Expr {
+	return func(b *binder, c *call) plan.Expr {
+		n, ok := digits(c)
+		x := c.args[0]
+		t := x.Type()
+		switch {
+		case !ok:
+			return plan.NullConst(t)
+		case t.IsInteger() && n >= 0, t.Kind == types.Decimal && n >= int(t.Scale):
+			return x
+		case t.IsInteger():
+			return b.convert(cutDecimal(op, b.toDecimal(x, c.argPos(0)), n, c.pos), t, c.pos)
+		case t.Kind == types.Decimal:
+			return cutDecimal(op, x, n, c.pos)
+		case n == 0:
+			return &plan.Call{Op: op, T: t, Args: c.args[:1], Pos: c.pos}
+		}
+		x = b.convert(x, types.TFloat64, c.argPos(0))
+		unit := &plan.Const{V: types.FloatValue(types.TFloat64, math.Pow(10, math.Abs(float64(n))))}
+		there, back := plan.Mul, plan.Div
+		if n < 0 {
+			there, back = plan.Div, plan.Mul
+		}
+		float := func(op plan.Op, args ...plan.Expr) plan.Expr {
+			return &plan.Call{Op: op, T: types.TFloat64, Args: args, Pos: c.pos}
+		}
+		return float(back, float(op, float(there, x, unit)), unit)
 	}
-	switch {
-	case t.IsInteger() && n >= 0, t.Kind == types.Decimal && n >= int(t.Scale):
-		return x
-	case t.Kind == types.Decimal:
-		t = wholeDecimal(t, max(n, 0))
-	}
-	args := []plan.Expr{x, &plan.Const{V: types.IntValue(types.TInt32, int64(n))}}
-	return &plan.Call{Op: plan.Round, T: t, Args: args, Pos: c.pos}
 }
 
-// trunc cuts digits off. Generated code cuts at the point; elsewhere the remainder is
-// subtracted.
-func (b *binder) trunc(c *call) plan.Expr {
-	n, ok := digits(c)
-	x := c.args[0]
-	t := x.Type()
-	if !ok {
-		return plan.NullConst(t)
-	}
-	switch {
-	case t.IsInteger() && n >= 0, t.Kind == types.Decimal && n >= int(t.Scale):
-		return x
-	case n == 0:
-		if t.Kind == types.Decimal {
-			t = types.TDecimal(max(1, int(t.Prec)-int(t.Scale)), 0)
-		}
-		return &plan.Call{Op: plan.Trunc, T: t, Args: []plan.Expr{x}, Pos: c.pos}
-	case t.Kind == types.Decimal && n > 0 && !plan.HasSubquery(x):
-		unit := types.DecimalValue(t, types.Pow10(int(t.Scale)-n))
-		rest := &plan.Call{Op: plan.Mod, T: t, Args: []plan.Expr{x, &plan.Const{V: unit}}, Pos: c.pos}
-		cut := &plan.Call{Op: plan.Sub, T: t, Args: []plan.Expr{x, rest}, Pos: c.pos}
-		return b.convert(cut, types.TDecimal(int(t.Prec)-int(t.Scale)+n, n), c.pos)
-	}
-	unsupported(c.argPos(1), "trunc of %s to %d digits", t.SQLName(), n)
-	return nil
+// cutDecimal is round or trunc of a decimal to n digits after the point.
+func cutDecimal(op plan.Op, x plan.Expr, n, pos int) plan.Expr {
+	args := []plan.Expr{x, &plan.Const{V: types.IntValue(types.TInt32, int64(n))}}
+	return &plan.Call{Op: op, T: wholeDecimal(x.Type(), max(n, 0)), Args: args, Pos: pos}
 }
 
 func (b *binder) modFunc(c *call) plan.Expr {

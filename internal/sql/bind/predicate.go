@@ -198,7 +198,8 @@ func (b *binder) constList(x plan.Expr, list []plan.Expr, at func(int) place) pl
 	return inConsts(args, null, at(0).op)
 }
 
-// wideList is constList for a needle that has to be cast, to a type common to all.
+// wideList is constList for a needle that has to be cast, to a type common to all; nil if a
+// constant is too large for that.
 func (b *binder) wideList(x plan.Expr, list []plan.Expr, at func(int) place) plan.Expr {
 	all := append([]plan.Expr{x}, list...)
 	t := b.commonType(all, func(i int) int { return at(max(0, i-1)).r }, "IN")
@@ -208,6 +209,9 @@ func (b *binder) wideList(x plan.Expr, list []plan.Expr, at func(int) place) pla
 		if y.(*plan.Const).V.Null {
 			null = true
 			continue
+		}
+		if t.Kind == types.Decimal && y.Type().Kind != types.Unknown && !fitsScale(y, int(t.Scale)) {
+			return nil
 		}
 		args = append(args, b.convert(y, t, at(i).r))
 	}

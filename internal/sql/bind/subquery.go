@@ -131,6 +131,11 @@ func (b *binder) anySubquery(s *scope, x ast.Expr, kind plan.SubKind, op plan.Op
 		if !ok {
 			panic(noOperator(op.String(), needle[i], y, pos))
 		}
+		// The pair may become a hash key, for which decimals must agree in precision too.
+		if lt, ot := l.Type(), o.Type(); lt.Kind == types.Decimal && lt != ot {
+			t, _ := types.CommonType(lt, ot)
+			l, o = b.convert(l, t, at.l), b.convert(o, t, at.r)
+		}
 		needle[i] = l
 		if !plan.EqualExpr(o, out[i]) && !(r.cols[i].lit != nil && o.Type() == out[i].Type()) {
 			out[i], changed = o, true

@@ -1,0 +1,352 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// scanKind says which scanner reads a column.
+type scanKind uint8
+
+const (
+	scanSkip scanKind = iota // the column is not wanted
+	scanInts
+	scanDecimals
+	scanFloats
+	scanReals
+	scanDates
+	scanTimestamps
+	scanTexts
+	scanOther // no scanner: package types
+)
+
+// target is where the values of a column of the file go.
+type target struct {
+	b       *column.Builder
+	kind    scanKind
+	end     byte // what ends a field: the delimiter, or for the last column the newline
+	last    bool
+	scale   int
+	lo, hi  int64 // range of integers and decimals
+	name    string
+	t       types.Type
+	notNull bool
+	table   string
+}
+
+// rowParser turns blocks into segments. It belongs to one goroutine.
+type rowParser struct {
+	ctx   context.Context
+	d     *dialect
+	tok   tokenizer
+	cols  []target
+	table *catalog.Table
+	sb    *catalog.SegmentBuilder
+	plain bool // fields may be scanned before looking whether they are NULL or quoted
+
+	missing  []int // the table's columns that are not in the file
+	defaults []types.Value
+}
+
+func newRowParser(ctx context.Context, d *dialect, table *catalog.Table, names []catalog.ColumnDef, opts LoadOptions) *rowParser {
+	r := &rowParser{ctx: ctx, d: d, tok: newTokenizer(d), table: table, sb: table.NewSegmentBuilder(),
+		missing: unmapped(table, opts.Columns), defaults: opts.Defaults}
+	// A delimiter or quote that may be part of a number or a date is not for the scanners, nor is a way
+	// to write NULL that they would take for a value.
+	const inValues = "0123456789.-:T "
+	r.plain = strings.IndexByte(inValues, d.delim) < 0 && !(d.hasQuote && strings.IndexByte(inValues, d.quote) >= 0) &&
+		(d.null == "" || strings.IndexByte(inValues, d.null[0]) < 0)
+	r.cols = make([]target, len(opts.Columns))
+	for i, c := range opts.Columns {
+		t := &r.cols[i]
+		t.end, t.name = d.delim, names[i].Name
+		if i == len(r.cols)-1 {
+			t.end, t.last = d.nl, true
+		}
+		if c >= 0 {
+			t.to(table, c, r.sb.Cols[c])
+		}
+	}
+	return r
+}
+
+// to sets the column of the table.
+func (t *target) to(table *catalog.Table, c int, b *column.Builder) {
+	def := table.Columns[c]
+	t.b, t.t, t.name, t.notNull, t.table = b, def.Type, def.Name, def.NotNull, table.Name
+	t.lo, t.hi = math.MinInt64, math.MaxInt64
+	switch def.Type.Kind {
+	case types.Int16:
+		t.kind, t.lo, t.hi = scanInts, math.MinInt16, math.MaxInt16
+	case types.Int32:
+		t.kind, t.lo, t.hi = scanInts, math.MinInt32, math.MaxInt32
+	case types.Int64:
+		t.kind = scanInts
+	case types.Decimal:
+		t.kind, t.scale = scanDecimals, int(def.Type.Scale)
+		if def.Type.Prec <= 18 {
+			t.hi = pow10[def.Type.Prec] - 1
+		}
+		t.lo = -t.hi
+		if t.scale > fastScale { // else eight digits and these fit
+			t.kind = scanOther
+		}
+	case types.Float64:
+		t.kind = scanFloats
+	case types.Float32:
+		t.kind = scanReals
+	case types.Date:
+		t.kind = scanDates
+	case types.Timestamp:
+		t.kind = scanTimestamps
+	case types.Text:
+		t.kind = scanTexts
+	default:
+		t.kind = scanOther
+	}
+}
+
+// segment reads a block; nil if it has no rows.
+func (r *rowParser) segment(b *block) (*catalog.Segment, error) {
+	r.sb.Reset()
+	rows := 0
+	for i := range b.pieces {
+		n, err := r.piece(b.buf, &b.pieces[i])
+		if err != nil {
+			return nil, err
+		}
+		rows += n
+	}
+	if rows == 0 {
+		return nil, nil
+	}
+	appendDefaults(r.sb, r.missing, r.defaults, rows)
+	return r.table.Seal(r.sb)
+}
+
+// cancelRows is after how many rows to look whether the load is still wanted.
+const cancelRows = 4096
+
+// piece reads the rows of a piece and returns their number.
+func (r *rowParser) piece(b []byte, pc *piece) (rows int, err error) {
+	multi := len(r.cols) > 1
+	delim := r.d.delim
+	for p := pc.lo; p < pc.hi; {
+		row := p
+		if p = r.d.skip(b, p, multi); p > row {
+			continue
+		}
+		if rows%cancelRows == 0 && r.ctx.Err() != nil {
+			return 0, canceled(r.ctx)
+		}
+		rows++
+		for c := range r.cols {
+			t := &r.cols[c]
+			if r.plain {
+				if q := r.fast(t, b, p); q != p {
+					p = q
+					continue
+				}
+			}
+			f, q, err := r.tok.field(b, p, pc.hi)
+			if err != nil {
+				return 0, r.fail(err, b, pc, row, t)
+			}
+			if err := r.store(t, &f); err != nil {
+				return 0, r.fail(err, b, pc, row, t)
+			}
+			switch {
+			case !t.last && b[q] == delim:
+				p = q + 1
+			case !t.last:
+				return 0, r.fail(diag.Errorf(diag.BadCopyFormat, diag.NoPos, "missing data for column %q", r.cols[c+1].name), b, pc, row, nil)
+			default:
+				if p = r.d.rowEnd(b, q); p < 0 {
+					return 0, r.fail(diag.Errorf(diag.BadCopyFormat, diag.NoPos, "extra data after last expected column"), b, pc, row, nil)
+				}
+			}
+		}
+	}
+	return rows, nil
+}
+
+// fast reads a field in its usual form: no quotes, no escapes, not NULL. It returns the
+// start of the next field or row, or p if the field must be taken the long way.
+func (r *rowParser) fast(t *target, b []byte, p int) int {
+	q := p
+	switch t.kind {
+	case scanInts:
+		var v int64
+		if v, q = scanInt(b, p); q == p || v < t.lo || v > t.hi {
+			return p
+		}
+		next := q + 1
+		if b[q] != t.end {
+			if next = r.lastEnd(t, b, q); next < 0 {
+				return p
+			}
+		}
+		t.b.AppendInt(v)
+		return next
+	case scanDecimals:
+		var v int64
+		if v, q = scanDecimal(b, p, t.scale); q == p || v < t.lo || v > t.hi {
+			return p
+		}
+		next := q + 1
+		if b[q] != t.end {
+			if next = r.lastEnd(t, b, q); next < 0 {
+				return p
+			}
+		}
+		t.b.AppendInt(v)
+		return next
+	case scanDates, scanTimestamps:
+		var v int64
+		if t.kind == scanDates {
+			v, q = scanDate(b, p)
+		} else {
+			v, q = scanTimestamp(b, p)
+		}
+		if q == p {
+			return p
+		}
+		next := q + 1
+		if b[q] != t.end {
+			if next = r.lastEnd(t, b, q); next < 0 {
+				return p
+			}
+		}
+		t.b.AppendInt(v)
+		return next
+	case scanFloats:
+		var v float64
+		if v, q = scanFloat(b, p); q == p {
+			return p
+		}
+		next := q + 1
+		if b[q] != t.end {
+			if next = r.lastEnd(t, b, q); next < 0 {
+				return p
+			}
+		}
+		t.b.AppendFloat(v)
+		return next
+	case scanTexts, scanSkip:
+		return r.fastText(t, b, p)
+	}
+	return p
+}
+
+// fastText is fast for texts.
+func (r *rowParser) fastText(t *target, b []byte, p int) int {
+	if r.d.hasQuote && b[p] == r.d.quote {
+		return p
+	}
+	q, ascii := scanText(b, p, &r.tok.s)
+	hi, next := q, q+1
+	if b[q] != t.end {
+		if next = r.lastEnd(t, b, q); next < 0 {
+			return p // also a backslash
+		}
+	} else if t.last {
+		hi = r.tok.trimCR(b, p, q)
+	}
+	if t.kind == scanSkip {
+		return next
+	}
+	s := b[p:hi]
+	if len(s) == len(r.d.null) && string(s) == r.d.null ||
+		t.t.Len > 0 && len(s) > int(t.t.Len) || !ascii && !utf8.Valid(s) {
+		return p
+	}
+	t.b.AppendBytes(s)
+	return next
+}
+
+// lastEnd is the start of the next row after the last field, whose end at q is not a plain newline; -1 if
+// it is not the last field.
+func (r *rowParser) lastEnd(t *target, b []byte, q int) int {
+	if !t.last {
+		return -1
+	}
+	return r.d.rowEnd(b, q)
+}
+
+// store appends a field of any form.
+func (r *rowParser) store(t *target, f *field) error {
+	if t.kind == scanSkip {
+		return nil
+	}
+	if f.null {
+		if t.notNull {
+			return diag.Errorf(diag.NotNullViolation, diag.NoPos,
+				"null value in column %q of relation %q violates not-null constraint", t.name, t.table)
+		}
+		t.b.AppendNull()
+		return nil
+	}
+	var v int64
+	q := f.lo
+	switch t.kind {
+	case scanInts:
+		v, q = scanInt(f.src, f.lo)
+	case scanDecimals:
+		v, q = scanDecimal(f.src, f.lo, t.scale)
+	case scanDates:
+		v, q = scanDate(f.src, f.lo)
+	case scanTimestamps:
+		v, q = scanTimestamp(f.src, f.lo)
+	case scanFloats:
+		if v, q := scanFloat(f.src, f.lo); q == f.hi && q > f.lo {
+			t.b.AppendFloat(v)
+			return nil
+		}
+	case scanTexts:
+		if s := f.bytes(); (t.t.Len == 0 || len(s) <= int(t.t.Len)) && utf8.Valid(s) {
+			t.b.AppendBytes(s)
+			return nil
+		}
+	}
+	if q == f.hi && q > f.lo && v >= t.lo && v <= t.hi {
+		t.b.AppendInt(v)
+		return nil
+	}
+	return r.parse(t, f.bytes())
+}
+
+// parse leaves a value to package types.
+func (r *rowParser) parse(t *target, s []byte) error {
+	// The text lives as long as the value is looked at; a Text value is copied by Append.
+	v, err := types.ParseValue(t.t, unsafe.String(unsafe.SliceData(s), len(s)))
+	if err != nil {
+		return err
+	}
+	t.b.Append(v)
+	return nil
+}
+
+// fail names the place of an error: a row that begins at an offset of a block.
+func (r *rowParser) fail(err error, b []byte, pc *piece, row int, t *target) error {
+	if errors.Is(err, errUnterminated) {
+		err = unterminated()
+	}
+	line := pc.line + int64(bytes.Count(b[pc.lo:row], []byte{r.d.nl}))
+	if e := (*types.Error)(nil); line == 1 && !r.d.header && errors.As(err, &e) {
+		err = diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg).WithHint("if the first line has the names of the columns, say HEADER")
+	}
+	if t == nil {
+		return located(err, "file %s, line %d", pc.file.path, line)
+	}
+	return located(err, "file %s, line %d, column %q", pc.file.path, line, t.name)
+}
