@@ -55,8 +55,9 @@ type ScanFilter struct {
 	Col   plan.ColID
 	Range layout.Range
 	Kind  FilterKind
-	Bits  uint8 // Bloom: log2 of the number of 64-bit words
-	Index int   // of its Word
+	Bits  uint8   // Bloom: log2 of the number of 64-bit words
+	Share float64 // of the column's values that pass, as far as known
+	Index int     // of its Word
 }
 
 // FilterKind is how a semi-join filter stores its set.

@@ -142,21 +142,11 @@ func (e *emitter) matchPattern(v value, parts []likePart, start, end bool) value
 
 // search moves p past the first match of a part at or after p, or breaks out of once.
 func (e *emitter) search(once int32, p, stop ir.Reg, part likePart, toEnd bool) {
+	if part.rest == nil {
+		e.searchLiteral(once, p, stop, part.lit)
+		return
+	}
 	e.loop(func(l int32) {
-		if part.rest == nil {
-			room := e.int("room")
-			e.b.Op2(ir.Sub, room, stop.V(), p.V())
-			e.b.Break(once, ir.LT, room.V(), ir.K(int64(len(part.lit))))
-			e.b.Clear(room)
-			m := e.bytesAre(p, part.lit)
-			e.when(ir.NE, m.V(), ir.K(0), func() {
-				e.b.Op2(ir.Add, p, p.V(), ir.K(int64(len(part.lit))))
-				e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
-			}, nil)
-			e.b.Clear(m)
-			e.b.Op2(ir.Add, p, p.V(), ir.K(1))
-			return
-		}
 		q := e.int("q")
 		e.b.Mov(q, p.V())
 		m := e.matchAt(q, stop, part)
@@ -171,6 +161,64 @@ func (e *emitter) search(once int32, p, stop ir.Reg, part likePart, toEnd bool) 
 		e.b.Break(once, ir.UGE, p.V(), stop.V())
 		e.nextChar(p, stop)
 	})
+}
+
+// searchLiteral looks for the literal's rarest byte, eight positions at a time, and compares
+// the whole only where it stands.
+func (e *emitter) searchLiteral(once int32, p, stop ir.Reg, lit string) {
+	at := rarest(lit)
+	const ones, tops = 0x0101010101010101, -0x7f7f7f7f7f7f7f80
+	last := e.int("last") // the last place where the literal can begin
+	e.b.Op2(ir.Sub, last, stop.V(), ir.K(int64(len(lit))))
+	e.loop(func(l int32) {
+		e.b.Break(once, ir.GT, p.V(), last.V())
+		// A byte of x is zero where the rare byte stands; the trick below sets its top bit, and
+		// sometimes also that of a 1 above it: the comparison finds out.
+		x, t := e.int("bytes"), e.int("zero")
+		e.b.Load8(x, ir.At(p, at))
+		e.b.Op2(ir.Xor, x, x.V(), ir.K(int64(uint64(lit[at])*ones)))
+		e.b.Op2(ir.Sub, t, x.V(), ir.K(ones))
+		e.b.Op1(ir.Not, x, x.V())
+		e.b.Op2(ir.And, t, t.V(), x.V())
+		e.b.Op2(ir.And, t, t.V(), ir.K(tops))
+		e.when(ir.EQ, t.V(), ir.K(0), func() {
+			e.b.Op2(ir.Add, p, p.V(), ir.K(8))
+			e.b.Continue(l, ir.Always, ir.K(0), ir.K(0))
+		}, nil)
+		e.b.Op1(ir.Ctz, t, t.V())
+		e.b.Op2(ir.Shr, t, t.V(), ir.K(3))
+		e.b.Op2(ir.Add, p, p.V(), t.V())
+		e.b.Clear(x, t)
+		e.b.Break(once, ir.GT, p.V(), last.V())
+		m := e.bytesAre(p, lit)
+		e.when(ir.NE, m.V(), ir.K(0), func() {
+			e.b.Op2(ir.Add, p, p.V(), ir.K(int64(len(lit))))
+			e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+		}, nil)
+		e.b.Clear(m)
+		e.b.Op2(ir.Add, p, p.V(), ir.K(1))
+	})
+	e.b.Clear(last)
+}
+
+// rarest is the position of the byte of a literal that texts contain least often, by
+// the frequency of letters in English.
+func rarest(lit string) int {
+	const common = " etaoinsrhldcumfpgwybvkxjqz"
+	best, rank := 0, -1
+	for i := range len(lit) {
+		r := len(common)
+		for k := range len(common) {
+			if common[k] == lit[i]|0x20 || common[k] == lit[i] {
+				r = k
+				break
+			}
+		}
+		if r > rank {
+			best, rank = i, r
+		}
+	}
+	return best
 }
 
 // matchAt opens a register telling whether the part matches at p, and moves p past it.

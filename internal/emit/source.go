@@ -52,12 +52,7 @@ func (e *emitter) scanRow(s *pipe.Table, i ir.Reg) {
 	for k, id := range s.Scan.Cols {
 		e.bindLazy(id, func() value { return e.loadColumn(s.Scan, k, i) })
 	}
-	for _, p := range orderPreds(s.Scan.Filter) {
-		e.filter(p)
-	}
-	for _, f := range e.Filters {
-		e.scanFilter(f)
-	}
+	e.scanFilters(s.Scan.Filter, e.Filters)
 	e.clearDead(0)
 	e.consume(0)
 }
@@ -82,6 +77,20 @@ func columnDesc(scan *plan.Scan, k int) layout.Desc {
 		d.Form, d.Dict, d.Range = layout.Code, st.Dict, layout.Between(0, int64(max(st.DictLen-1, 0)))
 	}
 	return d
+}
+
+// scanDesc is the description of a scanned column without loading it.
+func (e *emitter) scanDesc(id plan.ColID) (layout.Desc, bool) {
+	t, ok := e.Pipeline.Source.(*pipe.Table)
+	if !ok {
+		return layout.Desc{}, false
+	}
+	for k, c := range t.Scan.Cols {
+		if c == id {
+			return columnDesc(t.Scan, k), true
+		}
+	}
+	return layout.Desc{}, false
 }
 
 // loadColumn reads column k of a table at row i.

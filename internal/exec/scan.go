@@ -139,7 +139,7 @@ func (j *job) scanFilters(t *pipe.Table, req *emit.Request) error {
 			return err
 		}
 		sf := emit.ScanFilter{Col: rd.Col, Range: kf.rng, Kind: kf.kind, Bits: kf.bits, Index: len(j.filters)}
-		if !kf.selective(t.Scan, rd.Col) {
+		if sf.Share = kf.share(t.Scan, rd.Col); sf.Share > 0.8 {
 			continue
 		}
 		j.filters = append(j.filters, filterBits{kf.addr})
@@ -166,18 +166,17 @@ type keyFilter struct {
 	count int64 // values in the set, duplicates counted once in bitmaps
 }
 
-// selective guesses whether the filter drops enough rows of a scan to pay.
-func (k *keyFilter) selective(scan *plan.Scan, id plan.ColID) bool {
+// share guesses which part of a scan's rows the filter lets pass.
+func (k *keyFilter) share(scan *plan.Scan, id plan.ColID) float64 {
 	for i, c := range scan.Cols {
 		if c != id {
 			continue
 		}
-		st := &scan.Snap.Stats[scan.Ordinal[i]]
-		if st.Distinct > 0 {
-			return float64(k.count) < 0.8*st.Distinct
+		if st := &scan.Snap.Stats[scan.Ordinal[i]]; st.Distinct > 0 {
+			return float64(k.count) / st.Distinct
 		}
 	}
-	return true
+	return 0
 }
 
 // keyFilter builds the filter of key number i of the finished table.

@@ -1,0 +1,225 @@
+package emit
+
+import (
+	"math"
+	"sort"
+
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// At a scan every row passes through the filters, so their shape matters more than
+// anything else: bounds on one column become one unsigned comparison; tests whose outcome
+// the processor can predict are branches, the others are computed without branches and
+// decided by one; what drops most comes first; string searches come last.
+
+// rangeTest is a conjunction of bounds on one integer column.
+type rangeTest struct {
+	col    plan.ColID
+	lo, hi int64
+	share  float64 // of rows that pass, by the column's range
+}
+
+// unpredictable is the share of passing rows within which a branch would often be
+// mispredicted.
+const (
+	mostlyFails  = 0.04
+	mostlyPasses = 0.96
+)
+
+// scanFilters drops rows by the scan's predicates and semi-join filters.
+func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
+	var ranges []*rangeTest
+	var compares, rest []plan.Expr
+	for _, p := range preds {
+		for _, c := range plan.Conjuncts(nil, p) {
+			switch {
+			case e.addRange(&ranges, c):
+			case e.plainCompare(c):
+				compares = append(compares, c)
+			default:
+				rest = append(rest, c)
+			}
+		}
+	}
+	sort.SliceStable(ranges, func(i, j int) bool { return ranges[i].share < ranges[j].share })
+	sort.SliceStable(filters, func(i, j int) bool { return filters[i].Share < filters[j].Share })
+
+	var doubtful []*rangeTest
+	for _, r := range ranges {
+		if r.share > mostlyFails && r.share < mostlyPasses && len(ranges)+len(compares) > 1 {
+			doubtful = append(doubtful, r)
+			continue
+		}
+		e.branchRange(r)
+	}
+	early := 0
+	for early < len(filters) && filters[early].Share < 0.3 {
+		e.scanFilter(filters[early])
+		early++
+	}
+	e.oneBranch(doubtful, compares)
+	for _, f := range filters[early:] {
+		e.scanFilter(f)
+	}
+	for _, p := range orderPreds(rest) {
+		e.filter(p)
+	}
+}
+
+// integerColumn reports a column of the scan that is an integer in a register and never NULL.
+func (e *emitter) integerColumn(x plan.Expr) (layout.Desc, bool) {
+	ref, ok := x.(*plan.Ref)
+	if !ok {
+		return layout.Desc{}, false
+	}
+	d, ok := e.scanDesc(ref.ID)
+	return d, ok && d.Form == layout.I64 && !d.Nullable
+}
+
+// addRange folds a comparison of an integer column with a literal into the column's range.
+func (e *emitter) addRange(ranges *[]*rangeTest, x plan.Expr) bool {
+	c, ok := x.(*plan.Call)
+	if !ok || !c.Op.IsComparison() || c.Op == plan.Ne {
+		return false
+	}
+	op, l, r := c.Op, c.Args[0], c.Args[1]
+	if _, ok := l.(*plan.Const); ok {
+		op, l, r = op.Mirror(), r, l
+	}
+	k, ok := r.(*plan.Const)
+	d, okCol := e.integerColumn(l)
+	if !ok || !okCol || k.V.Null || k.V.Type.Phys() > types.PhysI128 || !k.V.Int128().FitsInt64() || !d.Range.Fits64() {
+		return false
+	}
+	id, v := l.(*plan.Ref).ID, k.V.I
+	if v == math.MinInt64 || v == math.MaxInt64 {
+		return false
+	}
+	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
+	switch op {
+	case plan.Eq:
+		lo, hi = v, v
+	case plan.Lt:
+		hi = v - 1
+	case plan.Le:
+		hi = v
+	case plan.Gt:
+		lo = v + 1
+	case plan.Ge:
+		lo = v
+	}
+	var t *rangeTest
+	for _, r := range *ranges {
+		if r.col == id {
+			t = r
+		}
+	}
+	first, last := int64(d.Range.Lo.Lo), int64(d.Range.Hi.Lo)
+	if t == nil {
+		t = &rangeTest{col: id, lo: first, hi: last}
+		*ranges = append(*ranges, t)
+	}
+	t.lo, t.hi = max(t.lo, lo), min(t.hi, hi)
+	t.share = 0
+	if t.lo <= t.hi {
+		t.share = (float64(t.hi) - float64(t.lo) + 1) / (float64(last) - float64(first) + 1)
+	}
+	return true
+}
+
+// plainCompare reports a comparison of two integer columns.
+func (e *emitter) plainCompare(x plan.Expr) bool {
+	c, ok := x.(*plan.Call)
+	if !ok || !c.Op.IsComparison() {
+		return false
+	}
+	_, ok1 := e.integerColumn(c.Args[0])
+	_, ok2 := e.integerColumn(c.Args[1])
+	return ok1 && ok2
+}
+
+// test opens a register whose unsigned comparison with bound tells whether the row passes:
+// it does if not above.
+func (e *emitter) test(r *rangeTest) (x ir.Val, own bool, bound int64) {
+	v := e.column(r.col)
+	if r.lo == 0 && v.d.Range.Lo.Sign() >= 0 {
+		return v.a, false, r.hi
+	}
+	t := e.int("above")
+	e.b.Op2(ir.Sub, t, v.a, ir.K(r.lo))
+	return t.V(), true, r.hi - r.lo
+}
+
+// branchRange drops the row by a branch.
+func (e *emitter) branchRange(r *rangeTest) {
+	if r.lo > r.hi {
+		e.skip(ir.Always, ir.K(0), ir.K(0))
+		return
+	}
+	v := e.column(r.col)
+	min, max := int64(v.d.Range.Lo.Lo), int64(v.d.Range.Hi.Lo)
+	switch {
+	case r.lo <= min && r.hi >= max:
+	case r.lo == r.hi:
+		e.skip(ir.NE, v.a, ir.K(r.lo))
+	case r.lo <= min:
+		e.skip(ir.GT, v.a, ir.K(r.hi))
+	case r.hi >= max:
+		e.skip(ir.LT, v.a, ir.K(r.lo))
+	default:
+		x, own, bound := e.test(r)
+		e.skip(ir.UGT, x, ir.K(bound))
+		if own {
+			e.b.Clear(x.R)
+		}
+	}
+}
+
+// oneBranch decides several doubtful tests by a single branch.
+func (e *emitter) oneBranch(ranges []*rangeTest, compares []plan.Expr) {
+	if len(ranges)+len(compares) == 1 {
+		for _, r := range ranges {
+			e.branchRange(r)
+		}
+		for _, c := range compares {
+			e.filter(c)
+		}
+		return
+	}
+	ok := ir.NoReg
+	add := func(c ir.Cond, x, y ir.Val) {
+		if ok == ir.NoReg {
+			ok = e.int("pass")
+			e.b.Set(ok, c, x, y)
+			return
+		}
+		t := e.int("pass2")
+		e.b.Set(t, c, x, y)
+		e.b.Op2(ir.And, ok, ok.V(), t.V())
+		e.b.Clear(t)
+	}
+	// Registers opened by column loads come first, so that ok is cleared before them.
+	for _, r := range ranges {
+		e.column(r.col)
+	}
+	for _, r := range ranges {
+		x, own, bound := e.test(r)
+		add(ir.ULE, x, ir.K(bound))
+		if own {
+			e.b.Clear(x.R)
+		}
+	}
+	for _, c := range compares {
+		call := c.(*plan.Call)
+		l, r := e.eval(call.Args[0]), e.eval(call.Args[1])
+		add(conds[call.Op], l.a, r.a)
+		e.free(l, r)
+	}
+	if ok != ir.NoReg {
+		e.skip(ir.EQ, ok.V(), ir.K(0))
+		e.b.Clear(ok)
+	}
+}
