@@ -30,7 +30,7 @@ func suiteQueries(suite string) []string {
 }
 
 func queryText(t testing.TB, suite, q string) string {
-	b, err := os.ReadFile(filepath.Join(testdata, "queries", suite, q+".sql"))
+	b, err := os.ReadFile(filepath.Join("../../gen", suite, "queries", q+".sql"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,10 +101,15 @@ func checkAnswer(t testing.TB, s *Session, suite, sf, q string) {
 func load(t testing.TB, suite, sf string) *Session {
 	t.Helper()
 	s := New(NewDB())
+	loadInto(t, s, suite, sf)
+	return s
+}
+
+func loadInto(t testing.TB, s *Session, suite, sf string) {
+	t.Helper()
 	if _, err := s.Query(context.Background(), fmt.Sprintf("CALL %s(sf => %s)", suite, sf)); err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
 
 // TestAnswers holds every query of both benchmarks to the reference answers.

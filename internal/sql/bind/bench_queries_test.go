@@ -9,15 +9,11 @@ import (
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
 
-// queries reads the benchmark's query files, or skips where they are not.
+// queries reads the benchmark's query files.
 func queries(t testing.TB, bench string) map[string]string {
-	dir := os.Getenv("KELPIE_QUERIES")
-	if dir == "" {
-		dir = "/work/shared/data/queries"
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, bench, "*.sql"))
+	files, _ := filepath.Glob("../../../gen/" + bench + "/queries/*.sql")
 	if len(files) == 0 {
-		t.Skip("no queries in ", dir)
+		t.Fatal("no queries of ", bench)
 	}
 	out := map[string]string{}
 	for _, f := range files {

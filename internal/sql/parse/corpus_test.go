@@ -11,7 +11,7 @@ import (
 // corpus returns the benchmark queries by file name.
 func corpus(t testing.TB) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("../../../testdata/queries/*/*.sql")
+	files, err := filepath.Glob("../../../gen/*/queries/*.sql")
 	if err != nil || len(files) < 35 {
 		t.Fatalf("found %d query files, %v", len(files), err)
 	}
@@ -21,7 +21,7 @@ func corpus(t testing.TB) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts[filepath.Join(filepath.Base(filepath.Dir(f)), filepath.Base(f))] = string(b)
+		texts[filepath.Join(filepath.Base(filepath.Dir(filepath.Dir(f))), filepath.Base(f))] = string(b)
 	}
 	return texts
 }
