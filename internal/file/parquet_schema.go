@@ -38,7 +38,7 @@ const (
 	unsigned      // the bits of an unsigned integer
 	millis        // time units, to be microseconds
 	nanos
-	binary // bytes that we take for text if they are
+	binaryText // bytes that we take for text if they are
 	utf8Text
 	bigEndian // a decimal's bytes
 	uuidText
@@ -206,7 +206,11 @@ func typeOf(p *schema.PrimitiveNode) (t types.Type, f form, ok bool) {
 		}
 		return types.TDecimal(prec, scale), f, true
 	case schema.IntLogicalType:
-		return intType(int(l.BitWidth()), l.IsSigned())
+		t, f = intType(int(l.BitWidth()), l.IsSigned())
+		if l.BitWidth() == 64 {
+			return t, f, phys == parquet.Types.Int64
+		}
+		return t, f, phys == parquet.Types.Int32
 	case schema.DateLogicalType:
 		return types.TDate, asIs, phys == parquet.Types.Int32
 	case schema.TimestampLogicalType:
@@ -219,8 +223,6 @@ func typeOf(p *schema.PrimitiveNode) (t types.Type, f form, ok bool) {
 		return types.TTimestamp, f, phys == parquet.Types.Int64
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
 		return types.TText, utf8Text, phys == parquet.Types.ByteArray
-	case *schema.StringLogicalType:
-		return types.TText, utf8Text, phys == parquet.Types.ByteArray
 	case schema.UUIDLogicalType:
 		return types.TText, uuidText, phys == parquet.Types.FixedLenByteArray && p.TypeLength() == 16
 	case schema.IntervalLogicalType:
@@ -232,18 +234,18 @@ func typeOf(p *schema.PrimitiveNode) (t types.Type, f form, ok bool) {
 }
 
 // intType is the type that holds all integers of a width.
-func intType(bits int, signed bool) (types.Type, form, bool) {
+func intType(bits int, signed bool) (types.Type, form) {
 	switch {
 	case bits == 64 && !signed:
-		return types.TDecimal(20, 0), unsigned, true
+		return types.TDecimal(20, 0), unsigned
 	case bits == 64:
-		return types.TInt64, asIs, true
+		return types.TInt64, asIs
 	case bits == 32 && !signed:
-		return types.TInt64, unsigned, true
+		return types.TInt64, unsigned
 	case bits == 32, bits == 16 && !signed:
-		return types.TInt32, asIs, true
+		return types.TInt32, asIs
 	}
-	return types.TInt16, asIs, true
+	return types.TInt16, asIs
 }
 
 // plainType is the type of a physical type without further meaning.
@@ -262,7 +264,7 @@ func plainType(p parquet.Type) (types.Type, form, bool) {
 	case parquet.Types.Double:
 		return types.TFloat64, asIs, true
 	case parquet.Types.ByteArray:
-		return types.TText, binary, true
+		return types.TText, binaryText, true
 	}
 	return types.Type{}, asIs, false
 }

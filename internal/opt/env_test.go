@@ -192,7 +192,7 @@ func setSnaps(e *testEnv, n plan.Node) {
 
 // benchQueries reads the queries of a benchmark.
 func benchQueries(t testing.TB, bench string) map[string]string {
-	files, _ := filepath.Glob("../../testdata/queries/" + bench + "/*.sql")
+	files, _ := filepath.Glob("../../gen/" + bench + "/queries/*.sql")
 	if len(files) == 0 {
 		t.Skip("no queries")
 	}

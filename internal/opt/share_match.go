@@ -184,35 +184,40 @@ func (m *matcher) project(x, y *plan.Project) bool {
 	return true
 }
 
-// group wants the same keys and adds aggregates.
+// group wants the same keys and adds aggregates. Names are given last: a key that is a plain
+// column has the same name below and above the group.
 func (m *matcher) group(x, y *plan.Group) bool {
 	if len(x.Keys) != len(y.Keys) {
 		return false
 	}
 	used := make([]bool, len(x.Keys))
+	at := make([]int, len(y.Keys))
 	for i, k := range y.Keys {
-		at := m.pair(x.Keys, k, used)
-		if at < 0 {
+		if at[i] = m.pair(x.Keys, k, used); at[i] < 0 {
 			return false
 		}
-		m.name(y.KeyCols[i], x.KeyCols[at])
 	}
-	for _, a := range y.Aggs {
+	to := make([]plan.ColID, len(y.Aggs))
+	for i, a := range y.Aggs {
 		if a.Arg != nil {
 			a.Arg = m.names.Expr(a.Arg)
 		}
 		if a.Filter != nil {
 			a.Filter = m.names.Expr(a.Filter)
 		}
-		at := slices.IndexFunc(x.Aggs, func(f plan.Agg) bool { return sameAgg(a, f) })
-		if at >= 0 {
-			m.name(a.Col, x.Aggs[at].Col)
+		if k := slices.IndexFunc(x.Aggs, func(f plan.Agg) bool { return sameAgg(a, f) }); k >= 0 {
+			to[i] = x.Aggs[k].Col
 			continue
 		}
-		old := a.Col
-		a.Col = m.s.copyCol(old)
-		m.name(old, a.Col)
+		a.Col = m.s.copyCol(a.Col)
+		to[i] = a.Col
 		m.adds = append(m.adds, func() { x.Aggs = append(x.Aggs, a) })
+	}
+	for i, id := range y.KeyCols {
+		m.name(id, x.KeyCols[at[i]])
+	}
+	for i := range y.Aggs {
+		m.name(y.Aggs[i].Col, to[i])
 	}
 	return true
 }

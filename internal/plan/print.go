@@ -10,8 +10,12 @@ import (
 
 // Format prints a query as an indented tree, one operator per line, shared
 // plans first. Columns are printed as name#id, so that two of one name stay apart.
-func Format(q *Query) string {
-	p := printer{cols: q.Cols, rows: true}
+func Format(q *Query) string { return FormatWith(q, nil) }
+
+// FormatWith is Format with a note of the caller's behind each operator instead of its
+// estimate, for EXPLAIN ANALYZE.
+func FormatWith(q *Query, note func(Node) string) string {
+	p := printer{cols: q.Cols, rows: true, note: note}
 	for i, s := range q.Shared {
 		if s == nil {
 			continue
@@ -75,9 +79,11 @@ func Describe(cols *Columns, n Node) string {
 type printer struct {
 	b     strings.Builder
 	cols  *Columns
-	rows  bool // print estimates
-	short bool // the one-line form: names without ids
-	depth int  // of the tree, for subqueries
+	rows  bool               // print estimates
+	short bool               // the one-line form: names without ids
+	note  func(Node) string  // stands behind an operator instead of the estimate
+	name  func(ColID) string // names columns instead of cols
+	depth int                // of the tree, for subqueries
 }
 
 func (p *printer) tree(n Node, depth int) {
@@ -85,7 +91,9 @@ func (p *printer) tree(n Node, depth int) {
 	p.depth = depth
 	p.indent()
 	p.op(n)
-	if r := n.Props().Rows; p.rows && r > 0 {
+	if p.note != nil {
+		p.b.WriteString(p.note(n))
+	} else if r := n.Props().Rows; p.rows && r > 0 {
 		p.b.WriteString("  ~" + FormatRows(r))
 	}
 	p.b.WriteByte('\n')
@@ -295,18 +303,8 @@ func (p *printer) sort(x *Sort) {
 	default:
 		p.b.WriteString("Sort(")
 	}
+	p.sortKeys(x.Keys)
 	sep := ""
-	for _, k := range x.Keys {
-		p.b.WriteString(sep)
-		p.col(k.Col)
-		if k.Desc {
-			p.b.WriteString(" desc")
-		}
-		if k.NullsFirst != k.Desc {
-			p.b.WriteString([]string{" nulls last", " nulls first"}[b2i(k.NullsFirst)])
-		}
-		sep = ", "
-	}
 	if len(x.Keys) > 0 {
 		sep = "; "
 	}
@@ -316,6 +314,21 @@ func (p *printer) sort(x *Sort) {
 	}
 	if x.Offset > 0 {
 		p.b.WriteString(sep + "offset " + strconv.FormatInt(x.Offset, 10))
+	}
+}
+
+func (p *printer) sortKeys(keys []SortKey) {
+	sep := ""
+	for _, k := range keys {
+		p.b.WriteString(sep)
+		p.col(k.Col)
+		if k.Desc {
+			p.b.WriteString(" desc")
+		}
+		if k.NullsFirst != k.Desc {
+			p.b.WriteString([]string{" nulls last", " nulls first"}[b2i(k.NullsFirst)])
+		}
+		sep = ", "
 	}
 }
 
@@ -387,6 +400,10 @@ func (p *printer) exprs(before string, es []Expr, sep string) {
 }
 
 func (p *printer) col(id ColID) {
+	if p.name != nil {
+		p.b.WriteString(p.name(id))
+		return
+	}
 	if p.cols != nil && id > 0 && int(id) < p.cols.Len() {
 		p.b.WriteString(p.cols.Get(id).Name)
 		if p.short {

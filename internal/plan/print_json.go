@@ -14,6 +14,7 @@ type jsonNode struct {
 	Table  string      `json:"table,omitempty"`
 	Kind   string      `json:"kind,omitempty"`
 	Rows   float64     `json:"rows,omitempty"`
+	Actual *int64      `json:"actual_rows,omitempty"`
 	ID     int         `json:"id,omitempty"`
 	Cols   []string    `json:"columns"`
 	Inputs []*jsonNode `json:"inputs,omitempty"`
@@ -27,7 +28,20 @@ type jsonQuery struct {
 
 // FormatJSON prints a query as JSON: {"output": …, "shared": …, "plan": {"op": …, "inputs": […]}}.
 func FormatJSON(q *Query) []byte {
-	out := jsonQuery{Output: q.Names, Plan: toJSON(q.Cols, q.Root)}
+	b, err := json.MarshalIndent(JSONValue(q, nil), "", "  ")
+	if err != nil {
+		panic(err) // an estimate that is not finite
+	}
+	return b
+}
+
+// JSONValue is what FormatJSON prints, for a document that holds more than a plan. actual
+// tells how many rows an operator gave when it was run; it may be nil.
+func JSONValue(q *Query, actual func(Node) (int64, bool)) any {
+	if actual == nil {
+		actual = func(Node) (int64, bool) { return 0, false }
+	}
+	out := jsonQuery{Output: q.Names, Plan: toJSON(q.Cols, q.Root, actual)}
 	for i, s := range q.Shared {
 		if s == nil {
 			continue
@@ -35,19 +49,18 @@ func FormatJSON(q *Query) []byte {
 		if out.Shared == nil {
 			out.Shared = map[string]*jsonNode{}
 		}
-		out.Shared[fmt.Sprint(i)] = toJSON(q.Cols, s.Plan)
+		out.Shared[fmt.Sprint(i)] = toJSON(q.Cols, s.Plan, actual)
 	}
-	b, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		panic(err) // an estimate that is not finite
-	}
-	return b
+	return out
 }
 
-func toJSON(cols *Columns, n Node) *jsonNode {
+func toJSON(cols *Columns, n Node, actual func(Node) (int64, bool)) *jsonNode {
 	p := n.Props()
 	out := &jsonNode{
 		Op: reflect.TypeOf(n).Elem().Name(), Text: Describe(cols, n), Rows: p.Rows, ID: p.ID, Cols: []string{},
+	}
+	if rows, ok := actual(n); ok {
+		out.Actual = &rows
 	}
 	switch x := n.(type) {
 	case *Scan:
@@ -61,7 +74,7 @@ func toJSON(cols *Columns, n Node) *jsonNode {
 		out.Cols = append(out.Cols, FormatExpr(cols, &Ref{ID: id}))
 	}
 	for _, m := range n.Inputs() {
-		out.Inputs = append(out.Inputs, toJSON(cols, m))
+		out.Inputs = append(out.Inputs, toJSON(cols, m, actual))
 	}
 	return out
 }

@@ -1,0 +1,226 @@
+package file
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	pqfile "github.com/apache/arrow-go/v18/parquet/file"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
+)
+
+// rowGroup is a row group of a file, which is open while its unit is loaded.
+type rowGroup struct {
+	file  *parquetFile
+	index int
+	r     *pqfile.Reader
+}
+
+// unit is the row groups that one goroutine sees to: one, or several that are small.
+type unit struct {
+	groups []rowGroup
+	rows   int64
+	bytes  int64 // of the wanted columns, for the progress
+}
+
+// units cuts the files. A unit has enough rows for a segment, so that many small row groups, or
+// files, do not become many small segments.
+func (s *Source) units(wanted []int) (list []*unit, total int64) {
+	var u *unit
+	for _, f := range s.parquet {
+		for g := range f.meta.GetRowGroups() {
+			rg := f.meta.RowGroup(g)
+			if rg.NumRows() == 0 {
+				continue
+			}
+			if u == nil || u.rows >= column.SegmentRows {
+				u = &unit{}
+				list = append(list, u)
+			}
+			u.groups = append(u.groups, rowGroup{file: f, index: g})
+			u.rows += rg.NumRows()
+			for _, c := range wanted {
+				if chunk, err := rg.ColumnChunk(c); err == nil {
+					u.bytes += chunk.TotalCompressedSize()
+					total += chunk.TotalCompressedSize()
+				}
+			}
+		}
+	}
+	return list, total
+}
+
+// parquetLoad is a load in progress.
+type parquetLoad struct {
+	ctx     context.Context
+	s       *Source
+	table   *catalog.Table
+	opts    LoadOptions
+	missing []int
+	c       *collector
+	tokens  chan struct{} // as many as goroutines may work at once
+	done    atomic.Int64
+}
+
+// loadParquet reads Parquet files. Units are read side by side; in a unit the columns are, too, and
+// sealing a segment overlaps with reading the next, so that a file of one row group keeps more
+// than one processor busy.
+func (s *Source) loadParquet(ctx context.Context, table *catalog.Table, opts LoadOptions) ([]*catalog.Segment, error) {
+	var wanted []int
+	for i, c := range opts.Columns {
+		if c >= 0 {
+			wanted = append(wanted, i)
+		}
+	}
+	list, total := s.units(wanted)
+	l := &parquetLoad{ctx: ctx, s: s, table: table, opts: opts, missing: unmapped(table, opts.Columns),
+		c: newCollector(opts, total), tokens: make(chan struct{}, opts.Threads)}
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(opts.Threads, len(list)) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(list) || l.c.moot(i) || ctx.Err() != nil {
+					return
+				}
+				segs, err := l.unit(list[i])
+				if err != nil {
+					l.c.fail(i, err)
+					return
+				}
+				l.c.put(i, segs)
+				l.c.report(l.done.Add(list[i].bytes))
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil && l.c.err == nil {
+		return nil, canceled(ctx)
+	}
+	return l.c.result()
+}
+
+// work does something that takes a processor.
+func (l *parquetLoad) work(do func()) {
+	l.tokens <- struct{}{}
+	defer func() { <-l.tokens }()
+	do()
+}
+
+// unit loads a unit.
+func (l *parquetLoad) unit(u *unit) (segs []*catalog.Segment, err error) {
+	defer diag.Recover("load parquet", &err)
+	if err := u.open(); err != nil {
+		return nil, err
+	}
+	defer u.close()
+	cursors := l.cursors(u)
+	defer func() {
+		for _, c := range cursors {
+			c.close()
+		}
+	}()
+	// Two builders: one is filled while the other is sealed.
+	builders := [2]*catalog.SegmentBuilder{l.table.NewSegmentBuilder(), l.table.NewSegmentBuilder()}
+	var sealing sync.WaitGroup
+	var sealErr error
+	defer sealing.Wait()
+	segs = make([]*catalog.Segment, (u.rows+column.SegmentRows-1)/column.SegmentRows)
+	for i := range segs {
+		rows := int(min(u.rows-int64(i)*column.SegmentRows, column.SegmentRows))
+		sb := builders[i%2]
+		if err := l.fill(sb, cursors, rows); err != nil {
+			return nil, err
+		}
+		sealing.Wait()
+		if sealErr != nil {
+			return nil, sealErr
+		}
+		sealing.Go(func() {
+			l.work(func() { segs[i], sealErr = l.seal(sb) })
+		})
+	}
+	sealing.Wait()
+	return segs, sealErr
+}
+
+func (l *parquetLoad) seal(sb *catalog.SegmentBuilder) (seg *catalog.Segment, err error) {
+	defer diag.Recover("load parquet", &err)
+	return l.table.Seal(sb)
+}
+
+// cursors makes a cursor for each column that is wanted.
+func (l *parquetLoad) cursors(u *unit) (out []*columnCursor) {
+	for i, to := range l.opts.Columns {
+		if to < 0 {
+			continue
+		}
+		def := &l.table.Columns[to]
+		out = append(out, &columnCursor{col: i, to: to, t: def.Type, null: !def.NotNull,
+			table: l.table.Name, name: def.Name, groups: u.groups})
+	}
+	return out
+}
+
+// fill reads the rows of a segment, all columns at once. Of several errors it returns the first
+// column's.
+func (l *parquetLoad) fill(sb *catalog.SegmentBuilder, cursors []*columnCursor, rows int) error {
+	errs := make([]error, len(cursors))
+	var wg sync.WaitGroup
+	for i, c := range cursors {
+		wg.Go(func() {
+			l.work(func() {
+				if l.ctx.Err() == nil {
+					errs[i] = c.fill(sb.Cols[c.to], rows)
+				}
+			})
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	if l.ctx.Err() != nil {
+		return canceled(l.ctx)
+	}
+	appendDefaults(sb, l.missing, l.opts.Defaults, rows)
+	return nil
+}
+
+// open opens the files of a unit.
+func (u *unit) open() (err error) {
+	for i := range u.groups {
+		g := &u.groups[i]
+		if i > 0 && u.groups[i-1].file == g.file {
+			g.r = u.groups[i-1].r
+			continue
+		}
+		if g.r, err = openGuarded(g.file); err != nil {
+			u.close()
+			return err
+		}
+	}
+	return nil
+}
+
+func openGuarded(f *parquetFile) (r *pqfile.Reader, err error) {
+	defer guard(f.in.path, &err)
+	return openReader(f.in, f.meta)
+}
+
+func (u *unit) close() {
+	for i := range u.groups {
+		if g := &u.groups[i]; g.r != nil && (i == 0 || u.groups[i-1].r != g.r) {
+			g.r.Close()
+		}
+	}
+	for i := range u.groups {
+		u.groups[i].r = nil
+	}
+}
