@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"fmt"
+
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -10,7 +12,7 @@ import (
 // buildSink materializes a row of a join's build side: hash, keys, payload. The executor
 // organizes the tuples into a table when all are there.
 func (e *emitter) buildSink(s *pipe.Build) {
-	e.b.Comment("hash for join")
+	e.say("hash for join", func(n plan.Names) string { return fmt.Sprintf("%d: %s", s.ID, n.Cols(s.KeyCols)) })
 	keys := make([]value, len(s.Keys))
 	for i, x := range s.Keys {
 		v := e.text(e.eval(x)) // both sides of a join must hash alike: no codes
@@ -80,7 +82,7 @@ func (e *emitter) storeColumns(out ir.Reg, t *layout.Tuple, ids []plan.ColID, fi
 
 // collectSink materializes a row.
 func (e *emitter) collectSink(s *pipe.Collect) {
-	e.b.Comment("materialize")
+	e.say("materialize", func(n plan.Names) string { return n.Cols(s.Cols) })
 	if e.f.Sink == nil {
 		var fs []layout.Field
 		for _, id := range s.Cols {

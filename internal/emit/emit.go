@@ -41,6 +41,8 @@ type Request struct {
 	Merge bool
 	// Count: keep a counter of rows after each operator, for EXPLAIN ANALYZE.
 	Count bool
+	// Verbose: comments tell the operators' expressions, for EXPLAIN.
+	Verbose bool
 }
 
 // Shape is a chunk's shape, and whether its codes are offset by a base.
@@ -136,6 +138,10 @@ const (
 // below it.
 const YieldGrow = 1 << 20
 
+// YieldTick lets the executor look around in the middle of a morsel: joins with many matches per
+// row can make one last long.
+const YieldTick = YieldGrow + 1
+
 // Pipeline compiles a pipeline.
 func Pipeline(req Request) (frag *Fragment, err error) {
 	e := &emitter{
@@ -170,7 +176,8 @@ type emitter struct {
 	words map[Word]int
 
 	env
-	skipTo  int32 // the loop whose Next a dropped row goes to
+	fuel    ir.Reg // matches until the next YieldTick; NoReg where rows have few
+	skipTo  int32  // the loop whose Next a dropped row goes to
 	live    []plan.ColSet
 	maxRows layout.Range        // bound on rows at the current place, for sums
 	first   func(agg int) value // the argument of an aggregate for the row that makes a group
@@ -213,6 +220,22 @@ func (e *emitter) fail(err *diag.Error) int32 {
 	}
 	e.f.Errors = append(e.f.Errors, err)
 	return int32(len(e.f.Errors))
+}
+
+// say leaves a comment for the reader of a listing; what is only asked in Verbose
+// mode, since it costs more than the line that it explains.
+func (e *emitter) say(text string, what func(plan.Names) string) {
+	if e.Verbose {
+		text += " " + what(e.Cols.Short())
+	}
+	e.b.Comment(text)
+}
+
+// detail is a comment that only Verbose mode has.
+func (e *emitter) detail(text string, what func(plan.Names) string) {
+	if e.Verbose {
+		e.say(text, what)
+	}
 }
 
 // consume emits operator number i and all that follows it for the current row.

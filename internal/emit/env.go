@@ -49,7 +49,12 @@ func (e *emitter) bindLazy(id plan.ColID, load func() value) {
 
 // bindExpr defines a column by an expression over others.
 func (e *emitter) bindExpr(id plan.ColID, x plan.Expr) {
-	*e.binding(id) = binding{id: id, expr: x, load: func() value { return e.eval(x) }}
+	*e.binding(id) = binding{id: id, expr: x, load: func() value {
+		if _, plain := x.(*plan.Ref); !plain {
+			e.detail("compute", func(n plan.Names) string { return n.Define(id, x) })
+		}
+		return e.eval(x)
+	}}
 }
 
 func (e *emitter) alias(to, from plan.ColID) {

@@ -10,7 +10,7 @@ import (
 )
 
 func (e *emitter) filterOp(op *pipe.Filter, i int) {
-	e.b.Comment("filter")
+	e.say("filter", func(n plan.Names) string { return n.And(op.Preds) })
 	for _, p := range orderPreds(op.Preds) {
 		e.filter(p)
 	}

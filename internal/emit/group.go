@@ -61,7 +61,7 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 	for i := range keys {
 		keys[i] = e.reform(keys[i], gp.Tuple.Fields[i].Desc.Form)
 	}
-	e.b.Comment("group into " + gp.Mode.String())
+	e.say("group into "+gp.Mode.String(), func(n plan.Names) string { return n.Cols(g.KeyCols) })
 	var h ir.Reg
 	if gp.Mode == HashGroups {
 		h = e.hash(keys)
@@ -74,6 +74,7 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 	e.free(keys...)
 	for i, a := range g.Aggs {
 		f := &gp.Tuple.Fields[len(g.Keys)+i]
+		e.detail("aggregate", func(n plan.Names) string { return n.Agg(a) })
 		e.aggregate(p, f, a)
 	}
 	e.b.Clear(p)

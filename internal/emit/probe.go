@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -13,7 +14,13 @@ import (
 // probeOp looks the row up in a finished hash table and goes on with what it finds.
 func (e *emitter) probeOp(op *pipe.Probe, i int) {
 	t := e.Tables[op.Build]
-	e.b.Comment(fmt.Sprintf("%s join by %s table", op.Kind, t.Kind))
+	e.say(op.Kind.String()+" join by "+t.Kind.String()+" table", func(n plan.Names) string {
+		var list []string
+		for k, x := range op.Keys {
+			list = append(list, n.Equal(x, op.Build.Keys[k], op.NullSafe != nil && op.NullSafe[k]))
+		}
+		return fmt.Sprintf("%d: %s", op.Build.ID, strings.Join(list, " and "))
+	})
 	pr := &probe{op: op, t: t, i: i}
 	e.probeKeys(pr)
 	switch op.Kind {
@@ -275,6 +282,7 @@ func (e *emitter) probeInner(p *probe) {
 		e.consume(p.i + 1)
 	})
 	e.b.Next(l)
+	e.tick()
 	e.b.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
 	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	e.skipTo = outer
@@ -341,6 +349,7 @@ func (e *emitter) probeExists(p *probe) {
 			e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
 		})
 		e.b.Next(l)
+		e.tick()
 		e.b.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
 		e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 		e.b.Clear(cur, end)
@@ -424,6 +433,7 @@ func (e *emitter) nextMatch(p *probe, cur, end ir.Reg) ir.Reg {
 	l := e.b.Loop()
 	e.block(func() {
 		e.b.Break(l, ir.UGE, cur.V(), end.V())
+		e.tick()
 		c := e.int("candidate")
 		e.b.Mov(c, cur.V())
 		e.b.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))

@@ -19,7 +19,8 @@ import (
 type rangeTest struct {
 	col    plan.ColID
 	lo, hi int64
-	share  float64 // of rows that pass, by the column's range
+	share  float64     // of rows that pass, by the column's range
+	preds  []plan.Expr // what it stands for
 }
 
 // unpredictable is the share of passing rows within which a branch would often be
@@ -65,6 +66,7 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
 		e.scanFilter(f)
 	}
 	for _, p := range orderPreds(rest) {
+		e.detail("where", func(n plan.Names) string { return n.Expr(p) })
 		e.filter(p)
 	}
 }
@@ -122,6 +124,7 @@ func (e *emitter) addRange(ranges *[]*rangeTest, x plan.Expr) bool {
 		t = &rangeTest{col: id, lo: first, hi: last}
 		*ranges = append(*ranges, t)
 	}
+	t.preds = append(t.preds, x)
 	t.lo, t.hi = max(t.lo, lo), min(t.hi, hi)
 	t.share = 0
 	if t.lo <= t.hi {
@@ -155,6 +158,7 @@ func (e *emitter) test(r *rangeTest) (x ir.Val, own bool, bound int64) {
 
 // branchRange drops the row by a branch.
 func (e *emitter) branchRange(r *rangeTest) {
+	e.detail("where", func(n plan.Names) string { return n.And(r.preds) })
 	if r.lo > r.hi {
 		e.skip(ir.Always, ir.K(0), ir.K(0))
 		return
@@ -185,9 +189,19 @@ func (e *emitter) oneBranch(ranges []*rangeTest, compares []plan.Expr) {
 			e.branchRange(r)
 		}
 		for _, c := range compares {
+			e.detail("where", func(n plan.Names) string { return n.Expr(c) })
 			e.filter(c)
 		}
 		return
+	}
+	if len(ranges)+len(compares) > 0 {
+		e.detail("where", func(n plan.Names) string {
+			var all []plan.Expr
+			for _, r := range ranges {
+				all = append(all, r.preds...)
+			}
+			return n.And(append(all, compares...)) + ", by one branch"
+		})
 	}
 	ok := ir.NoReg
 	add := func(c ir.Cond, x, y ir.Val) {

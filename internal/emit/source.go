@@ -30,6 +30,11 @@ func (e *emitter) rows(body func(i ir.Reg)) {
 	i, n := e.int("row"), e.int("end")
 	e.b.Load8(i, ir.At(ir.Ctx, CtxLo))
 	e.b.Load8(n, ir.At(ir.Ctx, CtxHi))
+	e.fuel = ir.NoReg
+	if e.fansOut() {
+		e.fuel = e.int("fuel")
+		e.b.Mov(e.fuel, ir.K(tickEvery))
+	}
 	l := e.b.Loop()
 	e.skipTo = l
 	e.block(func() { body(i) })
@@ -37,6 +42,34 @@ func (e *emitter) rows(body func(i ir.Reg)) {
 	e.b.Op2(ir.Add, i, i.V(), ir.K(1))
 	e.b.EndLoop(l, ir.LT, i.V(), n.V())
 	e.b.Clear(i, n)
+	if e.fuel != ir.NoReg {
+		e.b.Clear(e.fuel)
+	}
+}
+
+// tickEvery is how many matches pass between two looks of the executor.
+const tickEvery = 1 << 15
+
+// fansOut reports a probe that can find many tuples for one row.
+func (e *emitter) fansOut() bool {
+	for _, op := range e.Pipeline.Ops {
+		if p, ok := op.(*pipe.Probe); ok && !e.Tables[p.Build].Kind.Unique() {
+			return true
+		}
+	}
+	return false
+}
+
+// tick counts a match.
+func (e *emitter) tick() {
+	if e.fuel == ir.NoReg {
+		return
+	}
+	e.b.Op2(ir.Sub, e.fuel, e.fuel.V(), ir.K(1))
+	e.when(ir.LE, e.fuel.V(), ir.K(0), func() {
+		e.b.Yield(YieldTick)
+		e.b.Mov(e.fuel, ir.K(tickEvery))
+	}, nil)
 }
 
 // skip drops the current row under a condition.

@@ -208,7 +208,7 @@ func (s *buildSink) open() (done bool, err error) {
 	dir := words(slots, 1<<t.Bits)
 	mask := uint64(len(dir) - 1)
 	unique := true
-	s.all.Each(func(a uintptr) bool {
+	err = s.all.poll(s.r, func(a uintptr) bool {
 		h := load64(a)
 		tag := h >> layout.TagShift
 		for i := h & mask; ; i = (i + 1) & mask {
@@ -223,6 +223,9 @@ func (s *buildSink) open() (done bool, err error) {
 			}
 		}
 	})
+	if err != nil {
+		return false, err
+	}
 	if !unique {
 		s.r.mem.free(slots)
 		return false, nil
@@ -247,12 +250,15 @@ func (s *buildSink) buckets() error {
 	}
 	dir := words(slots, count+1)
 	shift := 64 - t.Bits
-	s.all.Each(func(a uintptr) bool {
+	err = s.all.poll(s.r, func(a uintptr) bool {
 		h := load64(a)
 		dir[1+h>>shift] += 1 << 16
 		dir[1+h>>shift] |= 1 << (h >> layout.FilterShift & 15)
 		return true
 	})
+	if err != nil {
+		return err
+	}
 	// Counts become begins; while scattering, a begin moves up to the bucket's end.
 	at := uint64(to)
 	dir[0] = at << 16
@@ -261,12 +267,15 @@ func (s *buildSink) buckets() error {
 		dir[b] = at<<16 | dir[b]&0xffff
 		at += k * uint64(size)
 	}
-	s.all.Each(func(a uintptr) bool {
+	err = s.all.poll(s.r, func(a uintptr) bool {
 		e := &dir[1+load64(a)>>shift]
 		copyTuple(uintptr(*e>>16), a, size)
 		*e += uint64(size) << 16
 		return true
 	})
+	if err != nil {
+		return err
+	}
 	t.Slots = slots
 	s.replace(to, n)
 	return nil

@@ -9,11 +9,11 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// constants writes literal rows as tuples.
-func (r *run) constants(src *pipe.Constants) (Rows, error) {
+// constantsTuple lays literal rows out.
+func constantsTuple(cols *plan.Columns, src *pipe.Constants) *layout.Tuple {
 	fs := make([]layout.Field, len(src.Cols))
 	for i, id := range src.Cols {
-		c := r.prog.Query.Cols.Get(id)
+		c := cols.Get(id)
 		d := layout.Desc{Type: c.Type, Range: layout.TypeRange(c.Type)}
 		d.Form = layout.FormOf(c.Type, d.Range)
 		for _, row := range src.Rows {
@@ -21,7 +21,12 @@ func (r *run) constants(src *pipe.Constants) (Rows, error) {
 		}
 		fs[i] = layout.Field{ID: int32(id), Name: c.Name, Desc: d}
 	}
-	t := layout.NewTuple(false, false, fs)
+	return layout.NewTuple(false, false, fs)
+}
+
+// constants writes literal rows as tuples.
+func (r *run) constants(src *pipe.Constants) (Rows, error) {
+	t := constantsTuple(r.prog.Query.Cols, src)
 	rows := Rows{Tuple: t}
 	if len(src.Rows) == 0 {
 		return rows, nil
@@ -32,8 +37,8 @@ func (r *run) constants(src *pipe.Constants) (Rows, error) {
 	}
 	rows.Pieces = []Piece{{a, len(src.Rows)}}
 	for k, row := range src.Rows {
-		for i := range fs {
-			if err := r.store(a+uintptr(k*t.Size), &fs[i], row[i].(*plan.Const).V); err != nil {
+		for i := range t.Fields {
+			if err := r.store(a+uintptr(k*t.Size), &t.Fields[i], row[i].(*plan.Const).V); err != nil {
 				return rows, err
 			}
 		}

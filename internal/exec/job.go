@@ -51,7 +51,7 @@ type span struct {
 
 func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 	j := &job{r: r, p: p, st: st, seq: int64(p.ID) << 40, limit: -1}
-	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Pipeline: p, Count: r.Count, Generic: r.makers[p.Sink] > 1}
+	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Pipeline: p, Count: r.Count, Verbose: r.Listing, Generic: r.makers[p.Sink] > 1}
 	if s := r.sinks[p.Sink]; s != nil {
 		switch s := s.(type) {
 		case *groupSink:
@@ -120,6 +120,9 @@ func (j *job) addVariant(req emit.Request) (*variant, error) {
 		return nil, err
 	}
 	v := &variant{f, k}
+	if j.r.Listing {
+		j.st.Fragments = append(j.st.Fragments, f)
+	}
 	j.variants = append(j.variants, v)
 	return v, nil
 }

@@ -27,6 +27,21 @@ func (rs *Rows) Len() int64 {
 	return n
 }
 
+// poll calls f like Each and gives up when the query is canceled.
+func (rs *Rows) poll(r *run, f func(addr uintptr) bool) error {
+	n := 0
+	var err error
+	rs.Each(func(a uintptr) bool {
+		if n++; n&(1<<16-1) == 0 {
+			if err = r.canceled(); err != nil {
+				return false
+			}
+		}
+		return f(a)
+	})
+	return err
+}
+
 // Each calls f with the address of every tuple until it returns false.
 func (rs *Rows) Each(f func(addr uintptr) bool) {
 	for _, p := range rs.Pieces {

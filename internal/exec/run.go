@@ -26,6 +26,7 @@ type Options struct {
 	Count      bool  // count rows per operator (EXPLAIN ANALYZE)
 	Verify     bool  // hold every function to the IR's rules (tests)
 	NoReduce   bool  // leave semi-join filters out
+	Listing    bool  // keep the generated functions, with comments that say more (EXPLAIN)
 	Progress   func(done, total int64)
 }
 
@@ -63,8 +64,9 @@ type PipelineStats struct {
 	Morsels       int64
 	RowsIn        int64
 	SkippedRows   int64
-	OpRows        map[int]int64 // rows that left operator i; -1: the source
-	Note          string        // how the sink was organized
+	OpRows        map[int]int64    // rows that left operator i; -1: the source
+	Note          string           // how the sink was organized
+	Fragments     []*emit.Fragment // the generated functions, one per variant, if Options.Listing
 }
 
 // run is the state of a query while it runs.

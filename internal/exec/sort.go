@@ -35,7 +35,13 @@ func (s *collectSink) sort() error {
 	if s.s.Limit >= 0 {
 		want = min(n, s.s.Offset+s.s.Limit)
 	}
+	compared := 0
 	less := func(a, b entry) int {
+		if compared++; compared&(1<<16-1) == 0 {
+			if err := s.r.canceled(); err != nil {
+				panic(err) // Run recovers it
+			}
+		}
 		if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
 			return c
 		}
@@ -52,7 +58,7 @@ func (s *collectSink) sort() error {
 		slices.SortFunc(entries, less)
 		entries = entries[:min(int64(len(entries)), want)]
 	}
-	s.out.Each(func(a uintptr) bool {
+	err = s.out.poll(s.r, func(a uintptr) bool {
 		entries = append(entries, entry{keys[0].prefix(a), a, pos})
 		pos++
 		if int64(len(entries)) >= 4*want+1024 {
@@ -60,6 +66,9 @@ func (s *collectSink) sort() error {
 		}
 		return true
 	})
+	if err != nil {
+		return err
+	}
 	prune()
 	out := words(mem, len(entries))
 	for i, e := range entries {

@@ -58,6 +58,7 @@ func (f *feed) next(rows int) (m morsel, ok bool) {
 func (j *job) execute() error {
 	r := j.r
 	j.st.RowsIn = j.total
+	defer func() { j.st.Morsels = j.feed.n }()
 	perWorker := int64(firstMorsel)
 	if r.MorselRows > 0 {
 		perWorker = int64(r.MorselRows)
@@ -180,9 +181,11 @@ func (w *worker) run(lo, hi int) error {
 		switch {
 		case status == ir.StatusDone:
 			return nil
-		case status == emit.YieldGrow:
-			if err := w.j.sink.grow(w); err != nil {
-				return err
+		case status == emit.YieldGrow || status == emit.YieldTick:
+			if status == emit.YieldGrow {
+				if err := w.j.sink.grow(w); err != nil {
+					return err
+				}
 			}
 			if w.r.stop.Load() {
 				return nil

@@ -153,7 +153,7 @@ func (c *cutter) open(n plan.Node, need plan.ColSet) ([]*Pipeline, error) {
 		var out []*Pipeline
 		for i, in := range n.Args {
 			below := plan.MakeColSet()
-			ren := &Rename{}
+			ren := &Rename{Node: n}
 			for k, id := range n.Cols {
 				if need.Has(id) {
 					below.Add(n.InCols[i][k])

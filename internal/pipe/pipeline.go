@@ -113,7 +113,10 @@ type Probe struct {
 }
 
 // Rename makes column From[i] visible as To[i].
-type Rename struct{ From, To []plan.ColID }
+type Rename struct {
+	From, To []plan.ColID
+	Node     plan.Node // the set operation
+}
 
 // Nulls makes columns that are NULL: the other side of an outer join.
 type Nulls struct{ Cols []plan.ColID }

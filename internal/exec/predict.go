@@ -1,0 +1,276 @@
+package exec
+
+import (
+	"math"
+	"math/bits"
+	"runtime"
+
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Code is compiled late: a probe is emitted when its hash table is finished, and depends on
+// what was found in it. EXPLAIN shows code without running anything, so it predicts: the
+// pipelines are emitted in their order, their sinks tell the layouts of tuples, and
+// statistics stand for the facts.
+
+// Listing is a pipeline's function as it will probably be compiled.
+type Listing struct {
+	Pipeline *pipe.Pipeline
+	Fragment *emit.Fragment
+	Err      error // why there is none for the target
+}
+
+// Explain emits every pipeline of a program for a target, without running any.
+func Explain(prog *pipe.Program, opts Options, target ir.Target) []Listing {
+	if opts.Threads <= 0 {
+		opts.Threads = runtime.GOMAXPROCS(0)
+	}
+	p := &predictor{Options: opts, prog: prog, left: map[pipe.Sink]int{}, makers: map[pipe.Sink]int{},
+		sinks: map[pipe.Sink]*prediction{}, tables: map[*pipe.Build]*layout.Table{}}
+	for _, q := range prog.Pipelines {
+		p.makers[q.Sink]++
+		p.left[q.Sink]++
+	}
+	var out []Listing
+	for _, q := range prog.Pipelines {
+		out = append(out, p.pipeline(q, target))
+	}
+	return out
+}
+
+// predictor is the state of an explanation, as run is that of an execution.
+type predictor struct {
+	Options
+	prog   *pipe.Program
+	makers map[pipe.Sink]int
+	left   map[pipe.Sink]int
+	sinks  map[pipe.Sink]*prediction
+	tables map[*pipe.Build]*layout.Table
+}
+
+// prediction is what is believed of a sink.
+type prediction struct {
+	tuple *layout.Tuple
+	group *emit.GroupPlan
+	rows  int64
+}
+
+func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
+	out := Listing{Pipeline: q}
+	req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Target: ir.CPU, Tables: p.tables,
+		Count: p.Count, Verbose: true, Generic: p.makers[q.Sink] > 1}
+	if s := p.sinks[q.Sink]; s != nil {
+		req.Sink, req.Group = s.tuple, s.group
+	}
+	p.source(q, &req)
+	// The CPU's function decides the layouts, whatever the target.
+	f, err := emit.Pipeline(req)
+	if err == nil {
+		p.note(q, f)
+		if target != ir.CPU {
+			req.Target, req.Sink, req.Group = target, f.Sink, f.Group
+			f, err = emit.Pipeline(req)
+		}
+	}
+	if err == nil {
+		err = ir.Verify(f.Func)
+	}
+	if out.Err = err; err == nil {
+		out.Fragment = f
+	}
+	return out
+}
+
+// source predicts what the pipeline reads.
+func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) {
+	switch src := q.Source.(type) {
+	case *pipe.Table:
+		req.Rows = src.Scan.Snap.Rows
+		p.filters(src, req)
+		req.Shapes = firstShapes(src.Scan, req.Filters)
+	case *pipe.Constants:
+		req.Tuple, req.Rows = constantsTuple(p.prog.Query.Cols, src), int64(len(src.Rows))
+	case *pipe.Buffer:
+		s := p.sinks[src.Of]
+		if s == nil { // its pipelines could not be emitted
+			req.Tuple = layout.NewTuple(false, false, nil)
+			return
+		}
+		req.Tuple, req.Rows = s.tuple, s.rows
+		switch of := src.Of.(type) {
+		case *pipe.Collect:
+			req.Indirect = len(of.Keys) > 0
+		case *pipe.Aggregate:
+			req.Indirect = s.group.Mode == emit.ArrayGroups
+		}
+	}
+}
+
+// firstShapes are those of the first segment that has rows and is not left out.
+func firstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
+	out := make([]emit.Shape, len(scan.Cols))
+	for k := range out {
+		out[k] = emptyShape(scan, k)
+	}
+	found := false
+	for _, seg := range scan.Snap.Segments {
+		skip := skipSegment(scan, seg, filters)
+		if seg.Rows == 0 || skip && found {
+			continue
+		}
+		for k, ord := range scan.Ordinal {
+			c := seg.Chunks[ord]
+			out[k] = emit.Shape{Shape: c.Shape, Based: c.Base != 0}
+		}
+		if found = true; !skip {
+			break
+		}
+	}
+	return out
+}
+
+// filters predicts which semi-join filters will be worth applying.
+func (p *predictor) filters(t *pipe.Table, req *emit.Request) {
+	if p.NoReduce {
+		return
+	}
+	for _, rd := range t.Reduce {
+		table := p.tables[rd.Build]
+		if table == nil || len(rd.Build.NullSafe) > 0 && rd.Build.NullSafe[rd.Key] || !isIntColumn(t.Scan, rd.Col) {
+			continue
+		}
+		f := &table.Tuple.Fields[rd.Key]
+		if f.Desc.Form != layout.I64 || !f.Desc.Range.Known {
+			continue
+		}
+		k := &keyFilter{rng: f.Desc.Range, kind: emit.Bloom, count: table.Rows, bits: uint8(max(bits.Len64(uint64(table.Rows)/4), 6))}
+		if span := f.Desc.Range.Span(maxBitmap * 8); span > 0 {
+			k.kind, k.bits, k.count = emit.Bitmap, 0, min(k.count, span)
+		}
+		sf := emit.ScanFilter{Col: rd.Col, Range: k.rng, Kind: k.kind, Bits: k.bits, Index: len(req.Filters)}
+		if sf.Share = k.share(t.Scan, rd.Col); sf.Share > 0.8 {
+			continue
+		}
+		req.Filters = append(req.Filters, sf)
+	}
+}
+
+// note remembers the sink's layout; when it was the last pipeline that ends there, the
+// sink's table can be predicted.
+func (p *predictor) note(q *pipe.Pipeline, f *emit.Fragment) {
+	s := p.sinks[q.Sink]
+	if s == nil {
+		s = &prediction{tuple: f.Sink, group: f.Group}
+		p.sinks[q.Sink] = s
+	}
+	p.left[q.Sink]--
+	if p.left[q.Sink] > 0 {
+		return
+	}
+	switch k := q.Sink.(type) {
+	case *pipe.Collect:
+		s.rows = expected(k.Node)
+	case *pipe.Aggregate:
+		s.rows = expected(k.Group)
+	case *pipe.Build:
+		t := predictTable(k, s.tuple)
+		s.rows = t.Rows
+		p.tables[k] = t
+	}
+}
+
+// expected is the estimate of an operator's rows.
+func expected(n plan.Node) int64 {
+	if n == nil {
+		return 1
+	}
+	return int64(min(max(math.Round(n.Props().Rows), 1), 1<<40))
+}
+
+// predictTable says how a build side will be organized if the statistics are right; see
+// buildSink.finish for how it is decided.
+func predictTable(b *pipe.Build, tuple *layout.Tuple) *layout.Table {
+	side := b.Join.Right
+	if b.Join.BuildLeft {
+		side = b.Join.Left
+	}
+	t := &layout.Table{Tuple: tuple, Rows: expected(side)}
+	n := uint64(t.Rows)
+	if len(b.Keys) == 0 {
+		t.Kind = layout.List
+		return t
+	}
+	unique := b.Join.AtMostOne && !b.Join.BuildLeft || uniqueKeys(side, b.Keys)
+	key := &tuple.Fields[0]
+	if len(b.Keys) == 1 && key.Desc.Form == layout.I64 && key.Null < 0 {
+		if span := key.Desc.Range.Span(int64(8*n + 4096)); span > 0 {
+			t.Kind, t.Min, t.Span = layout.DenseBuckets, int64(key.Desc.Range.Lo.Lo), span
+			if unique {
+				t.Kind = layout.Direct
+			}
+			return t
+		}
+	}
+	if unique {
+		t.Kind, t.Bits = layout.Open, uint8(max(bits.Len64(2*n), 3))
+	} else {
+		t.Kind, t.Bits = layout.Buckets, uint8(max(bits.Len64(n), 2))
+	}
+	return t
+}
+
+// uniqueKeys reports that no two rows of n agree on keys, as far as tables and groups tell.
+func uniqueKeys(n plan.Node, keys []plan.Expr) bool {
+	var cols plan.ColSet
+	for _, k := range keys {
+		if r, ok := k.(*plan.Ref); ok {
+			cols.Add(r.ID)
+		}
+	}
+	return uniqueOn(n, cols)
+}
+
+func uniqueOn(n plan.Node, cols plan.ColSet) bool {
+	switch x := n.(type) {
+	case *plan.Scan:
+		for _, key := range x.Table.Keys {
+			have := 0
+			for _, ord := range key {
+				for k, o := range x.Ordinal {
+					if o == ord && cols.Has(x.Cols[k]) {
+						have++
+						break
+					}
+				}
+			}
+			if have == len(key) && have > 0 {
+				return true
+			}
+		}
+	case *plan.Filter:
+		return uniqueOn(x.Input, cols)
+	case *plan.Sort:
+		return uniqueOn(x.Input, cols)
+	case *plan.Project:
+		for i, e := range x.Exprs {
+			if r, ok := e.(*plan.Ref); ok && cols.Has(x.Cols[i]) {
+				cols.Add(r.ID)
+			}
+		}
+		return uniqueOn(x.Input, cols)
+	case *plan.Group:
+		return len(x.KeyCols) == 0 || cols.HasAll(x.KeyCols)
+	case *plan.Join:
+		switch x.Kind {
+		case plan.Semi, plan.Anti, plan.Mark, plan.Single:
+			return uniqueOn(x.Left, cols)
+		case plan.Inner, plan.Left:
+			return x.AtMostOne && uniqueOn(x.Left, cols)
+		}
+	}
+	return false
+}
