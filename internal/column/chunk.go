@@ -71,3 +71,6 @@ type Zone struct {
 	Runs     int   // Sorted: how many different values there are
 	Bytes    int64 // Text: length of all values together
 }
+
+// Memory is where the chunk's arrays lie, with those of the other chunks of its segment.
+func (c *Chunk) Memory() (addr uintptr, size int) { return c.mem.span() }

@@ -55,6 +55,13 @@ func (d *Dict) view() DictView {
 	return v
 }
 
+// Memory are the blocks that the view's addresses point into: descriptors and heap.
+func (v *DictView) Memory() (desc uintptr, descSize int, heap uintptr, heapSize int) {
+	desc, descSize = v.desc.span()
+	heap, heapSize = v.heap.span()
+	return
+}
+
 // Bytes is the string of a code, in place.
 func (v *DictView) Bytes(code int) []byte {
 	return descBytes(v.Desc+uintptr(code)*descBytesSize, v.Heap)

@@ -65,6 +65,14 @@ func (m *Mem) Addr() uintptr { return m.block.addr }
 // Size is the number of bytes asked for.
 func (m *Mem) Size() int { return m.size }
 
+// span is address and size; nothing for a nil Mem.
+func (m *Mem) span() (addr uintptr, size int) {
+	if m == nil {
+		return 0, 0
+	}
+	return m.Addr(), m.Size()
+}
+
 // Bytes is the memory as a slice, valid while the Mem is reachable.
 func (m *Mem) Bytes() []byte { return unsafe.Slice((*byte)(pointer(m.block.addr)), m.size) }
 

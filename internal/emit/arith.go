@@ -66,7 +66,7 @@ func (e *emitter) divide(x *plan.Call) value {
 			e.b.Sel(bad, ir.NE, n, ir.K(0), ir.K(0), bad.V())
 		}
 		if n != ir.K(1) {
-			e.b.Exit(e.fail(fail), ir.NE, bad.V(), ir.K(0))
+			e.exit(e.fail(fail), ir.NE, bad.V(), ir.K(0))
 		}
 		e.b.Clear(z, bad)
 		d := e.float("div")
@@ -87,12 +87,12 @@ func (e *emitter) divide(x *plan.Call) value {
 		d := e.int("divisor")
 		e.b.Mov(d, r.a)
 		if n == ir.K(0) {
-			e.b.Exit(e.fail(fail), ir.EQ, d.V(), ir.K(0))
+			e.exit(e.fail(fail), ir.EQ, d.V(), ir.K(0))
 		} else if n == ir.K(1) {
 			e.b.Mov(d, ir.K(1))
 		} else {
 			e.b.Sel(d, ir.NE, n, ir.K(0), ir.K(1), d.V())
-			e.b.Exit(e.fail(fail), ir.EQ, d.V(), ir.K(0))
+			e.exit(e.fail(fail), ir.EQ, d.V(), ir.K(0))
 		}
 		div, ownDiv = d.V(), true
 	}
@@ -213,7 +213,7 @@ func (e *emitter) mathCall(x *plan.Call) value {
 		if !n.IsImm() {
 			e.b.Sel(bad, ir.NE, n, ir.K(0), ir.K(0), bad.V())
 		}
-		e.b.Exit(e.fail(diag.Errorf("2201F", x.Pos, "cannot take square root of a negative number")), ir.NE, bad.V(), ir.K(0))
+		e.exit(e.fail(diag.Errorf("2201F", x.Pos, "cannot take square root of a negative number")), ir.NE, bad.V(), ir.K(0))
 		e.b.Clear(z, bad)
 	}
 	e.b.Op1(op, d, v.a)

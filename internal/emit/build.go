@@ -59,6 +59,12 @@ func (e *emitter) buildSink(s *pipe.Build) {
 		h = e.int("hash")
 		e.b.Mov(h, ir.K(0))
 	}
+	if e.gpu != nil {
+		e.tupleTogether(t, h, keys, s.Payload)
+		e.b.Clear(h)
+		e.free(keys...)
+		return
+	}
 	out := e.newTuple(t.Size)
 	e.b.Store(ir.At(out, 0), h.V(), 8)
 	for i := range keys {
@@ -90,6 +96,10 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v.d))
 		}
 		e.f.Sink = layout.NewTuple(false, false, fs)
+	}
+	if e.gpu != nil {
+		e.tupleTogether(e.f.Sink, ir.NoReg, nil, s.Cols)
+		return
 	}
 	out := e.newTuple(e.f.Sink.Size)
 	e.storeColumns(out, e.f.Sink, s.Cols, 0)

@@ -58,7 +58,9 @@ func (e *emitter) result(x *plan.Call, branches []plan.Expr) value {
 // assign copies v into the registers of out; v stays the caller's.
 func (e *emitter) assign(out, v value) {
 	if v.isNull() {
-		e.b.Mov(out.null.R, ir.K(1))
+		if !out.null.IsImm() { // else a later operand takes its place
+			e.b.Mov(out.null.R, ir.K(1))
+		}
 		if out.d.Form != layout.F64 {
 			e.b.Mov(out.a.R, ir.K(0))
 		}

@@ -117,7 +117,7 @@ func (e *emitter) precisionLimits(lo, hi ir.Val, limit layout.Range, fail *diag.
 	}{{ir.GT, limit.Hi}, {ir.LT, limit.Lo}} {
 		y := value{d: x.d, a: ir.K(int64(c.bound.Lo)), b: ir.K(c.bound.Hi)}
 		bad := e.cmp128(c.cond, x, y)
-		e.b.Exit(e.fail(fail), ir.NE, bad.V(), ir.K(0))
+		e.exit(e.fail(fail), ir.NE, bad.V(), ir.K(0))
 		e.b.Clear(bad)
 	}
 }
@@ -190,7 +190,7 @@ func (e *emitter) scaleDown(v value, k int, mode rounding) value {
 	e.b.Sel(t, ir.LT, w.b, ir.K(0), ir.K(neg), ir.K(pos))
 	e.b.Op2(ir.Sar, th, t.V(), ir.K(63))
 	e.b.Op128(ir.Add128, lo, hi, w.a, w.b, t.V(), th.V(), 0)
-	e.b.Op128(ir.Div128, lo, hi, lo.V(), hi.V(), ir.K(c), ir.Val{}, 0)
+	e.div128(lo, hi, c)
 	e.b.Clear(t, th)
 	e.free(w)
 	d := layout.Desc{Type: v.d.Type, Form: layout.I128}
@@ -259,7 +259,7 @@ func (e *emitter) floatToExact(v value, to types.Type, fail *diag.Error) value {
 	if !n.IsImm() {
 		e.b.Op2(ir.Or, ok, ok.V(), n)
 	}
-	e.b.Exit(e.fail(fail), ir.EQ, ok.V(), ir.K(0))
+	e.exit(e.fail(fail), ir.EQ, ok.V(), ir.K(0))
 	if !n.IsImm() { // a NULL's bits must not reach the conversion
 		z := e.float("zero")
 		e.b.FConst(z, 0)

@@ -17,6 +17,9 @@ type Request struct {
 	Cols     *plan.Columns
 	Pipeline *pipe.Pipeline
 	Target   ir.Target
+	Device   string // its name in messages
+	// LutTarget is where lookup tables are made; 0: where the pipeline runs.
+	LutTarget ir.Target
 
 	// Table sources: the shape of each scanned column, in Scan.Cols order.
 	Shapes []Shape
@@ -77,11 +80,14 @@ type Fragment struct {
 	Words   []Word
 	CtxSize int
 	Pool    []byte // string literals; Word Pool points to a copy
-	Sink    *layout.Tuple
-	Group   *GroupPlan
-	Luts    []*Lut
-	Errors  []*diag.Error // exit status k+1 means Errors[k]
-	Counts  []Counter
+	// Literals are the numbers that come from the context.
+	Literals []int64
+	Sink     *layout.Tuple
+	Group    *GroupPlan
+	Luts     []*Lut
+	Errors   []*diag.Error // exit status k+1 means Errors[k]
+	Counts   []Counter
+	MaxRows  int64 // Stage sinks: no more rows than this reach the sink
 }
 
 // Counter is a row counter of EXPLAIN ANALYZE: rows that left operator Op (-1: the source).
@@ -94,19 +100,20 @@ type Counter struct {
 type WordKind uint8
 
 const (
-	WordData   WordKind = iota // column Index: data
-	WordBase                   // column Index: frame of reference
-	WordNull                   // column Index: NULL bytes
-	WordHeap                   // column Index: string heap
-	WordDesc                   // Dict: descriptors
-	WordDHeap                  // Dict: heap
-	WordPool                   // literal pool
-	WordSlots                  // Build: slots
-	WordTuples                 // Build: tuple array
-	WordZero                   // a block of zero bytes: the tuple of an outer row without match
-	WordLut                    // Luts[Index]
-	WordFilter                 // bits of semi-join filter Index
-	WordCount                  // a counter, starts at 0
+	WordData    WordKind = iota // column Index: data
+	WordBase                    // column Index: frame of reference
+	WordNull                    // column Index: NULL bytes
+	WordHeap                    // column Index: string heap
+	WordDesc                    // Dict: descriptors
+	WordDHeap                   // Dict: heap
+	WordPool                    // literal pool
+	WordSlots                   // Build: slots
+	WordTuples                  // Build: tuple array
+	WordZero                    // a block of zero bytes: the tuple of an outer row without match
+	WordLut                     // Luts[Index]
+	WordFilter                  // bits of semi-join filter Index
+	WordCount                   // a counter, starts at 0
+	WordLiteral                 // Literals[Index]
 )
 
 // Word is a context word that the executor fills before the first row.
@@ -182,6 +189,7 @@ type emitter struct {
 	maxRows layout.Range        // bound on rows at the current place, for sums
 	first   func(agg int) value // the argument of an aggregate for the row that makes a group
 	noLut   bool                // inside the making of a lookup table
+	gpu     *gpuFrame           // Target GPU: what surrounds the row
 }
 
 type unsupported struct{ err *diag.Error }
@@ -226,7 +234,9 @@ func (e *emitter) fail(err *diag.Error) int32 {
 // mode, since it costs more than the line that it explains.
 func (e *emitter) say(text string, what func(plan.Names) string) {
 	if e.Verbose {
-		text += " " + what(e.Cols.Short())
+		if s := what(e.Cols.Short()); s != "" {
+			text += " " + s
+		}
 	}
 	e.b.Comment(text)
 }
@@ -262,6 +272,8 @@ func (e *emitter) consume(i int) {
 			e.bind(id, e.nullValue(e.Cols.Get(id).Type))
 		}
 		e.consume(i + 1)
+	case *pipe.Compute: // pipelines that have one are compiled stage by stage
+		refuse(-1, "a pipeline that computes in Go")
 	default:
 		panic(fmt.Sprintf("operator %T", op))
 	}
@@ -275,6 +287,8 @@ func (e *emitter) sink() {
 		e.groupSink(s)
 	case *pipe.Collect:
 		e.collectSink(s)
+	case *pipe.Stage:
+		e.stageSink(s)
 	case *pipe.Discard:
 	default:
 		panic(fmt.Sprintf("sink %T", s))
@@ -286,11 +300,18 @@ func (e *emitter) count(op int) {
 	if !e.Count {
 		return
 	}
+	if e.Verbose {
+		e.b.Comment("count rows")
+	}
 	off := e.word(Word{Kind: WordCount, Index: op})
 	n := e.b.Vreg("rows", ir.I64)
-	e.b.Load8(n, ir.At(ir.Ctx, off))
-	e.b.Op2(ir.Add, n, n.V(), ir.K(1))
-	e.b.Store(ir.At(ir.Ctx, off), n.V(), 8)
+	if e.gpu != nil {
+		e.b.Atom(ir.AtomAdd, n, ir.At(ir.Ctx, off), ir.K(1), ir.Val{})
+	} else {
+		e.b.Load8(n, ir.At(ir.Ctx, off))
+		e.b.Op2(ir.Add, n, n.V(), ir.K(1))
+		e.b.Store(ir.At(ir.Ctx, off), n.V(), 8)
+	}
 	e.b.Clear(n)
 	for _, c := range e.f.Counts {
 		if c.Op == op {

@@ -146,6 +146,8 @@ func (e *emitter) liveness() []plan.ColSet {
 		}
 	case *pipe.Collect:
 		s.AddAll(k.Cols)
+	case *pipe.Stage:
+		s.AddAll(k.Cols)
 	}
 	for i := len(ops) - 1; i >= 0; i-- {
 		s := &live[i]

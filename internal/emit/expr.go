@@ -204,7 +204,7 @@ func (e *emitter) rangeCheck(d ir.Reg, limit layout.Range, null ir.Val, fail *di
 	if !null.IsImm() {
 		e.b.Sel(t, ir.NE, null, ir.K(0), ir.K(0), t.V())
 	}
-	e.b.Exit(e.fail(fail), ir.UGT, t.V(), ir.K(hi-lo))
+	e.exit(e.fail(fail), ir.UGT, t.V(), ir.K(hi-lo))
 	e.b.Clear(t)
 }
 
@@ -247,7 +247,7 @@ func (e *emitter) mulCheck(l, r value, fail *diag.Error) {
 	e.b.FConst(b, floatBits(1.6e38))
 	bad := e.int("bad")
 	e.b.FSet(bad, ir.GE, a, b)
-	e.b.Exit(e.fail(fail), ir.NE, bad.V(), ir.K(0))
+	e.exit(e.fail(fail), ir.NE, bad.V(), ir.K(0))
 	e.b.Clear(a, b, bad)
 }
 

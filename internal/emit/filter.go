@@ -74,7 +74,7 @@ func (e *emitter) filterCompare(c *plan.Call) bool {
 	if c.Args[0].Type().Phys() > 1 { // only integers and decimals
 		return false
 	}
-	l, r := e.eval(c.Args[0]), e.eval(c.Args[1])
+	l, r := e.literalValue(e.eval(c.Args[0])), e.literalValue(e.eval(c.Args[1]))
 	cond := conds[c.Op]
 	if l.d.Form != layout.I64 || r.d.Form != layout.I64 {
 		if l.isNull() || r.isNull() {

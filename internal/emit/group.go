@@ -18,9 +18,19 @@ const (
 	Ungrouped   GroupMode = iota // one tuple
 	ArrayGroups                  // a slot for each combination of key values: known small domains
 	HashGroups                   // a directory with linear probing: tag<<48 | address of the tuple
+	DenseGroups                  // one integer key from a range that is not much larger than the number of groups: a directory of addresses by key
 )
 
-func (m GroupMode) String() string { return [...]string{"one group", "array", "hash table"}[m] }
+func (m GroupMode) String() string {
+	return [...]string{"one group", "array", "hash table", "dense directory"}[m]
+}
+
+// A directory by key is taken when its range is at most denseFactor times the number of groups expected
+// and no larger than maxDense.
+const (
+	denseFactor = 16
+	maxDense    = 1 << 24
+)
 
 // MaxArraySlots bounds the size of a group array: it should stay in the second-level cache.
 const MaxArraySlots = 1 << 13
@@ -30,7 +40,8 @@ type GroupPlan struct {
 	Mode    GroupMode
 	Tuple   *layout.Tuple // keys, then one field per aggregate; Flag: occupied (arrays)
 	Domains []Domain      // arrays: one per key
-	Slots   int64         // arrays
+	Slots   int64         // arrays and dense directories
+	Expect  int64         // groups expected
 }
 
 // Domain is the set of values of a key: Lo…Lo+Span-1, and NULL as one more where Null.
@@ -67,6 +78,14 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 		h = e.hash(keys)
 	}
 	e.first = func(i int) value { return e.eval(g.Aggs[i].Arg) }
+	if e.gpu != nil {
+		e.groupTogether(s, gp, keys, h)
+		if gp.Mode == HashGroups {
+			e.b.Clear(h)
+		}
+		e.free(keys...)
+		return
+	}
 	p := e.findGroup(gp, g, keys, h)
 	if gp.Mode == HashGroups {
 		e.b.Clear(h)
@@ -91,7 +110,7 @@ func (e *emitter) mergeRow(src ir.Reg) {
 		keys[i] = e.loadField(src, &gp.Tuple.Fields[i], ir.K(0))
 	}
 	var h ir.Reg
-	if gp.Mode == HashGroups {
+	if gp.Mode == HashGroups { // dense directories find the place again
 		h = e.int("hash")
 		e.b.Load8(h, ir.At(src, 0))
 	}
@@ -119,7 +138,7 @@ func (e *emitter) mergeRow(src ir.Reg) {
 
 // planGroups decides where groups live and lays out their tuples.
 func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
-	gp := &GroupPlan{Mode: HashGroups}
+	gp := &GroupPlan{Mode: HashGroups, Expect: int64(min(g.Props().Rows, 1<<40))}
 	var fs []layout.Field
 	slots := int64(1)
 	for i, k := range keys {
@@ -138,6 +157,12 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 	if slots > 0 {
 		gp.Mode, gp.Slots = ArrayGroups, slots
 	}
+	if e.Target == ir.CPU && gp.Mode == HashGroups && len(keys) == 1 && fs[0].Desc.Form == layout.I64 && !fs[0].Desc.Nullable {
+		if span := fs[0].Desc.Range.Span(min(maxDense, denseFactor*gp.Expect+MaxArraySlots)); span > 0 {
+			gp.Mode, gp.Slots = DenseGroups, span
+			gp.Domains[0] = Domain{Lo: int64(fs[0].Desc.Range.Lo.Lo), Span: span}
+		}
+	}
 	if len(keys) == 0 {
 		gp.Mode = Ungrouped
 	}
@@ -148,7 +173,10 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 		}
 		fs = append(fs, f)
 	}
-	gp.Tuple = layout.NewTuple(gp.Mode == HashGroups, gp.Mode == ArrayGroups, fs)
+	if e.gpu != nil && gp.Mode == ArrayGroups && !arrayFits(g, fs[len(keys):]) {
+		gp.Mode = HashGroups
+	}
+	gp.Tuple = layout.NewTuple(gp.Mode == HashGroups || gp.Mode == DenseGroups, gp.Mode == ArrayGroups, fs)
 	return gp
 }
 
@@ -209,6 +237,9 @@ func (e *emitter) findGroup(gp *GroupPlan, g *plan.Group, keys []value, h ir.Reg
 		}, nil)
 		e.b.Clear(base)
 		return p
+	case DenseGroups:
+		e.denseGroup(p, gp, g, keys)
+		return p
 	}
 	dir, mask, slot, tag, ent := e.int("dir"), e.int("mask"), e.int("slot"), e.int("tag"), e.int("entry")
 	e.b.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
@@ -249,6 +280,24 @@ func (e *emitter) findGroup(gp *GroupPlan, g *plan.Group, keys []value, h ir.Reg
 	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	e.b.Clear(dir, mask, slot, tag, ent)
 	return p
+}
+
+// denseGroup finds the group by the key's place in the directory,
+// which also stands at the head of the tuple, where the executor finds it when it merges.
+func (e *emitter) denseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value) {
+	k, dir := e.int("k"), e.int("dir")
+	e.b.Op2(ir.Sub, k, keys[0].a, ir.K(gp.Domains[0].Lo))
+	e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
+	e.b.Load8(p, ir.AtIndex(dir, k, 8, 0))
+	e.when(ir.EQ, p.V(), ir.K(0), func() {
+		t := e.newTuple(gp.Tuple.Size)
+		e.b.Mov(p, t.V())
+		e.b.Clear(t)
+		e.b.Store(ir.At(p, 0), k.V(), 8)
+		e.initGroup(p, gp, g, keys)
+		e.b.Store(ir.AtIndex(dir, k, 8, 0), p.V(), 8)
+	}, nil)
+	e.b.Clear(k, dir)
 }
 
 // insertGroup makes a tuple for a new group and enters it at the free slot. When the
@@ -387,6 +436,10 @@ func (e *emitter) aggregate(p ir.Reg, f *layout.Field, a plan.Agg) {
 // update folds v into the running value in field f of the group at p. v stays the caller's.
 func (e *emitter) update(p ir.Reg, f *layout.Field, fn plan.AggFunc, v value) {
 	if v.isNull() {
+		return
+	}
+	if e.gpu != nil {
+		e.fold(e.gpu.shares[f], v)
 		return
 	}
 	switch fn {

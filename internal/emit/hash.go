@@ -70,6 +70,10 @@ func (e *emitter) hashInto(h ir.Reg, v value) {
 
 // hashText folds a string in word by word; the last word is masked, the length comes last.
 func (e *emitter) hashText(h ir.Reg, v value) {
+	if v.isNull() { // there is no address
+		e.mix(h, ir.K(0))
+		return
+	}
 	n, i := e.int("n"), e.int("i")
 	if v.null.IsImm() {
 		e.b.Mov(n, v.b)

@@ -175,7 +175,7 @@ func (e *emitter) searchLiteral(once int32, p, stop ir.Reg, lit string) {
 		// A byte of x is zero where the rare byte stands; the trick below sets its top bit, and
 		// sometimes also that of a 1 above it: the comparison finds out.
 		x, t := e.int("bytes"), e.int("zero")
-		e.b.Load8(x, ir.At(p, at))
+		e.loadBytes(x, ir.At(p, at))
 		e.b.Op2(ir.Xor, x, x.V(), ir.K(int64(uint64(lit[at])*ones)))
 		e.b.Op2(ir.Sub, t, x.V(), ir.K(ones))
 		e.b.Op1(ir.Not, x, x.V())

@@ -116,20 +116,20 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
 		}
 	}
 	n := int(int64(v.d.Range.Hi.Lo)) + 1
+	target := e.LutTarget
+	if target == 0 {
+		target = e.Target
+	}
 	sub := &emitter{
-		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: ir.CPU},
-		b:       ir.NewFunc(e.Name+"_lut", ir.CPU),
+		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device},
+		b:       ir.NewFunc(e.Name+"_lut", target),
 		f:       &Fragment{},
 		ctx:     ctxWords,
 		words:   map[Word]int{},
 		noLut:   true,
 	}
 	sub.b.Comment("predicate on each dictionary entry")
-	i, end := sub.int("code"), sub.int("end")
-	sub.b.Load8(i, ir.At(ir.Ctx, CtxLo))
-	sub.b.Load8(end, ir.At(ir.Ctx, CtxHi))
-	l := sub.b.Loop()
-	sub.block(func() {
+	sub.rows(func(i ir.Reg) {
 		sub.bindLazy(id, func() value {
 			c := value{d: v.d, a: i.V(), null: ir.K(0)}
 			c.d.Nullable = false
@@ -142,10 +142,6 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
 		sub.b.Clear(out)
 		sub.free(r)
 	})
-	sub.b.Next(l)
-	sub.b.Op2(ir.Add, i, i.V(), ir.K(1))
-	sub.b.EndLoop(l, ir.LT, i.V(), end.V())
-	sub.b.Clear(i, end)
 	sub.f.Func, sub.f.CtxSize = sub.b.F, sub.ctx
 	e.f.Luts = append(e.f.Luts, &Lut{Dict: v.d.Dict, Len: n, Expr: x, Frag: sub.f})
 	return len(e.f.Luts) - 1

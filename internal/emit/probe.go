@@ -266,6 +266,9 @@ func (e *emitter) probeInner(p *probe) {
 		e.b.Clear(r)
 		return
 	}
+	if e.gpu != nil {
+		e.refuseGPU("joins with several matches per row are not supported")
+	}
 	e.multiply(p.t.Rows)
 	cur, end := e.candidates(p)
 	outer := e.skipTo
@@ -405,6 +408,9 @@ func (e *emitter) probeOuter(p *probe) {
 		e.b.Clear(r)
 		return
 	}
+	if e.gpu != nil {
+		e.refuseGPU("joins with several matches per row are not supported")
+	}
 	e.multiply(p.t.Rows)
 	cur, end := e.candidates(p)
 	any := e.int("any")
@@ -469,7 +475,7 @@ func (e *emitter) findOne(p *probe) ir.Reg {
 	r := e.nextMatch(p, cur, end)
 	e.when(ir.NE, r.V(), ir.K(0), func() {
 		second := e.nextMatch(p, cur, end)
-		e.b.Exit(e.fail(diag.Errorf(diag.CardinalityViolation, -1, "more than one row returned by a subquery used as an expression")),
+		e.exit(e.fail(diag.Errorf(diag.CardinalityViolation, -1, "more than one row returned by a subquery used as an expression")),
 			ir.NE, second.V(), ir.K(0))
 		e.b.Clear(second)
 	}, nil)

@@ -152,7 +152,7 @@ func (e *emitter) test(r *rangeTest) (x ir.Val, own bool, bound int64) {
 		return v.a, false, r.hi
 	}
 	t := e.int("above")
-	e.b.Op2(ir.Sub, t, v.a, ir.K(r.lo))
+	e.literal(r.lo, func(k ir.Val) { e.b.Op2(ir.Sub, t, v.a, k) })
 	return t.V(), true, r.hi - r.lo
 }
 
@@ -168,14 +168,14 @@ func (e *emitter) branchRange(r *rangeTest) {
 	switch {
 	case r.lo <= min && r.hi >= max:
 	case r.lo == r.hi:
-		e.skip(ir.NE, v.a, ir.K(r.lo))
+		e.literal(r.lo, func(k ir.Val) { e.skip(ir.NE, v.a, k) })
 	case r.lo <= min:
-		e.skip(ir.GT, v.a, ir.K(r.hi))
+		e.literal(r.hi, func(k ir.Val) { e.skip(ir.GT, v.a, k) })
 	case r.hi >= max:
-		e.skip(ir.LT, v.a, ir.K(r.lo))
+		e.literal(r.lo, func(k ir.Val) { e.skip(ir.LT, v.a, k) })
 	default:
 		x, own, bound := e.test(r)
-		e.skip(ir.UGT, x, ir.K(bound))
+		e.literal(bound, func(k ir.Val) { e.skip(ir.UGT, x, k) })
 		if own {
 			e.b.Clear(x.R)
 		}
@@ -221,7 +221,7 @@ func (e *emitter) oneBranch(ranges []*rangeTest, compares []plan.Expr) {
 	}
 	for _, r := range ranges {
 		x, own, bound := e.test(r)
-		add(ir.ULE, x, ir.K(bound))
+		e.literal(bound, func(k ir.Val) { add(ir.ULE, x, k) })
 		if own {
 			e.b.Clear(x.R)
 		}

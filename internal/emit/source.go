@@ -22,11 +22,18 @@ func (e *emitter) source() {
 	case *pipe.Constants:
 		e.b.Comment("constants")
 		e.rows(func(i ir.Reg) { e.tupleRow(&pipe.Buffer{}, i) })
+	case *pipe.Stage:
+		e.b.Comment("scan buffered tuples")
+		e.rows(func(i ir.Reg) { e.tupleRow(&pipe.Buffer{}, i) })
 	}
 }
 
 // rows loops over the morsel. A row that is dropped continues the loop.
 func (e *emitter) rows(body func(i ir.Reg)) {
+	if e.Target == ir.GPU {
+		e.laneRows(body)
+		return
+	}
 	i, n := e.int("row"), e.int("end")
 	e.b.Load8(i, ir.At(ir.Ctx, CtxLo))
 	e.b.Load8(n, ir.At(ir.Ctx, CtxHi))
@@ -85,7 +92,7 @@ func (e *emitter) scanRow(s *pipe.Table, i ir.Reg) {
 	for k, id := range s.Scan.Cols {
 		e.bindLazy(id, func() value { return e.loadColumn(s.Scan, k, i) })
 	}
-	e.scanFilters(s.Scan.Filter, e.Filters)
+	e.scanFilters(s.Filter, e.Filters)
 	e.clearDead(0)
 	e.consume(0)
 }

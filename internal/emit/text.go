@@ -51,7 +51,7 @@ func (e *emitter) textCompare(c ir.Cond, l, r value) ir.Reg {
 
 func (e *emitter) wordAt(base ir.Val, i ir.Reg) ir.Reg {
 	w := e.int("word")
-	e.b.Load8(w, ir.AtIndex(base.R, i, 1, 0))
+	e.loadBytes(w, ir.AtIndex(base.R, i, 1, 0))
 	return w
 }
 
@@ -102,7 +102,7 @@ func (e *emitter) bytesAre(p ir.Reg, lit string) ir.Reg {
 		var w [8]byte
 		copy(w[:], lit[off:off+k])
 		word := e.int("word")
-		e.b.Load8(word, ir.At(p, off))
+		e.loadBytes(word, ir.At(p, off))
 		if k < 8 {
 			e.b.Op2(ir.Shl, word, word.V(), ir.K(int64(64-8*k)))
 		}
@@ -159,10 +159,10 @@ func (e *emitter) substring(x *plan.Call) value {
 		e.b.Mov(count, c.a)
 		fail := e.fail(diag.Errorf(diag.SubstringError, x.Pos, "negative substring length not allowed"))
 		if n.IsImm() {
-			e.b.Exit(fail, ir.LT, count.V(), ir.K(0))
+			e.exit(fail, ir.LT, count.V(), ir.K(0))
 		} else {
 			e.b.Sel(count, ir.NE, n, ir.K(0), ir.K(0), count.V())
-			e.b.Exit(fail, ir.LT, count.V(), ir.K(0))
+			e.exit(fail, ir.LT, count.V(), ir.K(0))
 		}
 		// A start before the text uses up part of the count.
 		t := e.int("before")

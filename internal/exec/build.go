@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"fmt"
 	"math/bits"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -55,7 +54,7 @@ func (s *buildSink) detach(w *worker) {
 }
 
 func (s *buildSink) note() string {
-	return fmt.Sprintf("%s table, %d rows", s.table.Kind, s.table.Rows)
+	return s.table.Kind.String() + " table, " + plural(s.table.Rows, "row")
 }
 
 // finish makes the table.

@@ -104,15 +104,7 @@ func (s *collectSink) finish() error {
 
 func (s *collectSink) rows() Rows { return s.out }
 
-func (s *collectSink) note() string {
-	switch {
-	case len(s.s.Keys) > 0 && s.s.Limit >= 0:
-		return "top-N"
-	case len(s.s.Keys) > 0:
-		return "sort"
-	}
-	return ""
-}
+func (s *collectSink) note() string { return plural(s.out.Len(), "row") }
 
 // cut keeps limit rows after offset; limit < 0 keeps all.
 func (rs *Rows) cut(offset, limit int64) {

@@ -28,9 +28,14 @@ type groups struct {
 	one  uintptr
 }
 
-const firstDirectory = 1 << 10
+// A directory starts with room for the groups expected, between these bounds.
+const (
+	firstDirectory = 1 << 10
+	maxDirectory   = 1 << 22
+)
 
-func (s *groupSink) newGroups() (*groups, error) {
+// newGroups makes an empty table with room for about expect groups.
+func (s *groupSink) newGroups(expect int64) (*groups, error) {
 	g := &groups{buf: buffer{mem: s.r.mem, stride: s.plan.Tuple.Size}}
 	var err error
 	switch s.plan.Mode {
@@ -51,9 +56,15 @@ func (s *groupSink) newGroups() (*groups, error) {
 		}
 	case emit.ArrayGroups:
 		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * s.plan.Tuple.Size)
+	case emit.DenseGroups:
+		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * 8)
 	default:
-		g.dir, err = s.r.mem.alloc(firstDirectory * 8)
-		g.mask, g.room = firstDirectory-1, firstDirectory/2
+		n := uint64(firstDirectory)
+		for n < 2*uint64(expect) && n < maxDirectory {
+			n *= 2
+		}
+		g.dir, err = s.r.mem.alloc(int(n) * 8)
+		g.mask, g.room = n-1, n/2
 	}
 	return g, err
 }
@@ -62,7 +73,7 @@ func (s *groupSink) attach(w *worker) error {
 	g := s.workers[w.id]
 	if g == nil {
 		var err error
-		if g, err = s.newGroups(); err != nil {
+		if g, err = s.newGroups(s.plan.Expect); err != nil {
 			return err
 		}
 		s.workers[w.id] = g
@@ -96,7 +107,7 @@ func (s *groupSink) growGroups(w *worker, g *groups) error {
 			return err
 		}
 	}
-	if g.room == 0 {
+	if g.room == 0 && s.plan.Mode == emit.HashGroups {
 		size := (g.mask + 1) * 4
 		dir, err := s.r.mem.alloc(int(size) * 8)
 		if err != nil {
@@ -129,7 +140,10 @@ func (s *groupSink) detach(w *worker) {
 }
 
 func (s *groupSink) note() string {
-	return fmt.Sprintf("%s, %d groups", s.plan.Mode, s.result.Len())
+	if s.plan.Mode == emit.Ungrouped {
+		return s.plan.Mode.String()
+	}
+	return s.plan.Mode.String() + ", " + plural(s.result.Len(), "group")
 }
 
 // finish merges the workers' groups into one result.
@@ -141,15 +155,18 @@ func (s *groupSink) finish() error {
 		}
 	}
 	if len(gs) == 0 {
-		g, err := s.newGroups()
+		g, err := s.newGroups(0)
 		if err != nil {
 			return err
 		}
 		gs = append(gs, g)
 	}
 	s.result = Rows{Tuple: s.plan.Tuple}
-	if s.plan.Mode == emit.HashGroups {
+	switch s.plan.Mode {
+	case emit.HashGroups:
 		return s.finishHash(gs)
+	case emit.DenseGroups:
+		return s.finishDense(gs)
 	}
 	if len(gs) > 1 {
 		var rest []uint64
@@ -201,6 +218,50 @@ func (s *groupSink) occupied(g *groups) []uint64 {
 	return out
 }
 
+// finishDense lets the first worker's directory adopt the others' groups; only those that
+// it has too are combined. Keys are often clustered, so that these are few.
+func (s *groupSink) finishDense(gs []*groups) error {
+	for _, g := range gs {
+		g.buf.cut(g.buf.cur)
+	}
+	first := Rows{Tuple: s.plan.Tuple, Pieces: gs[0].buf.pieces}
+	if len(gs) == 1 {
+		s.result.Pieces = first.Pieces
+		return nil
+	}
+	var twice, all []uint64
+	dir := words(gs[0].dir, int(s.plan.Slots))
+	first.Each(func(a uintptr) bool {
+		all = append(all, uint64(a))
+		return true
+	})
+	for _, g := range gs[1:] {
+		rest := Rows{Tuple: s.plan.Tuple, Pieces: g.buf.pieces}
+		err := rest.poll(s.r, func(a uintptr) bool {
+			if e := &dir[load64(a)]; *e == 0 {
+				*e = uint64(a)
+				all = append(all, uint64(a))
+			} else {
+				twice = append(twice, uint64(a))
+			}
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if len(twice) > 0 {
+		m, err := s.newMerger()
+		if err != nil {
+			return err
+		}
+		if err := m.into(gs[0], twice); err != nil {
+			return err
+		}
+	}
+	return s.indirect(all)
+}
+
 // finishHash: one worker's table is the result as it is; several are merged, partition by partition.
 func (s *groupSink) finishHash(gs []*groups) error {
 	for _, g := range gs {
@@ -240,7 +301,11 @@ func (s *groupSink) finishHash(gs []*groups) error {
 	}
 	done := make([]*groups, 1<<partBits)
 	err = s.r.parallel(1<<partBits, func(p int) error {
-		g, err := s.newGroups()
+		n := 0
+		for i := range gs {
+			n += len(parts[i][p])
+		}
+		g, err := s.newGroups(int64(n))
 		if err != nil {
 			return err
 		}

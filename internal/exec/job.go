@@ -32,7 +32,7 @@ type job struct {
 	luts     []uintptr
 	filters  []filterBits
 	limit    int64 // rows wanted in all, for LIMIT without ORDER BY; < 0: all
-	feed     feed
+	feed     *feed // shared by the stages of a pipeline
 }
 
 // variant is the pipeline compiled for one shape of its source.
@@ -50,6 +50,9 @@ type span struct {
 }
 
 func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
+	if len(p.Stages) > 0 {
+		return r.staged(p, st)
+	}
 	j := &job{r: r, p: p, st: st, seq: int64(p.ID) << 40, limit: -1}
 	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Pipeline: p, Count: r.Count, Verbose: r.Listing, Generic: r.makers[p.Sink] > 1}
 	if s := r.sinks[p.Sink]; s != nil {
@@ -73,6 +76,8 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		if rows, err = r.constants(src); err == nil {
 			err = j.fromRows(rows, req)
 		}
+	case *pipe.Stage:
+		err = j.fromStage(src, req)
 	}
 	if err != nil {
 		return nil, err
@@ -85,7 +90,7 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		r.sinks[p.Sink] = r.newSink(p.Sink, j.variants[0].frag)
 	}
 	j.sink = r.sinks[p.Sink]
-	j.feed.j = j
+	j.feed = &feed{j: j}
 	return j, j.prepare()
 }
 
@@ -110,6 +115,8 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
 		return &buildSink{r: r, s: s, tuple: f.Sink, workers: make([]*buffer, r.Threads)}
 	case *pipe.Aggregate:
 		return &groupSink{r: r, s: s, plan: f.Group, workers: make([]*groups, r.Threads)}
+	case *pipe.Stage:
+		return &stageSink{r: r, s: s, tuple: f.Sink, maxRows: f.MaxRows, workers: make([]*seam, r.Threads)}
 	}
 	return discardSink{}
 }

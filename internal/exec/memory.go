@@ -87,6 +87,14 @@ func itoa(n int64) string {
 	return itoa(n/10) + string(rune('0'+n%10))
 }
 
+// plural is a count of things as text.
+func plural(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return itoa(n) + " " + what
+}
+
 // pointer turns an address outside of the Go heap into a pointer; through memory, because a
 // plain conversion would be a mistake for Go's own objects and vet takes it for one.
 func pointer(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }

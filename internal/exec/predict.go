@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"runtime"
 
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -66,7 +67,10 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	if s := p.sinks[q.Sink]; s != nil {
 		req.Sink, req.Group = s.tuple, s.group
 	}
-	p.source(q, &req)
+	if err := p.source(q, &req); err != nil {
+		out.Err = err
+		return out
+	}
 	// The CPU's function decides the layouts, whatever the target.
 	f, err := emit.Pipeline(req)
 	if err == nil {
@@ -85,8 +89,17 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	return out
 }
 
-// source predicts what the pipeline reads.
-func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) {
+// source predicts what the pipeline reads. The error says that something which it builds
+// on could not be emitted.
+func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) error {
+	missing := func(s pipe.Sink) error {
+		return diag.Errorf(diag.FeatureNotSupported, -1, "it reads %s, which is not compiled", p.prog.SinkName(s))
+	}
+	for _, op := range q.Ops {
+		if pr, ok := op.(*pipe.Probe); ok && p.tables[pr.Build] == nil {
+			return missing(pr.Build)
+		}
+	}
 	switch src := q.Source.(type) {
 	case *pipe.Table:
 		req.Rows = src.Scan.Snap.Rows
@@ -96,9 +109,8 @@ func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) {
 		req.Tuple, req.Rows = constantsTuple(p.prog.Query.Cols, src), int64(len(src.Rows))
 	case *pipe.Buffer:
 		s := p.sinks[src.Of]
-		if s == nil { // its pipelines could not be emitted
-			req.Tuple = layout.NewTuple(false, false, nil)
-			return
+		if s == nil {
+			return missing(src.Of)
 		}
 		req.Tuple, req.Rows = s.tuple, s.rows
 		switch of := src.Of.(type) {
@@ -108,6 +120,7 @@ func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) {
 			req.Indirect = s.group.Mode == emit.ArrayGroups
 		}
 	}
+	return nil
 }
 
 // firstShapes are those of the first segment that has rows and is not left out.

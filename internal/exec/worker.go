@@ -118,6 +118,9 @@ func (j *job) work(id int) error {
 		return nil
 	}
 	rows := firstMorsel
+	if _, ok := j.sink.(*stageSink); ok {
+		rows = minMorsel // Go is slower, and a LIMIT may soon be reached
+	}
 	fixed := j.r.MorselRows > 0
 	if fixed {
 		rows = j.r.MorselRows
@@ -144,6 +147,11 @@ func (j *job) work(id int) error {
 		start := time.Now()
 		if err := w.run(m.lo, m.hi); err != nil {
 			return err
+		}
+		if s, ok := j.sink.(*stageSink); ok {
+			if err := s.drain(w); err != nil {
+				return err
+			}
 		}
 		j.sink.morsel(w)
 		if !fixed {
@@ -337,10 +345,18 @@ func (w *worker) counters() {
 	}
 	w.r.mu.Lock()
 	for _, c := range w.v.frag.Counts {
-		w.j.st.OpRows[c.Op] += int64(load64(w.ctx + uintptr(c.Off)))
+		w.j.st.OpRows[w.j.first()+c.Op] += int64(load64(w.ctx + uintptr(c.Off)))
 		store64(w.ctx+uintptr(c.Off), 0)
 	}
 	w.r.mu.Unlock()
+}
+
+// first is the number of the job's first operator in its pipeline.
+func (j *job) first() int {
+	if j.p == nil {
+		return 0
+	}
+	return j.p.First
 }
 
 // close gives the context back; tuples and tables stay.

@@ -31,6 +31,7 @@ type field struct {
 	src    []byte
 	lo, hi int
 	quoted bool
+	loose  bool // more follows the closing quote
 	null   bool
 }
 
@@ -95,7 +96,9 @@ func (k *tokenizer) quoted(b []byte, p, end int) (f field, q int, err error) {
 	}
 	out = append(out, b[start:i]...)
 	out = append(out, b[i+1:rest]...)
-	return k.own(out, true), q, nil
+	f = k.own(out, true)
+	f.loose = rest > i+1
+	return f, q, nil
 }
 
 // own is the field of a value in k.buf.
@@ -220,7 +223,7 @@ func (k *tokenizer) row(b []byte, p, end int, out []sniffed) ([]sniffed, int, er
 		if err != nil {
 			return out, p, err
 		}
-		out = append(out, sniffed{text: string(f.bytes()), quoted: f.quoted, null: f.null})
+		out = append(out, sniffed{text: string(f.bytes()), quoted: f.quoted, loose: f.loose, null: f.null})
 		if b[q] != k.d.delim {
 			return out, q + 1, nil
 		}
@@ -230,8 +233,8 @@ func (k *tokenizer) row(b []byte, p, end int, out []sniffed) ([]sniffed, int, er
 
 // sniffed is a field of a sample.
 type sniffed struct {
-	text         string
-	quoted, null bool
+	text                string
+	quoted, loose, null bool
 }
 
 func unterminated() error {

@@ -57,6 +57,9 @@ func parseBlock(r *rowParser, b *block) (seg *catalog.Segment, err error) {
 // split hands out blocks until there are no more or one has failed.
 func (s *Source) split(ctx context.Context, c *collector, blocks chan<- *block, free <-chan []byte) {
 	sp := newSplitter(s.csv, s.files)
+	if s.tune != nil {
+		s.tune(sp)
+	}
 	defer sp.close()
 	for !c.moot(sp.seq) {
 		var buf []byte

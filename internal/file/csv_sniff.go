@@ -116,8 +116,9 @@ func (sm *sample) whole(d *dialect) sample {
 	return sample{sm.file, append(sp.buf[:sp.rowEnd], make([]byte, pad)...), sm.all}
 }
 
-// rows reads up to limit rows. A row that is malformed ends the sample: loading will complain of it.
-func (sm *sample) rows(d *dialect, limit int) (out [][]sniffed, used int) {
+// rows reads up to limit rows. A row that is malformed ends the sample, and ok is false; loading will
+// complain of it.
+func (sm *sample) rows(d *dialect, limit int) (out [][]sniffed, used int, ok bool) {
 	w := sm.whole(d)
 	tok := newTokenizer(d)
 	p := 0
@@ -128,12 +129,12 @@ func (sm *sample) rows(d *dialect, limit int) (out [][]sniffed, used int) {
 		}
 		row, q, err := tok.row(w.text, p, w.end(), nil)
 		if err != nil {
-			break
+			return out, p, false
 		}
 		out = append(out, row)
 		p = q
 	}
-	return out, p
+	return out, p, true
 }
 
 // singleQuoted reports a file that quotes with ' instead of ". It must do so in a consistent way.
@@ -146,21 +147,15 @@ func singleQuoted(d *dialect, sm *sample) bool {
 	if try.delim == 0 {
 		try.delim = guessDelimiter(&try, sm, 0)
 	}
-	plain := try
-	plain.hasQuote = false
-	rows, _ := sm.rows(&plain, shapeRows)
+	rows, _, ok := sm.rows(&try, shapeRows)
 	found := false
 	for _, row := range rows {
 		for _, f := range row {
-			if strings.HasPrefix(f.text, "'") {
-				if len(f.text) < 2 || !strings.HasSuffix(f.text, "'") {
-					return false
-				}
-				found = true
-			}
+			ok = ok && !f.loose
+			found = found || f.quoted
 		}
 	}
-	return found
+	return ok && found
 }
 
 // guessDelimiter takes the delimiter under which most rows have the same number of fields, or the
@@ -177,7 +172,7 @@ func guessDelimiter(d *dialect, sm *sample, want int) byte {
 		if try.hasQuote && try.quote == try.delim {
 			continue
 		}
-		rows, _ := sm.rows(&try, shapeRows)
+		rows, _, _ := sm.rows(&try, shapeRows)
 		count, share := shape(rows, want)
 		if count < 2 && want == 0 || len(rows) == 0 {
 			continue
@@ -212,7 +207,7 @@ func shape(rows [][]sniffed, want int) (count int, share float64) {
 
 // namesIn reports whether the first row has just the names of the columns.
 func namesIn(d *dialect, sm *sample, cols []catalog.ColumnDef) bool {
-	rows, _ := sm.rows(d, 1)
+	rows, _, _ := sm.rows(d, 1)
 	if len(rows) == 0 || len(rows[0]) < len(cols) {
 		return false
 	}
@@ -229,7 +224,7 @@ func (s *Source) guessColumns(d *dialect, opts Options, all []sample, limit int)
 	var guesses []guess
 	var names []string
 	for i := range all {
-		rows, used := all[i].rows(d, limit)
+		rows, used, _ := all[i].rows(d, limit)
 		if len(rows) == 0 {
 			return diag.Errorf(diag.BadCopyFormat, diag.NoPos, "%s", errUnterminated.Error()).
 				WithDetail("file %s, line 1", all[i].file.path)

@@ -42,6 +42,7 @@ type splitter struct {
 	files []*input // still to come
 	nl    []byte   // d.nl
 	rows  int      // per block, at most
+	chunk int      // bytes per read
 	read  atomic.Int64
 	seq   int
 
@@ -63,7 +64,7 @@ type splitter struct {
 }
 
 func newSplitter(d *dialect, files []*input) *splitter {
-	return &splitter{d: d, files: files, nl: []byte{d.nl}, rows: column.SegmentRows}
+	return &splitter{d: d, files: files, nl: []byte{d.nl}, rows: column.SegmentRows, chunk: readBytes}
 }
 
 func (s *splitter) close() {
@@ -102,7 +103,7 @@ func (s *splitter) next(buf []byte) (*block, error) {
 				WithDetail("%s", fmt.Sprintf("file %s, line %d", s.file.path, s.line)).
 				WithHint("is there a quote that is never closed?")
 		default:
-			if err := s.more(readBytes); err != nil {
+			if err := s.more(); err != nil {
 				return nil, err
 			}
 		}
@@ -125,7 +126,7 @@ func (s *splitter) open() error {
 	at := len(s.buf)
 	s.begin(at)
 	for !s.eof && len(s.buf) < at+len(byteOrderMark) {
-		if err := s.more(readBytes); err != nil {
+		if err := s.more(); err != nil {
 			return err
 		}
 	}
@@ -146,7 +147,7 @@ func (s *splitter) open() error {
 			s.rowEnd = len(s.buf)
 			break
 		}
-		if err := s.more(readBytes); err != nil {
+		if err := s.more(); err != nil {
 			return err
 		}
 	}
@@ -159,8 +160,8 @@ func (s *splitter) open() error {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // more reads on.
-func (s *splitter) more(n int) error {
-	at := len(s.buf)
+func (s *splitter) more() error {
+	at, n := len(s.buf), s.chunk
 	s.buf = slices.Grow(s.buf, n+2*pad) // room for what finish and cut append
 	got, err := s.r.Read(s.buf[at : at+n])
 	s.buf = s.buf[:at+got]

@@ -112,7 +112,7 @@ func (l *parquetLoad) work(do func()) {
 }
 
 // unit loads a unit.
-func (l *parquetLoad) unit(u *unit) (segs []*catalog.Segment, err error) {
+func (l *parquetLoad) unit(u *unit) (_ []*catalog.Segment, err error) {
 	defer diag.Recover("load parquet", &err)
 	if err := u.open(); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (l *parquetLoad) unit(u *unit) (segs []*catalog.Segment, err error) {
 	var sealing sync.WaitGroup
 	var sealErr error
 	defer sealing.Wait()
-	segs = make([]*catalog.Segment, (u.rows+column.SegmentRows-1)/column.SegmentRows)
+	segs := make([]*catalog.Segment, (u.rows+column.SegmentRows-1)/column.SegmentRows)
 	for i := range segs {
 		rows := int(min(u.rows-int64(i)*column.SegmentRows, column.SegmentRows))
 		sb := builders[i%2]

@@ -22,7 +22,8 @@ type Source struct {
 	rows   int64 // known or guessed
 
 	csv     *dialect
-	parquet []*parquetFile // one per file
+	tune    func(*splitter) // tests make blocks small
+	parquet []*parquetFile  // one per file
 }
 
 // Open looks at the files that a path or glob names.

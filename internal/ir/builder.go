@@ -108,3 +108,4 @@ func (b *Builder) Atom(op Op, d Reg, m Mem, a, x Val) {
 }
 func (b *Builder) Special(d Reg, s SpecialReg) { b.emit(Instr{Op: Special, D: d, A: K(int64(s))}) }
 func (b *Builder) Barrier()                    { b.emit(Instr{Op: Barrier}) }
+func (b *Builder) Fence()                      { b.emit(Instr{Op: Fence}) }

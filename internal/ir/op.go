@@ -123,6 +123,7 @@ const (
 	ShflDown
 	Match   // D = 32-bit mask of lanes whose A equals mine; collective
 	Barrier // all threads of the block meet; shared memory is then consistent
+	Fence   // whoever sees what this lane writes after it sees what it wrote before
 
 	numOps
 )

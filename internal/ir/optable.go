@@ -201,6 +201,7 @@ var ops = [numOps]opInfo{
 	ShflDown: {name: "shfldown", d: intVal, src: twoInts, only: GPU, group: warp},
 	Match:    {name: "match", d: intVal, src: oneInt, only: GPU, group: warp},
 	Barrier:  {name: "barrier", only: GPU, group: block},
+	Fence:    {name: "fence", only: GPU},
 }
 
 var (

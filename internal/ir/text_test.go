@@ -218,6 +218,7 @@ var lineCases = []struct {
 	{"shfldown a#1, b#2, 1", Instr{Op: ShflDown, D: 1, A: Reg(2).V(), B: K(1)}},
 	{"match a#1, b#2", Instr{Op: Match, D: 1, A: Reg(2).V()}},
 	{"barrier", Instr{Op: Barrier}},
+	{"fence", Instr{Op: Fence}},
 }
 
 // caseHead declares the registers of lineCases.

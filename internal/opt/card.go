@@ -102,10 +102,7 @@ func (s *state) rows(n plan.Node) float64 {
 }
 
 func (s *state) scanRows(x *plan.Scan) float64 {
-	rows := float64(defaultRows)
-	if x.Snap != nil {
-		rows = float64(x.Snap.Rows)
-	}
+	rows := s.tableRows(x)
 	for i, id := range x.Cols {
 		*s.stat(id) = scanStat(x, x.Ordinal[i], rows)
 	}

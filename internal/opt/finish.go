@@ -14,16 +14,50 @@ func (s *state) finish() {
 			number(m)
 		}
 	}
-	order := s.sharedOrder()
-	for i := len(order) - 1; i >= 0; i-- { // readers last
-		s.estimateAll(s.q.Shared[order[i]].Plan)
+	s.sortShared()
+	for _, sh := range s.q.Shared {
+		s.estimateAll(sh.Plan)
 	}
 	s.estimateAll(s.q.Root)
 	s.roots(func(n plan.Node) plan.Node {
 		number(n)
 		return n
 	})
-	s.settleNulls(order)
+	s.settleNulls()
+}
+
+// sortShared puts every shared plan after those that it reads, so that they can be computed in order, and
+// forgets those that nobody reads any more.
+func (s *state) sortShared() {
+	if len(s.q.Shared) == 0 {
+		return
+	}
+	at := make([]int, len(s.q.Shared))
+	var kept []*plan.SharedPlan
+	var visit func(n plan.Node)
+	visit = func(n plan.Node) {
+		plan.WalkNode(n, func(n plan.Node) bool {
+			if x, ok := n.(*plan.SharedScan); ok {
+				if at[x.Index] == 0 {
+					visit(s.q.Shared[x.Index].Plan)
+					kept = append(kept, s.q.Shared[x.Index])
+					at[x.Index] = len(kept)
+				}
+			}
+			return true
+		})
+	}
+	visit(s.q.Root)
+	s.q.Shared = kept
+	s.roots(func(n plan.Node) plan.Node {
+		plan.WalkNode(n, func(n plan.Node) bool {
+			if x, ok := n.(*plan.SharedScan); ok {
+				x.Index = at[x.Index] - 1
+			}
+			return true
+		})
+		return n
+	})
 }
 
 // estimateAll estimates operators also below those that have an estimate already.
@@ -37,10 +71,10 @@ func (s *state) estimateAll(n plan.Node) {
 // settleNulls sets Col.NotNull for the columns that are never NULL wherever they are visible.
 // Rewriting may have made promises stronger, by turning outer joins into inner ones, or
 // weaker.
-func (s *state) settleNulls(order []int) {
+func (s *state) settleNulls() {
 	v := nullness{s: s}
-	for i := len(order) - 1; i >= 0; i-- {
-		v.node(s.q.Shared[order[i]].Plan)
+	for _, sh := range s.q.Shared {
+		v.node(sh.Plan)
 	}
 	v.node(s.q.Root)
 	for id := range v.padded.All {

@@ -117,7 +117,7 @@ func (s *state) foldCall(x *plan.Call) plan.Expr {
 		return s.foldIn(x)
 	}
 	if constants(x.Args) {
-		if v, ok := eval(x, nil); ok {
+		if v, ok := evaluate(x, nil); ok {
 			v.Type = x.T
 			return plan.NewConst(v)
 		}
@@ -259,7 +259,7 @@ func (s *state) foldCoalesce(x *plan.Call) plan.Expr {
 
 func (s *state) foldIn(x *plan.Call) plan.Expr {
 	if constants(x.Args) {
-		if v, ok := eval(x, nil); ok {
+		if v, ok := evaluate(x, nil); ok {
 			return plan.NewConst(v)
 		}
 	}

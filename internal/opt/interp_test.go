@@ -307,7 +307,7 @@ func (in *interp) eval(e plan.Expr, s *scopeRow) types.Value {
 			return e
 		})
 	}
-	v, ok := eval(e, s.get)
+	v, ok := evaluate(e, s.get)
 	if !ok {
 		panic(fmt.Errorf("cannot evaluate %s: %w", plan.FormatExpr(in.q.Cols, e), errRuntime))
 	}

@@ -75,7 +75,7 @@ func (b *builder) operator(t tree, st *step, r *relation, left *step, rel int) p
 	j.Left = b.build(t, st.left)
 	j.Right = r.node
 	j.BuildLeft = st.buildLeft
-	j.Props_.Rows = st.rows
+	j.Props_.Rows = max(left.rows*r.factor, 1)
 	var above []plan.Expr
 	for i := range b.g.classes {
 		c := &b.g.classes[i]
@@ -83,6 +83,9 @@ func (b *builder) operator(t tree, st *step, r *relation, left *step, rel int) p
 			above = append(above, plan.Compare(plan.Eq, c.pick(left.set), m.ref))
 		}
 	}
-	n := filter(j, above)
-	return b.filtered(n, st.set)
+	above = append(above, b.ready(st.set)...)
+	if len(above) == 0 {
+		return j
+	}
+	return &plan.Filter{Input: j, Preds: above, Props_: plan.Props{Rows: st.rows}}
 }

@@ -53,6 +53,7 @@ var passes = []Pass{
 	{"joinorder", "join order and build sides by estimated cost", false, (*state).joinOrder},
 	{"share", "equal subplans are computed once", false, (*state).share},
 	{"prune", "columns that nobody reads disappear", false, (*state).prune},
+	{"predicates", "cheap and selective predicates are tested first", false, (*state).orderPreds},
 	{"keys", "equalities become join keys, keys are made of one type", true, (*state).keys},
 	{"reduce", "hash tables filter scans that run later", false, (*state).reduce},
 	{"finish", "estimates for every operator, numbers, nullability", true, (*state).finish},

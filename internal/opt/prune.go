@@ -84,6 +84,9 @@ func (p *pruner) node(n plan.Node, need plan.ColSet) plan.Node {
 		x.Source = x.Source[:len(x.Cols)]
 		p.shared[x.Index].AddAll(x.Source)
 	case *plan.Filter:
+		if p.antiJoin(x, &need) {
+			return p.node(filter(x.Input, x.Preds), need)
+		}
 		for _, e := range x.Preds {
 			plan.AddRefs(&need, e)
 		}
@@ -168,6 +171,50 @@ func (p *pruner) join(x *plan.Join, need plan.ColSet) plan.Node {
 	x.Left = p.node(x.Left, left)
 	x.Right = p.node(x.Right, right)
 	return x
+}
+
+// antiJoin recognizes LEFT JOIN … WHERE right.x IS NULL, where x cannot be NULL in a match, and nothing
+// else is read of the right side: rows without a match are wanted.
+func (p *pruner) antiJoin(f *plan.Filter, need *plan.ColSet) bool {
+	j, ok := f.Input.(*plan.Join)
+	if !ok || j.Kind != plan.Left {
+		return false
+	}
+	right := plan.Produced(j.Right)
+	if need.Intersects(&right) {
+		return false
+	}
+	at := -1
+	for i, e := range f.Preds {
+		if !uses(e, &right) {
+			continue
+		}
+		x, ok := e.(*plan.Call)
+		if !ok || x.Op != plan.IsNull || at >= 0 {
+			return false
+		}
+		r, ok := x.Args[0].(*plan.Ref)
+		if !ok || !p.neverNullInMatch(j, r.ID) {
+			return false
+		}
+		at = i
+	}
+	if at < 0 {
+		return false
+	}
+	j.Kind = plan.Anti
+	f.Preds = slices.Delete(slices.Clone(f.Preds), at, at+1)
+	return true
+}
+
+func (p *pruner) neverNullInMatch(j *plan.Join, id plan.ColID) bool {
+	for i, k := range j.RKeys {
+		if isColumn(k, id) && (j.NullSafe == nil || !j.NullSafe[i]) {
+			return true
+		}
+	}
+	set := plan.NotNullCols(p.s.q, j.Right)
+	return set.Has(id)
 }
 
 func (p *pruner) group(x *plan.Group, need plan.ColSet) {

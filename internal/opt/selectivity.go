@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/eval"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -164,7 +165,7 @@ func (s *state) rangeSel(x *plan.Call) float64 {
 		step = 1
 	}
 	if width <= 0 {
-		if compares(x.Op, cmpFloat(st.lo, v)) {
+		if eval.Holds(x.Op, cmpFloat(st.lo, v)) {
 			return 1 - st.nulls
 		}
 		return 0
@@ -269,7 +270,7 @@ func evalDictionary(p plan.Expr, st *catalog.ColumnStats, n, step int, t types.T
 	bind := func(plan.ColID) (types.Value, bool) { return v, true }
 	for code := 0; code < n; code += step {
 		v.S = st.Dict.String(code)
-		r, ok := eval(p, bind)
+		r, ok := evaluate(p, bind)
 		if !ok {
 			return 0, 0
 		}

@@ -32,6 +32,18 @@ func (s *state) joinDomain(j *plan.Join, free *plan.ColSet, pos int) plan.Node {
 	return j
 }
 
+// groupDomain groups by the domain as well, for a grouping without keys whose missing groups the caller
+// takes care of. It returns the conditions by which left rows find their group.
+func (s *state) groupDomain(left plan.Node, g *plan.Group, free *plan.ColSet, pos int) (*plan.Group, []plan.Expr) {
+	d := &domain{s: s, left: left, outer: free.Slice(), set: *free, pos: pos}
+	out := d.addKeys(g)
+	on := make([]plan.Expr, len(out))
+	for i, id := range d.outer {
+		on[i] = plan.Compare(plan.NotDistinct, s.ref(id), s.ref(out[i]))
+	}
+	return g, on
+}
+
 // relation makes a copy of the domain and says which columns hold the values.
 func (d *domain) relation() (plan.Node, []plan.ColID) {
 	in, names := plan.CloneNode(d.s.cols, d.left)
@@ -107,20 +119,26 @@ func (d *domain) spread(n plan.Node) (plan.Node, []plan.ColID) {
 	panic(diag.Internalf("opt unnest", "correlated %T", n))
 }
 
-// group groups by the domain's columns too. Without other keys, every value has a row, even if there
-// is nothing to aggregate: the domain is joined once more, and counts become zero.
-func (d *domain) group(x *plan.Group) (plan.Node, []plan.ColID) {
-	s := d.s
-	single := len(x.Keys) == 0
+// addKeys evaluates a grouping for the whole domain and returns its columns among the keys.
+func (d *domain) addKeys(x *plan.Group) []plan.ColID {
 	in, cur := d.spread(x.Input)
 	x.Input = in
 	d.rewrite(x, cur)
 	out := make([]plan.ColID, len(cur))
 	for i, id := range cur {
-		out[i] = s.copyCol(id)
-		x.Keys = append(x.Keys[:len(x.Keys):len(x.Keys)], s.ref(id))
+		out[i] = d.s.copyCol(id)
+		x.Keys = append(x.Keys[:len(x.Keys):len(x.Keys)], d.s.ref(id))
 		x.KeyCols = append(x.KeyCols[:len(x.KeyCols):len(x.KeyCols)], out[i])
 	}
+	return out
+}
+
+// group groups by the domain's columns too. Without other keys, every value has a row, even if there
+// is nothing to aggregate: the domain is joined once more, and counts become zero.
+func (d *domain) group(x *plan.Group) (plan.Node, []plan.ColID) {
+	s := d.s
+	single := len(x.Keys) == 0
+	out := d.addKeys(x)
 	if !single {
 		return x, out
 	}

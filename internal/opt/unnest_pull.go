@@ -18,12 +18,13 @@ func (s *state) joinSub(j *plan.Join, pos int) plan.Node {
 	}
 	free.Intersect(left)
 	if j.Kind == plan.Inner || j.Kind == plan.Left && len(j.On) == 0 {
-		if n, ok := s.joinChain(j); ok {
+		if n, ok := s.joinChain(j, pos); ok {
 			return n
 		}
 	}
 	backup := plan.CopyNode(j.Right)
-	if r, on, ok := s.pull(j.Right, &free); ok {
+	exists := j.Kind == plan.Semi || j.Kind == plan.Anti || j.Kind == plan.Mark
+	if r, on, ok := s.pull(j.Right, &free, exists); ok {
 		j.Right = r
 		j.On = slices.Concat(j.On, on)
 		s.pad(j.Kind, r) // pulling made more columns visible
@@ -34,7 +35,7 @@ func (s *state) joinSub(j *plan.Join, pos int) plan.Node {
 }
 
 // joinChain treats LATERAL (select count(*) …): one row for every left row.
-func (s *state) joinChain(j *plan.Join) (plan.Node, bool) {
+func (s *state) joinChain(j *plan.Join, pos int) (plan.Node, bool) {
 	c := s.aggChain(j.Right)
 	out := j.Right.Produces(nil)
 	if c == nil || len(c.having) > 0 || len(out) == 0 {
@@ -58,18 +59,7 @@ func (s *state) joinChain(j *plan.Join) (plan.Node, bool) {
 	for i := range values {
 		row[i] = names.Expr(values[i])
 	}
-	all, ok := l.aggregated(&aggChain{group: g}, plan.AndOf(row...))
-	if !ok {
-		for i := range g.Aggs { // put the names back: the caller tries another way
-			for old, id := range names {
-				if id == g.Aggs[i].Col {
-					g.Aggs[i].Col = plan.ColID(old)
-					break
-				}
-			}
-		}
-		return nil, false
-	}
+	all := l.aggregated(&aggChain{group: g}, plan.AndOf(row...), pos)
 	if len(row) == 1 {
 		p.Exprs = []plan.Expr{all}
 	} else {
@@ -92,15 +82,15 @@ func (s *state) pad(kind plan.JoinKind, right plan.Node) {
 }
 
 // pull removes the predicates that refer to outer columns from a tree and returns them, to
-// be tested at the join above. What they need is made visible. ok is false when outer columns are
-// used in other ways; the tree is then spoilt.
-func (s *state) pull(n plan.Node, outer *plan.ColSet) (out plan.Node, preds []plan.Expr, ok bool) {
+// be tested at the join above. What they need is made visible. exists says that it does not matter how
+// often a row occurs. ok is false when outer columns are used in other ways; the tree is then spoilt.
+func (s *state) pull(n plan.Node, outer *plan.ColSet, exists bool) (out plan.Node, preds []plan.Expr, ok bool) {
 	if free := plan.FreeRefs(n); !free.Intersects(outer) {
 		return n, nil, true
 	}
 	switch x := n.(type) {
 	case *plan.Filter:
-		in, preds, ok := s.pull(x.Input, outer)
+		in, preds, ok := s.pull(x.Input, outer, exists)
 		if !ok {
 			return nil, nil, false
 		}
@@ -112,7 +102,7 @@ func (s *state) pull(n plan.Node, outer *plan.ColSet) (out plan.Node, preds []pl
 				return nil, nil, false
 			}
 		}
-		in, preds, ok := s.pull(x.Input, outer)
+		in, preds, ok := s.pull(x.Input, outer, exists)
 		if !ok {
 			return nil, nil, false
 		}
@@ -134,16 +124,16 @@ func (s *state) pull(n plan.Node, outer *plan.ColSet) (out plan.Node, preds []pl
 		g, preds, ok := s.pullGroup(x, outer)
 		return g, preds, ok
 	case *plan.Join:
-		return s.pullJoin(x, outer)
+		return s.pullJoin(x, outer, exists)
 	case *plan.Sort:
 		if x.Limit < 0 && x.Offset == 0 {
-			return s.pull(x.Input, outer)
+			return s.pull(x.Input, outer, exists)
 		}
 	}
 	return nil, nil, false
 }
 
-func (s *state) pullJoin(x *plan.Join, outer *plan.ColSet) (plan.Node, []plan.Expr, bool) {
+func (s *state) pullJoin(x *plan.Join, outer *plan.ColSet, exists bool) (plan.Node, []plan.Expr, bool) {
 	for _, k := range slices.Concat(x.LKeys, x.RKeys) {
 		if uses(k, outer) {
 			return nil, nil, false
@@ -152,14 +142,17 @@ func (s *state) pullJoin(x *plan.Join, outer *plan.ColSet) (plan.Node, []plan.Ex
 	keep, up := split(x.On, outer)
 	if x.Kind != plan.Inner {
 		if right := plan.FreeRefs(x.Right); len(up) > 0 || x.Kind == plan.Full || right.Intersects(outer) {
-			return nil, nil, false
+			if x.Kind != plan.Semi || !exists {
+				return nil, nil, false
+			}
+			x.Kind = plan.Inner // an EXISTS in an EXISTS: its columns become visible, rows may repeat
 		}
 	}
-	l, lp, ok := s.pull(x.Left, outer)
+	l, lp, ok := s.pull(x.Left, outer, exists)
 	if !ok {
 		return nil, nil, false
 	}
-	r, rp, ok := s.pull(x.Right, outer)
+	r, rp, ok := s.pull(x.Right, outer, exists)
 	if !ok {
 		return nil, nil, false
 	}
@@ -184,7 +177,7 @@ func (s *state) pullGroup(x *plan.Group, outer *plan.ColSet) (*plan.Group, []pla
 		}
 	}
 	backup := plan.CopyNode(x.Input)
-	in, preds, ok := s.pull(x.Input, outer)
+	in, preds, ok := s.pull(x.Input, outer, false)
 	if ok {
 		made := plan.Produced(in)
 		for _, p := range preds {

@@ -14,9 +14,7 @@ func (l *lifter) scalar(q *plan.Subquery) plan.Expr {
 	if free.Intersects(&left) {
 		r, out = s.limitOne(r, out, q.Pos)
 		if c := s.aggChain(r); c != nil {
-			if e, ok := l.aggregated(c, c.value(s, out)); ok {
-				return e
-			}
+			return l.aggregated(c, c.value(s, out), q.Pos)
 		}
 	}
 	if exactlyOne(r) && !free.Intersects(&left) {
@@ -135,24 +133,24 @@ func (c *aggChain) value(s *state, out plan.ColID) plan.Expr {
 	return e
 }
 
-// aggregated joins the group of a chain and returns value with the aggregates of an empty group
-// where there is none. It fails when the correlation cannot be made keys.
-func (l *lifter) aggregated(c *aggChain, value plan.Expr) (plan.Expr, bool) {
+// aggregated joins the group of a chain and returns value, with the aggregates of an empty group where
+// there is none.
+func (l *lifter) aggregated(c *aggChain, value plan.Expr, pos int) plan.Expr {
 	s := l.s
 	left := plan.Produced(l.node)
 	free := plan.FreeRefs(c.group)
 	if !free.Intersects(&left) {
 		l.cross(c.group)
-		return value, true
+		return value
 	}
 	free.Intersect(left)
 	g, on, ok := s.pullGroup(c.group, &free)
 	if !ok {
-		return nil, false
+		g, on = s.groupDomain(l.node, c.group, &free, pos)
 	}
 	s.pad(plan.Left, g)
 	l.node = &plan.Join{Kind: plan.Left, Left: l.node, Right: g, On: on}
-	return s.emptyGroup(g, value), true
+	return s.emptyGroup(g, value)
 }
 
 // emptyGroup replaces counts in an expression by zero where the group is missing.
@@ -224,9 +222,5 @@ func (l *lifter) quantified(q *plan.Subquery, condition bool) plan.Expr {
 			e = plan.OrOf(empty, plan.AndOf(cmp, plan.Negate(nulls)))
 		}
 	}
-	if v, ok := l.aggregated(&aggChain{group: g}, e); ok {
-		return v
-	}
-	l.node = s.joinSub(&plan.Join{Kind: plan.Single, Left: l.node, Right: g}, q.Pos)
-	return e
+	return l.aggregated(&aggChain{group: g}, e, q.Pos)
 }

@@ -171,7 +171,7 @@ func (c *cutter) open(n plan.Node, need plan.ColSet) ([]*Pipeline, error) {
 	return nil, diag.Internalf("pipe", "operator %T", n)
 }
 
-func (c *cutter) table(n *plan.Scan) *Table { return &Table{Scan: n} }
+func (c *cutter) table(n *plan.Scan) *Table { return &Table{Scan: n, Filter: n.Filter} }
 
 // values: literal rows are a constant buffer; a row with something to compute is a
 // pipeline of its own.
@@ -190,7 +190,7 @@ func (c *cutter) values(n *plan.Values) []*Pipeline {
 	var out []*Pipeline
 	for _, row := range n.Rows {
 		out = append(out, &Pipeline{
-			Source: &Constants{Rows: make([][]plan.Expr, 1), Node: n},
+			Source: &Constants{Rows: make([][]plan.Expr, 1)},
 			Ops:    []Op{&Map{Exprs: row, Cols: n.Cols, Node: n}},
 		})
 	}

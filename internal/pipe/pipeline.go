@@ -18,17 +18,23 @@ type Pipeline struct {
 	Ops    []Op
 	Sink   Sink
 
+	// Stages are the parts between which Go computes columns, each compiled by itself; nil: there
+	// is nothing to compute and the pipeline is one part.
+	Stages []*Pipeline
+	First  int // of a stage: the number of its first operator in the whole pipeline
+
 	needs  []*Pipeline // must have run before
 	placed bool
 }
 
-// Source is where a pipeline's rows come from: *Table, *Buffer or *Constants.
+// Source is where a pipeline's rows come from: *Table, *Buffer or *Constants; in a stage also *Stage.
 type Source interface{ source() }
 
 // Table scans a stored table.
 type Table struct {
 	Scan   *plan.Scan
-	Reduce []Reduce // semi-join filters
+	Filter []plan.Expr // of Scan.Filter, what generated code tests here
+	Reduce []Reduce    // semi-join filters
 }
 
 // Reduce is a semi-join filter: Col must be among the values of key number Key of Build.
@@ -61,14 +67,14 @@ const (
 type Constants struct {
 	Cols []plan.ColID
 	Rows [][]plan.Expr // each a *plan.Const
-	Node plan.Node
+	Node plan.Node     // nil: a map makes the row
 }
 
 func (*Table) source()     {}
 func (*Buffer) source()    {}
 func (*Constants) source() {}
 
-// Op is an operator inside a pipeline: *Filter, *Map, *Probe, *Rename or *Nulls.
+// Op is an operator inside a pipeline: *Filter, *Map, *Probe, *Rename, *Nulls or *Compute.
 type Op interface{ op() }
 
 // Filter drops rows.
@@ -127,8 +133,28 @@ func (*Probe) op()  {}
 func (*Rename) op() {}
 func (*Nulls) op()  {}
 
-// Sink is where a pipeline ends: *Build, *Aggregate, *Collect or *Discard. Several
-// pipelines may share one (UNION ALL, outer joins).
+// Compute computes columns in Go: expressions for which no code is generated. It cuts the
+// pipeline: rows before it are buffered, a thousand or so at a time.
+type Compute struct {
+	Exprs []plan.Expr
+	Cols  []plan.ColID
+	Node  plan.Node // the operator that wants them
+}
+
+func (*Compute) op() {}
+
+// Stage is the seam between two stages of a pipeline: the sink of one and the source of the next.
+// Its tuples have the columns Cols, and room for those that Compute adds.
+type Stage struct {
+	Cols    []plan.ColID
+	Compute *Compute
+}
+
+func (*Stage) source()     {}
+func (*Stage) Number() int { return 0 }
+
+// Sink is where a pipeline ends: *Build, *Aggregate, *Collect or *Discard; in a stage also *Stage.
+// Several pipelines may share one (UNION ALL, outer joins).
 type Sink interface{ Number() int }
 
 // Build hashes rows for a join.

@@ -189,8 +189,8 @@ func (d *describer) source(s Source) Part {
 		if len(s.Scan.Cols) > 0 {
 			p.What += ": " + d.names.Cols(s.Scan.Cols)
 		}
-		if len(s.Scan.Filter) > 0 {
-			p.More = append(p.More, "where "+d.names.And(s.Scan.Filter))
+		if len(s.Filter) > 0 {
+			p.More = append(p.More, "where "+d.names.And(s.Filter))
 		}
 		for _, r := range s.Reduce {
 			p.More = append(p.More, fmt.Sprintf("semi-join filter: %s in %s", d.names(r.Col), d.key(r.Build, r.Key)))
@@ -206,11 +206,11 @@ func (d *describer) source(s Source) Part {
 		}
 		return p
 	case *Constants:
-		n := plural(len(s.Rows), "row")
-		if len(s.Cols) == 0 { // the row is computed by the map that follows
-			return Part{Kind: "values", What: n}
+		p := Part{Kind: "values", What: plural(len(s.Rows), "row"), Node: s.Node}
+		if len(s.Cols) > 0 {
+			p.What += ": " + d.names.Cols(s.Cols)
 		}
-		return Part{Kind: "values", What: n + ": " + d.names.Cols(s.Cols), Node: s.Node}
+		return p
 	}
 	return Part{Kind: kindOf(s)}
 }
@@ -230,6 +230,14 @@ func (d *describer) op(op Op) Part {
 		return Part{Kind: "filter", What: d.names.And(op.Preds), Node: op.Node}
 	case *Map:
 		p := Part{Kind: "map", Node: op.Node}
+		var list []string
+		for i, e := range op.Exprs {
+			list = append(list, d.names.Define(op.Cols[i], e))
+		}
+		p.put(list)
+		return p
+	case *Compute:
+		p := Part{Kind: "compute", What: "in Go"}
 		var list []string
 		for i, e := range op.Exprs {
 			list = append(list, d.names.Define(op.Cols[i], e))
@@ -297,9 +305,16 @@ func (d *describer) sink(s Sink) Part {
 			}
 			p.What += []string{" by ", ", "}[min(i, 1)] + text
 		}
-		var list []string
+		var list, any []string // any: columns that depend on the keys
 		for _, a := range s.Group.Aggs {
+			if r, ok := a.Arg.(*plan.Ref); ok && a.Func == plan.AnyValue {
+				any = append(any, d.names(r.ID))
+				continue
+			}
 			list = append(list, d.prog.Query.Cols.Short()(a.Col)+" = "+d.names.Agg(a))
+		}
+		if len(any) > 0 {
+			p.What += " with " + strings.Join(any, ", ")
 		}
 		p.put(list)
 		return p

@@ -13,7 +13,8 @@ func Check(q *Query) error { return check(q, false) }
 
 // CheckFinal verifies in addition what the optimizer guarantees to later stages: no
 // subqueries and no dependent joins, no DISTINCT aggregates, no Avg, Stddev or Var, equal types
-// of join keys that each refer to one side, and estimated rows everywhere.
+// of join keys that each refer to one side, no other equalities between the sides, shared plans in the
+// order of their dependence, and estimated rows everywhere.
 func CheckFinal(q *Query) error { return check(q, true) }
 
 func check(q *Query, final bool) (err error) {
@@ -30,6 +31,14 @@ func check(q *Query, final bool) (err error) {
 	for i, s := range q.Shared {
 		if s == nil {
 			continue
+		}
+		if final {
+			WalkNode(s.Plan, func(n Node) bool {
+				if x, ok := n.(*SharedScan); ok && x.Index >= i {
+					c.fail(n, "shared plan %d reads one that comes later", i)
+				}
+				return true
+			})
 		}
 		have := c.node(s.Plan, ColSet{})
 		for _, id := range s.Cols {

@@ -19,6 +19,9 @@ func (t *translator) lanes(in *ir.Instr) {
 	case ir.Barrier:
 		t.op("bar.sync 0")
 		return
+	case ir.Fence:
+		t.op("fence.acq_rel.gpu")
+		return
 	case ir.Shfl, ir.ShflXor, ir.ShflUp, ir.ShflDown:
 		t.shuffle(in)
 		return

@@ -93,6 +93,7 @@ func everything() *ir.Func {
 		b.Special(v, s)
 	}
 	b.Barrier()
+	b.Fence()
 	l := b.Loop()
 	b.If(ir.ULT, v.V(), i.V())
 	b.Continue(l, ir.EQ, v.V(), ir.K(1))

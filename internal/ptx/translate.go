@@ -181,7 +181,7 @@ func (t *translator) instr(in *ir.Instr) {
 	case ir.Load, ir.Store, ir.FLoad, ir.FStore, ir.Lea, ir.Prefetch,
 		ir.AtomAdd, ir.AtomMin, ir.AtomMax, ir.AtomOr, ir.AtomExch, ir.AtomCAS, ir.AtomFAdd:
 		t.memory(in)
-	case ir.Special, ir.Ballot, ir.Shfl, ir.ShflXor, ir.ShflUp, ir.ShflDown, ir.Match, ir.Barrier:
+	case ir.Special, ir.Ballot, ir.Shfl, ir.ShflXor, ir.ShflUp, ir.ShflDown, ir.Match, ir.Barrier, ir.Fence:
 		t.lanes(in)
 	default:
 		t.arith(in)

@@ -2,11 +2,165 @@ package session
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
+// explainForms are the stages that EXPLAIN shows, in the order of the walk.
+var explainForms = []string{"plan", "pipelines", "ir", "x64", "ptx"}
+
+// explainOptions are what stands between EXPLAIN and the statement.
+type explainOptions struct {
+	forms   map[string]bool
+	analyze bool
+	verbose bool
+	json    bool
+	timing  bool // of pipelines, with ANALYZE
+	summary bool // where the time went, with ANALYZE
+}
+
+// explanation is what EXPLAIN knows of a query; explain_text.go and explain_json.go print it.
+type explanation struct {
+	explainOptions
+	session *Session
+	set     Settings
+	prog    *pipe.Program
+	passes  []opt.PassInfo
+	note    string // about the statement around the query
+	timing  Timing
+
+	// With ANALYZE.
+	stats  *exec.Stats
+	rows   int64
+	actual map[plan.Node]int64
+}
+
+// explain shows how a query is run, and with ANALYZE how it went. Without ANALYZE nothing
+// is executed.
 func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Result, error) {
-	return nil, diag.Unsupported(-1, "EXPLAIN")
+	o, err := explainOptionsOf(b)
+	if err != nil {
+		return nil, err
+	}
+	q, note, err := explained(b.Stmt, o.analyze)
+	if err != nil {
+		return nil, err
+	}
+	x := &explanation{explainOptions: o, session: s, set: s.Settings(), note: note, timing: t}
+	if x.prog, x.passes, err = s.plan(q, &x.set, &x.timing); err != nil {
+		return nil, err
+	}
+	if o.analyze {
+		if err := x.run(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var lines []string
+	if o.json {
+		text, err := x.document()
+		if err != nil {
+			return nil, err
+		}
+		lines = []string{text}
+	} else {
+		lines = x.lines()
+	}
+	rows := make([][]types.Value, len(lines))
+	for i, l := range lines {
+		rows[i] = []types.Value{types.TextValue(l)}
+	}
+	r := literal([]string{"QUERY PLAN"}, []types.Type{types.TText}, rows, x.timing)
+	r.Tag = "EXPLAIN"
+	return r, nil
+}
+
+// run executes the query for its numbers; its rows are dropped.
+func (x *explanation) run(ctx context.Context) error {
+	opts := x.session.options(&x.set)
+	opts.Count = true
+	opts.Listing = x.forms["ir"] || x.forms["x64"]
+	res, err := exec.Run(ctx, x.prog, opts)
+	if err != nil {
+		return err
+	}
+	x.rows, x.stats = res.Rows.Len(), &res.Stats
+	x.timing.Compile, x.timing.Exec = res.Stats.Compile, res.Stats.Exec
+	x.actual = actualRows(x.prog, x.stats, x.rows)
+	res.Close()
+	return nil
+}
+
+// explained is the query inside a statement, and what to say of the rest.
+func explained(b bind.Bound, analyze bool) (q *plan.Query, note string, err error) {
+	switch b := b.(type) {
+	case *bind.Query:
+		return b.Plan, "", nil
+	case *bind.Insert:
+		q, note = b.Query, "INSERT INTO "+b.Table.Name
+	case *bind.CreateTable:
+		q, note = b.Query, "CREATE TABLE "+b.Name+" AS"
+	}
+	if q == nil {
+		return nil, "", diag.Errorf(diag.FeatureNotSupported, -1, "EXPLAIN works for queries, INSERT and CREATE TABLE AS only").
+			WithHint("write the SELECT by itself")
+	}
+	if analyze {
+		note += " (only its query was run; nothing was stored)"
+	}
+	return q, note, nil
+}
+
+// explainOptionsOf reads the options.
+func explainOptionsOf(b *bind.Explain) (explainOptions, error) {
+	o := explainOptions{forms: map[string]bool{}, analyze: b.Analyze, verbose: b.Verbose, timing: true, summary: true}
+	flags := map[string]*bool{"timing": &o.timing, "summary": &o.summary}
+	for _, a := range b.Options {
+		name := strings.ToLower(a.Name)
+		switch {
+		case name == "format":
+			switch v := strings.ToLower(a.Value.String()); v {
+			case "text":
+				o.json = false
+			case "json":
+				o.json = true
+			default:
+				return o, diag.Errorf(diag.InvalidParameter, a.Pos, "unrecognized value for EXPLAIN option \"format\": %q", a.Value.String()).
+					WithHint("the formats are text and json")
+			}
+		case flags[name] != nil || slices.Contains(explainForms, name):
+			on, err := boolOf(a.Value)
+			if err != nil {
+				return o, diag.Errorf(diag.InvalidParameter, a.Pos, "EXPLAIN option %q: %v", name, err)
+			}
+			if flag := flags[name]; flag != nil {
+				*flag = on
+			} else {
+				o.forms[name] = on
+			}
+		default:
+			known := append([]string{"analyze", "verbose", "format", "timing", "summary"}, explainForms...)
+			hint := diag.DidYouMean(name, known)
+			if hint == "" {
+				hint = "the options are " + strings.Join(append(explainForms[:len(explainForms):len(explainForms)],
+					"analyze", "verbose", "timing", "summary", "format text|json"), ", ")
+			}
+			return o, diag.Errorf(diag.SyntaxError, a.Pos, "unrecognized EXPLAIN option %q", a.Name).WithHint(hint)
+		}
+	}
+	any := false
+	for _, on := range o.forms {
+		any = any || on
+	}
+	if !any { // the plan; with numbers the pipelines too, since time is theirs
+		o.forms["plan"], o.forms["pipelines"] = true, o.analyze
+	}
+	return o, nil
 }

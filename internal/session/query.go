@@ -14,7 +14,7 @@ import (
 // query optimizes, cuts and runs a bound query.
 func (s *Session) query(ctx context.Context, q *plan.Query, t Timing) (*Result, error) {
 	set := s.Settings()
-	prog, err := s.plan(q, &set, &t)
+	prog, _, err := s.plan(q, &set, &t)
 	if err != nil {
 		return nil, err
 	}
@@ -26,17 +26,18 @@ func (s *Session) query(ctx context.Context, q *plan.Query, t Timing) (*Result, 
 }
 
 // plan is the part of the walk between binding and running.
-func (s *Session) plan(q *plan.Query, set *Settings, t *Timing) (*pipe.Program, error) {
+func (s *Session) plan(q *plan.Query, set *Settings, t *Timing) (*pipe.Program, []opt.PassInfo, error) {
 	start := time.Now()
 	defer func() { t.Plan += time.Since(start) }()
-	q, _, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check})
+	q, passes, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if Trace {
 		println(plan.Format(q))
 	}
-	return pipe.Cut(q)
+	prog, err := pipe.Cut(q)
+	return prog, passes, err
 }
 
 var Trace bool

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/kelpiedb/kelpie"
+	"github.com/kelpiedb/kelpie/internal/session"
+)
+
+const help = `Kelpie is an analytical SQL engine that compiles every query.
+
+Usage:
+  kelpie [flags]                  the interactive shell; SQL from stdin when it is piped
+  kelpie [flags] -c SQL           run statements
+  kelpie [flags] -f FILE          run the statements of a file (- is stdin)
+  kelpie demo  [--sf N]           generate TPC-H and run its 22 queries
+  kelpie bench tpch|ssb [flags]   measure a benchmark
+  kelpie gen   tpch|ssb [flags]   write a benchmark's tables as .tbl files
+
+Flags:
+  -c SQL             statements to run; -c and -f may be given several times
+  -f FILE            file of statements
+  --format FORMAT    table (default), csv, json, jsonl or markdown
+  --timing           say for each statement how long it took to parse, plan, compile, execute
+` + engineHelp + `  --version          print the version
+  --help             print this; kelpie COMMAND --help tells about a command
+
+Examples:
+  kelpie demo
+  kelpie -c "call tpch(sf => 0.1); select count(*) from lineitem"
+  kelpie --format csv -f report.sql > report.csv
+`
+
+// engineHelp tells of the flags that all commands have which run queries.
+const engineHelp = `  --device NAME      where queries run: cpu (default) or simt, a simulated GPU
+  --threads N        threads per query (default: all processors)
+  --memory SIZE      memory that a query may take, such as 4GB (default: no limit)
+`
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errHelp says that help was asked for and given.
+var errHelp = errors.New("help")
+
+// parseFlags parses args, in which flags and words may come in any order, and returns the words.
+func parseFlags(fs *flag.FlagSet, args []string, help string) ([]string, error) {
+	fs.SetOutput(io.Discard) // we print errors ourselves
+	var words []string
+	for {
+		switch err := fs.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			fmt.Print(help)
+			return nil, errHelp
+		case err != nil:
+			return nil, usageError{err}
+		}
+		if fs.NArg() == 0 {
+			return words, nil
+		}
+		words = append(words, fs.Arg(0))
+		args = fs.Args()[1:]
+	}
+}
+
+// engineFlags are the flags of all commands that run queries.
+type engineFlags struct {
+	device  string
+	threads int
+	memory  string
+}
+
+func (f *engineFlags) register(fs *flag.FlagSet) {
+	fs.StringVar(&f.device, "device", "cpu", "")
+	fs.IntVar(&f.threads, "threads", 0, "")
+	fs.StringVar(&f.memory, "memory", "", "")
+}
+
+// open makes a database as the flags ask for it.
+func (f *engineFlags) open(opts ...kelpie.Option) (*kelpie.DB, error) {
+	if f.threads < 0 {
+		return nil, usagef("--threads %d: it must be 1 or more", f.threads)
+	}
+	if f.threads == 0 {
+		f.threads = runtime.GOMAXPROCS(0)
+	}
+	opts = append(opts, kelpie.WithThreads(f.threads), kelpie.WithDevice(f.device))
+	if f.memory != "" {
+		n, err := session.ParseBytes(f.memory)
+		if err != nil {
+			return nil, usagef("--memory: %v", err)
+		}
+		opts = append(opts, kelpie.WithMemoryLimit(n))
+	}
+	db, err := kelpie.Open(opts...)
+	if err != nil {
+		var e *kelpie.Error
+		if errors.As(err, &e) {
+			err = errors.New(e.Message)
+		}
+		return nil, usageError{err}
+	}
+	return db, nil
+}
+
+// runnable is an error where the device is not to be had on this machine. Commands that are all
+// queries ask first; the shell lets the query that needs it say so.
+func (f *engineFlags) runnable() error {
+	if slices.Contains(kelpie.Devices(), f.device) {
+		return nil
+	}
+	return fmt.Errorf("there is no CPU translator for %s/%s yet: generated code cannot run on this machine\n"+
+		"HINT: --device simt runs everywhere: it simulates a GPU, slowly but exactly", runtime.GOOS, runtime.GOARCH)
+}
+
+// version is set by -ldflags "-X main.version=v1.2.3"; otherwise the module's is taken.
+var version string
+
+func versionText() string {
+	v := version
+	if info, ok := debug.ReadBuildInfo(); v == "" && ok {
+		v = strings.Trim(info.Main.Version, "()")
+	}
+	if v == "" {
+		v = "devel"
+	}
+	return fmt.Sprintf("kelpie %s (%s, %s/%s)", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

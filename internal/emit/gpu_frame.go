@@ -1,0 +1,250 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+)
+
+// The GPU frame: what surrounds a row where 32 lanes go in step.
+//
+//	registers of the kernel                  place kernel
+//	loop while some lane of the warp has a row
+//	    registers of the row                 place row
+//	    loop once {                          the guard: a dropped row breaks out of it
+//	        operators
+//	        what the sink needs is copied to registers of the row; active = 1
+//	    }
+//	    together                             the sink's part that all lanes take
+//	finally                                  after the last row
+//
+// Operators see nothing of it but skip. Ballots and shuffles stand in together and finally,
+// where all lanes of the warp come by, whatever became of their rows.
+type gpuFrame struct {
+	lane   ir.Reg // this lane's number
+	below  ir.Reg // mask of the lanes below
+	has    ir.Reg // 1: the lane has a row
+	active ir.Reg // 1: its row came to the sink
+
+	kernel, row *place
+	ofKernel    []ir.Reg // opened at those places
+	ofRow       []ir.Reg
+	shares      map[*layout.Field]*share
+
+	together, finally func()
+}
+
+// place is a spot in the code to which more can be added later: which registers must be
+// opened before a loop is known only when its body has been written.
+type place struct{ at int }
+
+// here is the present end of the code.
+func (e *emitter) here() *place { return &place{len(e.b.F.Code)} }
+
+// insert adds what f emits at a place, after what was added there before.
+func (e *emitter) insert(p *place, f func()) {
+	code := &e.b.F.Code
+	tail := append([]ir.Instr(nil), (*code)[p.at:]...)
+	*code = (*code)[:p.at]
+	f()
+	by, at := len(*code)-p.at, p.at
+	*code = append(*code, tail...)
+	for _, q := range []*place{e.gpu.kernel, e.gpu.row} {
+		if q != nil && q.at >= at {
+			q.at += by
+		}
+	}
+}
+
+// laneRows is the row loop of the GPU: every lane takes rows a grid's width apart.
+func (e *emitter) laneRows(body func(i ir.Reg)) {
+	g := &gpuFrame{shares: map[*layout.Field]*share{}}
+	e.gpu = g
+	i, n, step, t := e.int("row"), e.int("end"), e.int("step"), e.int("t")
+	g.lane, g.below = e.int("lane"), e.int("below")
+	e.b.Special(step, ir.BlockDim)
+	e.b.Special(i, ir.BlockID)
+	e.b.Op2(ir.Mul, i, i.V(), step.V())
+	e.b.Special(t, ir.ThreadID)
+	e.b.Op2(ir.Add, i, i.V(), t.V())
+	e.b.Load8(t, ir.At(ir.Ctx, CtxLo))
+	e.b.Op2(ir.Add, i, i.V(), t.V())
+	e.b.Special(t, ir.GridDim)
+	e.b.Op2(ir.Mul, step, step.V(), t.V())
+	e.b.Load8(n, ir.At(ir.Ctx, CtxHi))
+	e.b.Special(g.lane, ir.LaneID)
+	e.b.Op2(ir.Shl, g.below, ir.K(1), g.lane.V())
+	e.b.Op2(ir.Sub, g.below, g.below.V(), ir.K(1))
+	e.b.Clear(t)
+	g.kernel = e.here()
+
+	l := e.b.Loop()
+	g.has, g.active = e.int("has"), e.int("active")
+	e.b.Set(g.has, ir.LT, i.V(), n.V())
+	any := e.ballot("any", g.has.V())
+	e.b.Break(l, ir.EQ, any.V(), ir.K(0))
+	e.b.Clear(any)
+	e.b.Mov(g.active, ir.K(0))
+	g.row = e.here()
+	once := e.b.Loop()
+	e.skipTo = once
+	e.block(func() {
+		e.b.Break(once, ir.EQ, g.has.V(), ir.K(0))
+		body(i)
+	})
+	e.b.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
+	if g.together != nil {
+		g.together()
+	}
+	e.b.Clear(g.ofRow...)
+	e.b.Clear(g.has, g.active)
+	e.b.Op2(ir.Add, i, i.V(), step.V())
+	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	if g.finally != nil {
+		g.finally()
+	}
+	e.b.Clear(g.ofKernel...)
+	e.b.Clear(i, n, step, g.lane, g.below)
+}
+
+// arrive is the end of the guard: the row is in, and together takes over.
+func (e *emitter) arrive(together func()) {
+	e.b.Mov(e.gpu.active, ir.K(1))
+	e.gpu.together = together
+}
+
+// perKernel opens a register that lives through all rows of the lane, perRow one that lives
+// through one row, guard or not. Both begin with the bits init.
+func (e *emitter) perKernel(name string, t ir.Type, init int64) ir.Reg {
+	return e.openAt(e.gpu.kernel, &e.gpu.ofKernel, name, t, init)
+}
+
+func (e *emitter) perRow(name string, t ir.Type, init int64) ir.Reg {
+	return e.openAt(e.gpu.row, &e.gpu.ofRow, name, t, init)
+}
+
+func (e *emitter) openAt(p *place, list *[]ir.Reg, name string, t ir.Type, init int64) (r ir.Reg) {
+	e.insert(p, func() {
+		r = e.b.Vreg(name, t)
+		if t == ir.F64 {
+			e.b.FConst(r, init)
+		} else {
+			e.b.Mov(r, ir.K(init))
+		}
+	})
+	*list = append(*list, r)
+	return r
+}
+
+// keep copies a value made under the guard to registers that outlive it. The caller still
+// frees v.
+func (e *emitter) keep(name string, v value) value {
+	out := v.borrowed()
+	copyOf := func(x ir.Val, name string) ir.Val {
+		if x.IsImm() {
+			return x
+		}
+		r := e.perRow(name, ir.I64, 0)
+		e.b.Mov(r, x)
+		return r.V()
+	}
+	if v.d.Form == layout.F64 {
+		r := e.perRow(name, ir.F64, 0)
+		e.b.FMov(r, v.a.R)
+		out.a = r.V()
+	} else {
+		out.a = copyOf(v.a, name)
+	}
+	if v.two() {
+		out.b = copyOf(v.b, name+".2")
+	}
+	out.null = copyOf(v.null, name+".null")
+	return out
+}
+
+// ballot opens a register with the mask of lanes where x is not 0.
+func (e *emitter) ballot(name string, x ir.Val) ir.Reg {
+	r := e.int(name)
+	e.b.Op1(ir.Ballot, r, x)
+	return r
+}
+
+// position opens a register with this lane's place in the sink's space for tuples: local
+// resolution by counting the lanes below, global propagation by one atomic of the first lane.
+// all is the mask of lanes that want one; the others get an address that they must not use.
+func (e *emitter) position(all ir.Reg, size int) ir.Reg {
+	out, first, n := e.int("out"), e.int("first"), e.int("n")
+	e.b.Op1(ir.Ctz, first, all.V())
+	e.b.Mov(out, ir.K(0))
+	e.when(ir.EQ, e.gpu.lane.V(), first.V(), func() {
+		e.b.Op1(ir.Popcnt, n, all.V())
+		e.b.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
+		e.b.Atom(ir.AtomAdd, out, ir.At(ir.Ctx, CtxCur), n.V(), ir.Val{})
+	}, nil)
+	e.b.Op2(ir.Shfl, out, out.V(), first.V())
+	e.b.Op2(ir.And, n, all.V(), e.gpu.below.V())
+	e.b.Op1(ir.Popcnt, n, n.V())
+	e.b.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
+	e.b.Op2(ir.Add, out, out.V(), n.V())
+	e.b.Clear(first, n)
+	return out
+}
+
+// writeTogether gives every active lane a tuple of the sink's and lets store fill it.
+func (e *emitter) writeTogether(size int, store func(out ir.Reg)) {
+	e.b.Comment("write positions of the warp")
+	all := e.ballot("writers", e.gpu.active.V())
+	e.when(ir.NE, all.V(), ir.K(0), func() {
+		out := e.position(all, size)
+		e.when(ir.NE, e.gpu.active.V(), ir.K(0), func() { store(out) }, nil)
+		e.b.Clear(out)
+	}, nil)
+	e.b.Clear(all)
+}
+
+// exit ends the query with an error under a condition. A lane of the GPU must not vanish
+// before the next collective: it leaves the code in the context and drops its row.
+func (e *emitter) exit(code int32, c ir.Cond, x, y ir.Val) {
+	if e.gpu == nil {
+		e.b.Exit(code, c, x, y)
+		return
+	}
+	e.when(c, x, y, func() {
+		old := e.int("status")
+		e.b.Atom(ir.AtomCAS, old, ir.At(ir.Ctx, ir.CtxStatus), ir.K(0), ir.K(int64(code)))
+		e.b.Clear(old)
+		e.b.Break(e.skipTo, ir.Always, ir.K(0), ir.K(0))
+	}, nil)
+}
+
+// refuseGPU ends the compilation: the device lacks something that the CPU has.
+func (e *emitter) refuseGPU(format string, args ...any) {
+	err := diag.Errorf(diag.FeatureNotSupported, -1, format+" yet", args...)
+	err.Msg = "device " + e.Device + ": " + err.Msg
+	panic(unsupported{err.WithHint("SET device = 'cpu' runs it")})
+}
+
+// literal uses a number of a comparison. On the GPU, where compiling is slow, it is read from
+// the context, so that the same code serves other numbers.
+func (e *emitter) literal(i int64, use func(k ir.Val)) {
+	if e.gpu == nil {
+		use(ir.K(i))
+		return
+	}
+	r := e.loadLiteral(i)
+	use(r.V())
+	e.b.Clear(r)
+}
+
+func (e *emitter) loadLiteral(i int64) ir.Reg {
+	e.f.Literals = append(e.f.Literals, i)
+	return e.loadWord("literal", Word{Kind: WordLiteral, Index: len(e.f.Literals) - 1})
+}
+
+// literalValue is the same for an operand that may be a literal.
+func (e *emitter) literalValue(v value) value {
+	if e.gpu != nil && v.a.IsImm() && v.d.Form == layout.I64 {
+		v.a, v.ownA = e.loadLiteral(v.a.Imm).V(), true
+	}
+	return v
+}

@@ -1,0 +1,236 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// groupTogether is the group sink of the GPU. There is one table for all lanes. Under the
+// guard a row finds its group and evaluates what it brings; then the lanes of a warp that
+// met in one group add up among themselves, and one of them adds that to the group.
+func (e *emitter) groupTogether(s *pipe.Aggregate, gp *GroupPlan, keys []value, h ir.Reg) {
+	g := s.Group
+	if gp.Mode == Ungrouped {
+		e.reduceRows(s, gp)
+		return
+	}
+	group := e.perRow("group", ir.I64, 0)
+	if gp.Mode == ArrayGroups {
+		e.arrayGroup(group, gp, g, keys)
+	} else {
+		e.hashGroup(group, gp, g, keys, h)
+	}
+	var shares []*share
+	for i, a := range g.Aggs {
+		f := &gp.Tuple.Fields[len(g.Keys)+i]
+		if firstOnly(a, f) {
+			continue
+		}
+		shares = append(shares, e.newShare(a, f, true, e.perRow))
+		e.aggregate(ir.NoReg, f, a)
+	}
+	e.arrive(func() { e.resolve(group, shares) })
+}
+
+// arrayGroup finds the group's slot. The host has filled all slots with neutral elements;
+// whoever comes first writes the keys, and if several do, they write the same.
+func (e *emitter) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value) {
+	e.arrayIndex(p, gp, keys)
+	e.b.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
+	t := e.int("groups")
+	e.b.Load8(t, ir.At(ir.Ctx, CtxDir))
+	e.b.Op2(ir.Add, p, p.V(), t.V())
+	e.b.Load(t, ir.At(p, gp.Tuple.Flag), 1, false)
+	e.when(ir.EQ, t.V(), ir.K(0), func() {
+		for i := range keys {
+			e.storeField(p, &gp.Tuple.Fields[i], keys[i])
+		}
+		for i, a := range g.Aggs {
+			if f := &gp.Tuple.Fields[len(keys)+i]; firstOnly(a, f) {
+				v := e.first(i)
+				e.storeField(p, f, v)
+				e.free(v)
+			}
+		}
+		e.b.Store(ir.At(p, gp.Tuple.Flag), ir.K(1), 1)
+	}, nil)
+	e.b.Clear(t)
+}
+
+// arrayFits reports that array groups serve the GPU: a value that is written once, by whoever
+// makes the group, must be one word there, or two lanes could write half of it each.
+func arrayFits(g *plan.Group, fs []layout.Field) bool {
+	for i, a := range g.Aggs {
+		if f := &fs[i]; a.Func == plan.AnyValue && !f.Desc.Nullable && f.Desc.Form.Words() > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// hashGroup finds the group in the directory or makes it. A new group's tuple is written
+// completely before its entry is swapped in; who loses that race goes on with the winner's
+// entry like with any other, so nobody waits.
+func (e *emitter) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value, h ir.Reg) {
+	spare := e.spareTuples(gp.Tuple.Size)
+	dir, mask, slot, tag, ent := e.int("dir"), e.int("mask"), e.int("slot"), e.int("tag"), e.int("entry")
+	e.b.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
+	e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
+	e.b.Load8(mask, ir.At(ir.Ctx, CtxMask))
+	e.b.Op2(ir.And, slot, h.V(), mask.V())
+	l := e.b.Loop()
+	e.block(func() {
+		e.b.Load8(ent, ir.AtIndex(dir, slot, 8, 0))
+		e.when(ir.EQ, ent.V(), ir.K(0), func() {
+			e.b.Store(ir.At(spare, 0), h.V(), 8)
+			e.initGroup(spare, gp, g, keys)
+			e.b.Fence()
+			e.b.Op2(ir.Shl, p, tag.V(), ir.K(layout.TagShift))
+			e.b.Op2(ir.Or, p, p.V(), spare.V())
+			e.b.Atom(ir.AtomCAS, ent, ir.AtIndex(dir, slot, 8, 0), ir.K(0), p.V())
+			e.when(ir.EQ, ent.V(), ir.K(0), func() {
+				e.b.Mov(p, spare.V())
+				e.b.Mov(spare, ir.K(0))
+				e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+			}, nil)
+		}, nil)
+		e.b.Op2(ir.And, p, ent.V(), ir.K(layout.AddrMask))
+		e.b.Op2(ir.Shr, ent, ent.V(), ir.K(layout.TagShift))
+		e.b.Continue(l, ir.NE, ent.V(), tag.V())
+		e.b.Fence() // the other side of the one above: the keys are those written before the entry
+		for i := range keys {
+			f := &gp.Tuple.Fields[i]
+			if f.Desc.Form.Words() == 1 && f.Desc.Form != layout.F64 && f.Null < 0 && keys[i].never() {
+				v := e.int(f.Name)
+				e.b.Load8(v, ir.At(p, f.Off))
+				e.b.Continue(l, ir.NE, v.V(), keys[i].a)
+				e.b.Clear(v)
+				continue
+			}
+			same := e.sameField(p, f, keys[i], true)
+			e.b.Continue(l, ir.EQ, same.V(), ir.K(0))
+			e.b.Clear(same)
+		}
+		e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+	})
+	e.b.Next(l)
+	e.b.Op2(ir.Add, slot, slot.V(), ir.K(1))
+	e.b.Op2(ir.And, slot, slot.V(), mask.V())
+	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	e.b.Clear(dir, mask, slot, tag, ent)
+}
+
+// spareTuples gives every lane with a row an unused tuple before its guard, in case that the
+// row makes a group. A lane keeps its tuple until it is used.
+func (e *emitter) spareTuples(size int) ir.Reg {
+	spare := e.perKernel("spare", ir.I64, 0)
+	e.insert(e.gpu.row, func() {
+		want := e.int("want")
+		e.b.Set(want, ir.EQ, spare.V(), ir.K(0))
+		e.b.Op2(ir.And, want, want.V(), e.gpu.has.V())
+		all := e.ballot("wanting", want.V())
+		e.when(ir.NE, all.V(), ir.K(0), func() {
+			out := e.position(all, size)
+			e.b.Sel(spare, ir.NE, want.V(), ir.K(0), out.V(), spare.V())
+			e.b.Clear(out)
+		}, nil)
+		e.b.Clear(want, all)
+	})
+	return spare
+}
+
+// resolve adds up the shares of lanes that met in one group and propagates the sums.
+//
+// All groups of the warp are added up at the same time: a lane takes the share of the next
+// lane above it in its group, whereupon every second lane of the group is done; after at most
+// five rounds the first lane of each group has the whole.
+func (e *emitter) resolve(group ir.Reg, shares []*share) {
+	e.b.Comment("lanes of one group add up")
+	w := e.gpu
+	act := e.ballot("rows", w.active.V())
+	e.when(ir.NE, act.V(), ir.K(0), func() {
+		mates, rank, first := e.int("mates"), e.int("rank"), e.int("first")
+		e.b.Op1(ir.Match, mates, group.V())
+		e.b.Op2(ir.And, mates, mates.V(), act.V())
+		e.b.Op2(ir.And, rank, mates.V(), w.below.V())
+		e.b.Op1(ir.Popcnt, rank, rank.V())
+		e.b.Set(first, ir.EQ, rank.V(), ir.K(0))
+		e.b.Op2(ir.And, first, first.V(), w.active.V())
+
+		var rest []*share
+		for _, s := range shares {
+			switch {
+			case s.all:
+				n := e.int(s.f.Name)
+				e.b.Op1(ir.Popcnt, n, mates.V())
+				s.v.a = n.V()
+			case s.one:
+				e.b.Op1(ir.Ballot, s.v.a.R, s.v.a)
+				e.b.Op2(ir.And, s.v.a.R, s.v.a, mates.V())
+				e.b.Op1(ir.Popcnt, s.v.a.R, s.v.a)
+			case s.fn == plan.AnyValue:
+				e.chosen(s, mates.V())
+				continue
+			default:
+				rest = append(rest, s)
+			}
+			if !s.v.null.IsImm() {
+				e.anyOf(s, mates.V())
+			}
+		}
+		if len(rest) > 0 {
+			e.addUp(mates, rank, rest)
+		}
+		e.when(ir.NE, first.V(), ir.K(0), func() {
+			for _, s := range shares {
+				e.propagate(group, s)
+			}
+		}, nil)
+		for _, s := range shares {
+			if s.all {
+				e.b.Clear(s.v.a.R)
+			}
+		}
+		e.b.Clear(mates, rank, first)
+	}, nil)
+	e.b.Clear(act)
+}
+
+// addUp folds the shares of each set of lanes into its first lane. mates is the lane's set,
+// rank its place in it; both are used up.
+func (e *emitter) addUp(mates, rank ir.Reg, shares []*share) {
+	// Only lanes above are of interest.
+	t := e.int("upto")
+	e.b.Op2(ir.Shl, t, ir.K(2), e.gpu.lane.V())
+	e.b.Op2(ir.Sub, t, t.V(), ir.K(1))
+	e.b.Op1(ir.Not, t, t.V())
+	e.b.Op2(ir.And, mates, mates.V(), t.V())
+	e.b.Clear(t)
+	e.loop(func(l int32) {
+		any := e.ballot("left", mates.V())
+		e.b.Break(l, ir.EQ, any.V(), ir.K(0))
+		next, alone := e.int("next"), e.int("alone")
+		e.b.Set(alone, ir.EQ, mates.V(), ir.K(0))
+		e.b.Op1(ir.Ctz, next, mates.V())
+		e.b.Sel(next, ir.NE, alone.V(), ir.K(0), e.gpu.lane.V(), next.V())
+		for _, s := range shares {
+			other := e.shuffled(s, ir.Shfl, next.V())
+			other.null = alone.V()
+			v := e.orNeutral(s, other.borrowed())
+			e.foldWords(s, v)
+			v.ownNull = false
+			e.free(v)
+			e.free(other)
+		}
+		// Lanes at odd places have been taken.
+		e.b.Op2(ir.And, next, rank.V(), ir.K(1))
+		taken := e.ballot("taken", next.V())
+		e.b.Op1(ir.Not, taken, taken.V())
+		e.b.Op2(ir.And, mates, mates.V(), taken.V())
+		e.b.Sel(mates, ir.NE, next.V(), ir.K(0), ir.K(0), mates.V())
+		e.b.Op2(ir.Shr, rank, rank.V(), ir.K(1))
+		e.b.Clear(any, next, alone, taken)
+	})
+}

@@ -1,0 +1,190 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// csvEncoder writes CSV or the text format.
+type csvEncoder struct {
+	w    *bufio.Writer
+	d    dialect
+	cols []catalog.ColumnDef
+	line []byte
+	// easy: what numbers, dates and the like are written with never needs quotes.
+	easy bool
+}
+
+func newCSVEncoder(w *bufio.Writer, format Format, cols []catalog.ColumnDef, opts Options) (*csvEncoder, error) {
+	e := &csvEncoder{w: w, d: opts.newDialect(format), cols: cols}
+	if e.d.delim == 0 {
+		e.d.delim = ','
+		if e.d.text {
+			e.d.delim = '\t'
+		}
+	}
+	if strings.IndexByte(e.d.null, e.d.delim) >= 0 {
+		return nil, diag.Errorf(diag.InvalidParameter, diag.NoPos, "COPY delimiter character must not appear in the NULL specification")
+	}
+	if e.d.hasQuote && strings.IndexByte(e.d.null, e.d.quote) >= 0 {
+		return nil, diag.Errorf(diag.InvalidParameter, diag.NoPos, "COPY quote character must not appear in the NULL specification")
+	}
+	e.easy = strings.IndexByte(",|;\t", e.d.delim) >= 0 && (e.d.text || strings.IndexByte(`"'`, e.d.quote) >= 0) &&
+		(e.d.null == "" || e.d.null[0] == '\\')
+	if opts.HasHeader && !opts.Header || e.d.text && !opts.HasHeader {
+		return e, nil
+	}
+	for i, c := range cols {
+		if i > 0 {
+			e.line = append(e.line, e.d.delim)
+		}
+		e.line = e.text(e.line, []byte(c.Name))
+	}
+	return e, e.endLine()
+}
+
+func (e *csvEncoder) endLine() error {
+	e.line = append(e.line, '\n')
+	_, err := e.w.Write(e.line)
+	e.line = e.line[:0]
+	return err
+}
+
+func (e *csvEncoder) finish() error { return nil }
+
+func (e *csvEncoder) write(rec arrow.RecordBatch) error {
+	if int(rec.NumCols()) != len(e.cols) {
+		return diag.Internalf("write csv", "a batch of %d columns for %d", rec.NumCols(), len(e.cols))
+	}
+	cells := make([]func(dst []byte, row int) []byte, len(e.cols))
+	for i := range cells {
+		if cells[i] = e.cell(rec.Column(i)); cells[i] == nil {
+			return diag.Unsupported(diag.NoPos, "column %q: writing %s as CSV", e.cols[i].Name, rec.Column(i).DataType())
+		}
+	}
+	for row := range int(rec.NumRows()) {
+		for i, cell := range cells {
+			if i > 0 {
+				e.line = append(e.line, e.d.delim)
+			}
+			if rec.Column(i).IsNull(row) {
+				e.line = append(e.line, e.d.null...)
+				continue
+			}
+			e.line = cell(e.line, row)
+		}
+		if err := e.endLine(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cell is how to write the values of a column.
+func (e *csvEncoder) cell(col arrow.Array) func([]byte, int) []byte {
+	if s, ok := col.(*array.String); ok {
+		return func(dst []byte, row int) []byte { return e.text(dst, stringBytes(s.Value(row))) }
+	}
+	plain := plainCell(col, e.d.text)
+	if plain == nil || e.easy {
+		return plain
+	}
+	var buf []byte
+	return func(dst []byte, row int) []byte {
+		buf = plain(buf[:0], row)
+		return e.text(dst, buf)
+	}
+}
+
+// plainCell is how to write values that are not texts, as PostgreSQL does; booleans in CSV
+// are true and false, which more programs understand than t and f.
+func plainCell(col arrow.Array, text bool) func([]byte, int) []byte {
+	switch c := col.(type) {
+	case *array.Boolean:
+		return func(dst []byte, row int) []byte {
+			switch v := c.Value(row); {
+			case text && v:
+				return append(dst, 't')
+			case text:
+				return append(dst, 'f')
+			default:
+				return strconv.AppendBool(dst, v)
+			}
+		}
+	case *array.Int16:
+		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
+	case *array.Int32:
+		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
+	case *array.Int64:
+		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, c.Value(row), 10) }
+	case *array.Float32:
+		return func(dst []byte, row int) []byte { return types.AppendFloat(dst, float64(c.Value(row)), 32) }
+	case *array.Float64:
+		return func(dst []byte, row int) []byte { return types.AppendFloat(dst, c.Value(row), 64) }
+	case *array.Decimal128:
+		scale := int(c.DataType().(*arrow.Decimal128Type).Scale)
+		return func(dst []byte, row int) []byte {
+			v := c.Value(row)
+			return types.AppendDecimal(dst, types.Int128{Lo: v.LowBits(), Hi: v.HighBits()}, scale)
+		}
+	case *array.Date32:
+		return func(dst []byte, row int) []byte { return types.AppendDate(dst, int64(c.Value(row))) }
+	case *array.Timestamp:
+		if c.DataType().(*arrow.TimestampType).Unit != arrow.Microsecond {
+			return nil
+		}
+		return func(dst []byte, row int) []byte { return types.AppendTimestamp(dst, int64(c.Value(row))) }
+	case *array.MonthDayNanoInterval:
+		return func(dst []byte, row int) []byte {
+			v := c.Value(row)
+			return types.AppendInterval(dst, v.Months, v.Days, v.Nanoseconds/1000)
+		}
+	case *array.Null:
+		return func(dst []byte, row int) []byte { return dst }
+	}
+	return nil
+}
+
+// text appends a text, in quotes or with escapes where it needs them.
+func (e *csvEncoder) text(dst, s []byte) []byte {
+	d := &e.d
+	if d.text {
+		return e.escape(dst, s)
+	}
+	if bytes.IndexByte(s, d.delim) < 0 && bytes.IndexByte(s, d.quote) < 0 && bytes.IndexByte(s, '\n') < 0 &&
+		bytes.IndexByte(s, '\r') < 0 && string(s) != d.null {
+		return append(dst, s...)
+	}
+	dst = append(dst, d.quote)
+	for _, c := range s {
+		if c == d.quote || c == d.escape {
+			dst = append(dst, d.escape)
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, d.quote)
+}
+
+// escape appends a text of the text format.
+func (e *csvEncoder) escape(dst, s []byte) []byte {
+	for _, c := range s {
+		switch {
+		case c == '\\' || c == e.d.delim:
+			dst = append(dst, '\\', c)
+		case c >= '\b' && c <= '\r':
+			dst = append(dst, '\\', "btnvfr"[c-'\b'])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}

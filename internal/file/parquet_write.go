@@ -1,0 +1,374 @@
+package file
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	pqfile "github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// parquetEncoder writes row groups, whose columns are encoded side by side.
+type parquetEncoder struct {
+	w     *pqfile.Writer
+	cols  []*parquetSink
+	group pqfile.BufferedRowGroupWriter
+	rows  int64 // of the group
+	limit int64
+}
+
+// parquetSink is a column being written.
+type parquetSink struct {
+	def  catalog.ColumnDef
+	w    pqfile.ColumnChunkWriter
+	defs []int16
+
+	// Values that are not NULL, one of them used.
+	bools  []bool
+	i32    []int32
+	i64    []int64
+	f32    []float32
+	f64    []float64
+	bytes  []parquet.ByteArray
+	fixed  []parquet.FixedLenByteArray
+	arena  []byte
+	length int // of fixed
+}
+
+var codecs = map[string]compress.Compression{
+	"": compress.Codecs.Snappy, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
+	"gzip": compress.Codecs.Gzip, "brotli": compress.Codecs.Brotli, "lz4": compress.Codecs.Lz4Raw,
+	"none": compress.Codecs.Uncompressed, "uncompressed": compress.Codecs.Uncompressed,
+}
+
+func newParquetEncoder(w io.Writer, cols []catalog.ColumnDef, opts Options) (*parquetEncoder, error) {
+	codec, ok := codecs[opts.Compression]
+	if !ok {
+		return nil, diag.Errorf(diag.InvalidParameter, diag.NoPos, "compression %q not recognized", opts.Compression)
+	}
+	if len(cols) == 0 {
+		return nil, diag.Unsupported(diag.NoPos, "writing a Parquet file without columns")
+	}
+	e := &parquetEncoder{limit: opts.RowGroupSize}
+	if e.limit <= 0 {
+		e.limit = defaultRowGroupSize
+	}
+	var names []sniffed
+	for _, c := range cols {
+		names = append(names, sniffed{text: c.Name})
+	}
+	var fields schema.FieldList
+	for i, name := range headerNames(names, len(cols)) { // the same name twice would confuse readers
+		s := &parquetSink{def: cols[i]}
+		node, err := s.node(name)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, node)
+		e.cols = append(e.cols, s)
+	}
+	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		return nil, err
+	}
+	props := parquet.NewWriterProperties(parquet.WithCompression(codec), parquet.WithCreatedBy("kelpie"),
+		parquet.WithMaxRowGroupLength(math.MaxInt64))
+	e.w, err = pqfile.NewParquetWriterWithError(onlyWriter{w}, root, pqfile.WithWriterProps(props))
+	return e, err
+}
+
+// onlyWriter hides Close from the library, which would close what is not its own.
+type onlyWriter struct{ io.Writer }
+
+// node is the Parquet schema of the column.
+func (s *parquetSink) node(name string) (schema.Node, error) {
+	rep := parquet.Repetitions.Optional
+	if s.def.NotNull {
+		rep = parquet.Repetitions.Required
+	}
+	t := s.def.Type
+	var phys parquet.Type
+	var logical schema.LogicalType = schema.NoLogicalType{}
+	switch t.Kind {
+	case types.Bool:
+		phys = parquet.Types.Boolean
+	case types.Int16:
+		phys, logical = parquet.Types.Int32, schema.NewIntLogicalType(16, true)
+	case types.Int32:
+		phys, logical = parquet.Types.Int32, schema.NewIntLogicalType(32, true)
+	case types.Int64:
+		phys, logical = parquet.Types.Int64, schema.NewIntLogicalType(64, true)
+	case types.Float32:
+		phys = parquet.Types.Float
+	case types.Float64:
+		phys = parquet.Types.Double
+	case types.Date:
+		phys, logical = parquet.Types.Int32, schema.DateLogicalType{}
+	case types.Timestamp:
+		phys, logical = parquet.Types.Int64, schema.NewTimestampLogicalType(false, schema.TimeUnitMicros)
+	case types.Text:
+		phys, logical = parquet.Types.ByteArray, schema.StringLogicalType{}
+	case types.Interval:
+		phys, logical, s.length = parquet.Types.FixedLenByteArray, schema.IntervalLogicalType{}, 12
+	case types.Unknown: // a column of NULLs
+		phys, logical = parquet.Types.Int32, schema.NullLogicalType{}
+	case types.Decimal:
+		logical = schema.NewDecimalLogicalType(int32(t.Prec), int32(t.Scale))
+		switch {
+		case t.Prec <= 9:
+			phys = parquet.Types.Int32
+		case t.Prec <= 18:
+			phys = parquet.Types.Int64
+		default:
+			phys, s.length = parquet.Types.FixedLenByteArray, decimalBytes(int(t.Prec))
+		}
+	default:
+		return nil, diag.Unsupported(diag.NoPos, "column %q: writing %s to Parquet", s.def.Name, t)
+	}
+	length := s.length
+	if length == 0 {
+		length = -1
+	}
+	return schema.NewPrimitiveNodeLogical(name, rep, logical, phys, length, -1)
+}
+
+// decimalBytes is how many bytes hold every signed number of so many digits.
+func decimalBytes(prec int) int {
+	return types.Pow10(prec).ToBig().BitLen()/8 + 1
+}
+
+func (e *parquetEncoder) write(rec arrow.RecordBatch) error {
+	if int(rec.NumCols()) != len(e.cols) {
+		return diag.Internalf("write parquet", "a batch of %d columns for %d", rec.NumCols(), len(e.cols))
+	}
+	for lo := int64(0); lo < rec.NumRows(); {
+		if e.group == nil {
+			if err := e.begin(); err != nil {
+				return err
+			}
+		}
+		n := min(rec.NumRows()-lo, e.limit-e.rows)
+		if err := e.rowsOf(rec, int(lo), int(lo+n)); err != nil {
+			return err
+		}
+		lo += n
+		if e.rows += n; e.rows == e.limit {
+			if err := e.end(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// begin starts a row group.
+func (e *parquetEncoder) begin() (err error) {
+	if e.group, err = e.w.AppendBufferedRowGroupChecked(); err != nil {
+		return err
+	}
+	for i, s := range e.cols {
+		if s.w, err = e.group.Column(i); err != nil {
+			return err
+		}
+	}
+	e.rows = 0
+	return nil
+}
+
+func (e *parquetEncoder) end() error {
+	g := e.group
+	e.group = nil
+	return g.Close()
+}
+
+func (e *parquetEncoder) finish() error {
+	if e.group != nil {
+		if err := e.end(); err != nil {
+			return err
+		}
+	}
+	return e.w.Close()
+}
+
+// rowsOf writes rows of a batch, some columns at a time.
+func (e *parquetEncoder) rowsOf(rec arrow.RecordBatch, lo, hi int) error {
+	errs := make([]error, len(e.cols))
+	tokens := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i, s := range e.cols {
+		wg.Go(func() {
+			tokens <- struct{}{}
+			defer func() { <-tokens }()
+			defer diag.Recover("write parquet", &errs[i])
+			errs[i] = s.write(rec.Column(i), lo, hi)
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes rows of a column.
+func (s *parquetSink) write(col arrow.Array, lo, hi int) error {
+	if s.def.NotNull && col.NullN() > 0 {
+		return diag.Errorf(diag.NotNullViolation, diag.NoPos, "null value in column %q, which is not to have any", s.def.Name)
+	}
+	s.bools, s.i32, s.i64, s.f32, s.f64 = s.bools[:0], s.i32[:0], s.i64[:0], s.f32[:0], s.f64[:0]
+	s.bytes, s.fixed, s.arena, s.defs = s.bytes[:0], s.fixed[:0], s.arena[:0], s.defs[:0]
+	var defs []int16
+	if !s.def.NotNull {
+		for row := lo; row < hi; row++ {
+			d := int16(1)
+			if col.IsNull(row) {
+				d = 0
+			}
+			s.defs = append(s.defs, d)
+		}
+		defs = s.defs
+	}
+	if !s.gather(col, lo, hi) {
+		return diag.Internalf("write parquet", "column %q of type %s is %s", s.def.Name, s.def.Type, col.DataType())
+	}
+	var err error
+	switch w := s.w.(type) {
+	case *pqfile.BooleanColumnChunkWriter:
+		_, err = w.WriteBatch(s.bools, defs, nil)
+	case *pqfile.Int32ColumnChunkWriter:
+		_, err = w.WriteBatch(s.i32, defs, nil)
+	case *pqfile.Int64ColumnChunkWriter:
+		_, err = w.WriteBatch(s.i64, defs, nil)
+	case *pqfile.Float32ColumnChunkWriter:
+		_, err = w.WriteBatch(s.f32, defs, nil)
+	case *pqfile.Float64ColumnChunkWriter:
+		_, err = w.WriteBatch(s.f64, defs, nil)
+	case *pqfile.ByteArrayColumnChunkWriter:
+		_, err = w.WriteBatch(s.bytes, defs, nil)
+	case *pqfile.FixedLenByteArrayColumnChunkWriter:
+		_, err = w.WriteBatch(s.fixed, defs, nil)
+	default:
+		err = fmt.Errorf("no writer for column %q", s.def.Name)
+	}
+	return err
+}
+
+// gather collects the values of rows that are not NULL. It returns false if the array is not of the column's
+// type.
+func (s *parquetSink) gather(col arrow.Array, lo, hi int) bool {
+	switch c := col.(type) {
+	case *array.Null:
+		return true
+	case *array.Boolean:
+		each(col, lo, hi, func(i int) { s.bools = append(s.bools, c.Value(i)) })
+	case *array.Int16:
+		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
+	case *array.Int32:
+		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, c.Value(i)) })
+	case *array.Date32:
+		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
+	case *array.Int64:
+		each(col, lo, hi, func(i int) { s.i64 = append(s.i64, c.Value(i)) })
+	case *array.Timestamp:
+		if c.DataType().(*arrow.TimestampType).Unit != arrow.Microsecond {
+			return false
+		}
+		each(col, lo, hi, func(i int) { s.i64 = append(s.i64, int64(c.Value(i))) })
+	case *array.Float32:
+		each(col, lo, hi, func(i int) { s.f32 = append(s.f32, c.Value(i)) })
+	case *array.Float64:
+		each(col, lo, hi, func(i int) { s.f64 = append(s.f64, c.Value(i)) })
+	case *array.String:
+		each(col, lo, hi, func(i int) { s.bytes = append(s.bytes, stringBytes(c.Value(i))) })
+	case *array.Decimal128:
+		return s.decimals(c, lo, hi)
+	case *array.MonthDayNanoInterval:
+		each(col, lo, hi, func(i int) { s.interval(c.Value(i)) })
+		s.cut()
+	default:
+		return false
+	}
+	return true
+}
+
+// each calls f for the rows that are not NULL.
+func each(col arrow.Array, lo, hi int, f func(i int)) {
+	if col.NullN() == 0 {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+		return
+	}
+	for i := lo; i < hi; i++ {
+		if col.IsValid(i) {
+			f(i)
+		}
+	}
+}
+
+func (s *parquetSink) decimals(c *array.Decimal128, lo, hi int) bool {
+	t := s.def.Type
+	if t.Kind != types.Decimal || c.DataType().(*arrow.Decimal128Type).Scale != int32(t.Scale) {
+		return false
+	}
+	each(c, lo, hi, func(i int) {
+		v := c.Value(i)
+		switch {
+		case t.Prec <= 9:
+			s.i32 = append(s.i32, int32(v.LowBits()))
+		case t.Prec <= 18:
+			s.i64 = append(s.i64, int64(v.LowBits()))
+		default:
+			var b [16]byte
+			binary.BigEndian.PutUint64(b[:], uint64(v.HighBits()))
+			binary.BigEndian.PutUint64(b[8:], v.LowBits())
+			s.put(b[16-s.length:])
+		}
+	})
+	s.cut()
+	return true
+}
+
+// interval keeps an interval. Parquet's have no sign and end at milliseconds; losing a part
+// without a word would be worse than an error.
+func (s *parquetSink) interval(v arrow.MonthDayNanoInterval) {
+	ms := v.Nanoseconds / 1e6
+	if v.Months < 0 || v.Days < 0 || ms < 0 || ms > math.MaxUint32 || v.Nanoseconds%1e6 != 0 {
+		text := types.AppendInterval(nil, v.Months, v.Days, v.Nanoseconds/1000)
+		panic(diag.Errorf(diag.IntervalOverflow, diag.NoPos, "interval %q cannot be stored in Parquet", text).
+			WithDetail("column %q", s.def.Name).
+			WithHint("Parquet has no negative intervals and no microseconds in them: cast the column to VARCHAR"))
+	}
+	var b [12]byte
+	binary.LittleEndian.PutUint32(b[:], uint32(v.Months))
+	binary.LittleEndian.PutUint32(b[4:], uint32(v.Days))
+	binary.LittleEndian.PutUint32(b[8:], uint32(ms))
+	s.put(b[:])
+}
+
+// put keeps a value of fixed length; cut makes slices of all, once the arena does not move any more.
+func (s *parquetSink) put(b []byte) { s.arena = append(s.arena, b...) }
+
+func (s *parquetSink) cut() {
+	for i := 0; i < len(s.arena); i += s.length {
+		s.fixed = append(s.fixed, s.arena[i:i+s.length])
+	}
+}
+
+// stringBytes is the bytes of a string, in place.
+func stringBytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

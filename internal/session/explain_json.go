@@ -1,0 +1,157 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// The JSON document of EXPLAIN (FORMAT json). Keys come in the order of the fields.
+
+type jsonExplain struct {
+	Statement string         `json:"statement,omitempty"`
+	Plan      any            `json:"plan,omitempty"`
+	Pipelines []jsonPipeline `json:"pipelines,omitempty"`
+	IR        []code         `json:"ir,omitempty"`
+	X64       []code         `json:"x64,omitempty"`
+	PTX       []code         `json:"ptx,omitempty"`
+	Optimizer []jsonPass     `json:"optimizer,omitempty"`
+	Summary   *jsonSummary   `json:"summary,omitempty"`
+}
+
+type jsonPipeline struct {
+	Name   string     `json:"name"`
+	After  []string   `json:"after"`
+	Source jsonPart   `json:"source"`
+	Ops    []jsonPart `json:"operators"`
+	Sink   jsonPart   `json:"sink"`
+	// With ANALYZE.
+	Stats *jsonPipelineStats `json:"stats,omitempty"`
+}
+
+type jsonPart struct {
+	Kind   string   `json:"kind"`
+	Text   string   `json:"text"`
+	More   []string `json:"more,omitempty"`
+	ID     int      `json:"id,omitempty"`   // of the plan's operator
+	Rows   float64  `json:"rows,omitempty"` // estimate
+	Actual *int64   `json:"actual_rows,omitempty"`
+	Note   string   `json:"note,omitempty"` // sinks, with ANALYZE
+}
+
+type jsonPipelineStats struct {
+	ExecuteMS *float64 `json:"execute_ms,omitempty"`
+	CompileMS *float64 `json:"compile_ms,omitempty"`
+	Morsels   int64    `json:"morsels"`
+	Variants  int      `json:"variants"`
+	RowsIn    int64    `json:"rows_in"`
+	Skipped   int64    `json:"skipped_rows"`
+}
+
+type jsonPass struct {
+	Name string  `json:"pass"`
+	MS   float64 `json:"ms"`
+}
+
+type jsonSummary struct {
+	Rows       int64    `json:"rows"`
+	ParseMS    *float64 `json:"parse_ms,omitempty"`
+	PlanMS     *float64 `json:"plan_ms,omitempty"`
+	CompileMS  *float64 `json:"compile_ms,omitempty"`
+	ExecuteMS  *float64 `json:"execute_ms,omitempty"`
+	TotalMS    *float64 `json:"total_ms,omitempty"`
+	PeakMemory int64    `json:"peak_memory_bytes"`
+	Threads    int      `json:"threads"`
+}
+
+// document is the explanation as JSON.
+func (x *explanation) document() (string, error) {
+	doc := jsonExplain{Statement: x.note}
+	if x.forms["plan"] {
+		doc.Plan = plan.JSONValue(x.prog.Query, x.rowsOf)
+	}
+	if x.forms["pipelines"] {
+		for i, t := range pipe.Describe(x.prog) {
+			doc.Pipelines = append(doc.Pipelines, x.jsonPipeline(t, i))
+		}
+	}
+	if x.forms["ir"] {
+		doc.IR = x.code("ir")
+	}
+	if x.forms["x64"] {
+		doc.X64 = x.code("x64")
+	}
+	if x.forms["ptx"] {
+		doc.PTX = x.code("ptx")
+	}
+	if x.verbose {
+		for _, p := range x.passes {
+			doc.Optimizer = append(doc.Optimizer, jsonPass{p.Name, *millis(p.Time)})
+		}
+	}
+	if x.stats != nil && x.summary {
+		s := &jsonSummary{Rows: x.rows, PeakMemory: x.stats.PeakMemory, Threads: x.set.Threads}
+		if x.explainOptions.timing {
+			t := x.timing
+			s.ParseMS, s.PlanMS, s.CompileMS, s.ExecuteMS, s.TotalMS =
+				millis(t.Parse), millis(t.Plan), millis(t.Compile), millis(t.Exec), millis(t.Total())
+		}
+		doc.Summary = s
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // a < b should read so
+	e.SetIndent("", "  ")
+	if err := e.Encode(doc); err != nil {
+		return "", err
+	}
+	return string(bytes.TrimRight(b.Bytes(), "\n")), nil
+}
+
+func (x *explanation) jsonPipeline(t *pipe.Text, i int) jsonPipeline {
+	out := jsonPipeline{Name: t.Pipeline.Name(), After: []string{}, Ops: []jsonPart{}}
+	for _, id := range t.After {
+		out.After = append(out.After, x.prog.Pipelines[id].Name())
+	}
+	out.Source = x.jsonPart(t, i, -1)
+	for k := range t.Ops {
+		out.Ops = append(out.Ops, x.jsonPart(t, i, k))
+	}
+	out.Sink = x.jsonPart(t, i, len(t.Ops))
+	if x.stats != nil {
+		st := &x.stats.Pipelines[i]
+		out.Stats = &jsonPipelineStats{Morsels: st.Morsels, Variants: st.Variants, RowsIn: st.RowsIn, Skipped: st.SkippedRows}
+		if x.explainOptions.timing {
+			out.Stats.ExecuteMS, out.Stats.CompileMS = millis(st.Exec), millis(st.Compile)
+		}
+	}
+	return out
+}
+
+func (x *explanation) jsonPart(t *pipe.Text, i, k int) jsonPart {
+	p := t.At(k)
+	out := jsonPart{Kind: p.Kind, Text: p.What, More: p.More}
+	if p.Node != nil {
+		out.ID, out.Rows = p.Node.Props().ID, p.Node.Props().Rows
+	}
+	if x.stats == nil {
+		return out
+	}
+	st := &x.stats.Pipelines[i]
+	if k == len(t.Ops) {
+		out.Note = st.Note
+	} else {
+		rows := st.OpRows[k]
+		out.Actual = &rows
+	}
+	return out
+}
+
+// millis is a duration in milliseconds, to the microsecond.
+func millis(d time.Duration) *float64 {
+	f := float64(d.Microseconds()) / 1000
+	return &f
+}

@@ -1,0 +1,272 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// lines is the explanation as text, a row of the result for each line.
+func (x *explanation) lines() []string {
+	var parts []string
+	if x.note != "" {
+		parts = append(parts, x.note)
+	}
+	asked := 0
+	for _, on := range x.forms {
+		if on {
+			asked++
+		}
+	}
+	for _, form := range explainForms {
+		if !x.forms[form] {
+			continue
+		}
+		text := x.form(form)
+		if asked > 1 {
+			text = "-- " + form + "\n" + text
+		}
+		parts = append(parts, text)
+	}
+	if s := x.summaryText(); s != "" {
+		parts = append(parts, s)
+	}
+	for i := range parts {
+		parts[i] = strings.TrimRight(parts[i], "\n")
+	}
+	return strings.Split(strings.Join(parts, "\n\n"), "\n")
+}
+
+// form is one stage as text.
+func (x *explanation) form(form string) string {
+	switch form {
+	case "plan":
+		return plan.FormatWith(x.prog.Query, x.planNote)
+	case "pipelines":
+		return x.pipelines()
+	}
+	var parts []string
+	for _, c := range x.code(form) {
+		if c.Error != "" {
+			mark := map[string]string{"ir": ";", "x64": ";", "ptx": "//"}[form]
+			parts = append(parts, fmt.Sprintf("%s %s: %s", mark, c.Pipeline, c.Error))
+			continue
+		}
+		parts = append(parts, strings.TrimRight(c.Text, "\n"))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// planNote stands behind an operator of the plan.
+func (x *explanation) planNote(n plan.Node) string {
+	estimate := ""
+	if r := n.Props().Rows; r > 0 {
+		estimate = "~" + plan.FormatRows(r)
+	}
+	if s := x.rowsNote(n, estimate); s != "" {
+		return "  " + s
+	}
+	return ""
+}
+
+// rowsNote tells rows that were counted and, in parentheses, expected.
+func (x *explanation) rowsNote(n plan.Node, estimate string) string {
+	rows, ok := x.rowsOf(n)
+	switch {
+	case !ok:
+		return estimate
+	case estimate == "":
+		return "rows " + strconv.FormatInt(rows, 10)
+	}
+	return fmt.Sprintf("rows %d (%s)", rows, estimate)
+}
+
+// pipelines prints every pipeline with what is known of it.
+func (x *explanation) pipelines() string {
+	var parts []string
+	for i, t := range pipe.Describe(x.prog) {
+		head := ""
+		if x.stats != nil {
+			head = x.pipelineHead(&x.stats.Pipelines[i])
+		}
+		lines := t.Lines(head, func(k int) string { return x.partNote(t, i, k) })
+		parts = append(parts, strings.Join(lines, "\n"))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// pipelineHead tells time and morsels of a pipeline.
+func (x *explanation) pipelineHead(st *exec.PipelineStats) string {
+	var list []string
+	if x.explainOptions.timing {
+		list = append(list, ms(st.Exec), "compiled in "+ms(st.Compile))
+	}
+	list = append(list, count(st.Morsels, "morsel"), count(int64(st.Variants), "variant"))
+	if st.SkippedRows > 0 {
+		list = append(list, fmt.Sprintf("%d of %d rows skipped by zone maps", st.SkippedRows, st.SkippedRows+st.RowsIn))
+	}
+	return strings.Join(list, ", ")
+}
+
+// partNote tells the rows that left part k of pipeline i, or how its sink was organized.
+func (x *explanation) partNote(t *pipe.Text, i, k int) string {
+	estimate := t.Estimate(k)
+	if x.stats == nil {
+		return estimate
+	}
+	st := &x.stats.Pipelines[i]
+	switch {
+	case k == len(t.Ops):
+		return st.Note
+	case k >= 0 && !t.Changes(k):
+		return ""
+	case estimate == "":
+		return fmt.Sprintf("rows %d", st.OpRows[k])
+	}
+	return fmt.Sprintf("rows %d (%s)", st.OpRows[k], estimate)
+}
+
+// summaryText says where the time went.
+func (x *explanation) summaryText() string {
+	var out []string
+	if x.verbose {
+		var list []string
+		for _, p := range x.passes {
+			list = append(list, p.Name+" "+ms(p.Time))
+		}
+		out = append(out, "optimizer: "+strings.Join(list, ", "))
+	}
+	if x.stats != nil && x.summary {
+		t := x.timing
+		if x.explainOptions.timing {
+			out = append(out, fmt.Sprintf("parse %s, plan %s, compile %s, execute %s, total %s",
+				ms(t.Parse), ms(t.Plan), ms(t.Compile), ms(t.Exec), ms(t.Total())))
+		}
+		out = append(out, fmt.Sprintf("%s, peak memory %s, %s", count(x.rows, "row"), bytesText(x.stats.PeakMemory), count(int64(x.set.Threads), "thread")))
+		if x.explainOptions.timing && x.forms["pipelines"] {
+			out = append(out, "times are those of whole pipelines: their operators run as one loop")
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// code is one pipeline's generated code, or why there is none.
+type code struct {
+	Pipeline string `json:"pipeline"`
+	Text     string `json:"text,omitempty"`
+	Error    string `json:"error,omitempty"`
+}
+
+// code lists the generated code of each pipeline: after ANALYZE what ran, else what is
+// predicted. The GPU's is always predicted.
+func (x *explanation) code(form string) []code {
+	opts := x.session.options(&x.set)
+	if form == "ptx" {
+		var out []code
+		for _, l := range exec.Explain(x.prog, opts, ir.GPU) {
+			c := code{Pipeline: l.Pipeline.Name()}
+			err := l.Err
+			if err == nil {
+				c.Text, err = device.ListGPU(l.Fragment.Func)
+			}
+			if err != nil {
+				c.Text, c.Error = "", "not for the GPU: "+reason(err)
+			}
+			out = append(out, c)
+		}
+		return out
+	}
+	var out []code
+	list := func(p *pipe.Pipeline, fs []*emit.Fragment, err error) {
+		c := code{Pipeline: p.Name()}
+		var texts []string
+		for _, f := range fs {
+			var text string
+			if err == nil {
+				text, err = listing(form, f)
+				texts = append(texts, text)
+			}
+		}
+		if c.Text = strings.Join(texts, "\n"); err != nil {
+			c.Text, c.Error = "", reason(err)
+		}
+		out = append(out, c)
+	}
+	if x.stats != nil {
+		for i, p := range x.prog.Pipelines {
+			list(p, x.stats.Pipelines[i].Fragments, nil)
+		}
+		return out
+	}
+	for _, l := range exec.Explain(x.prog, opts, ir.CPU) {
+		var fs []*emit.Fragment
+		if l.Err == nil {
+			fs = append(fs, l.Fragment)
+		}
+		list(l.Pipeline, fs, l.Err)
+	}
+	return out
+}
+
+// listing is a function's code and that of the functions which fill its lookup tables.
+func listing(form string, f *emit.Fragment) (string, error) {
+	fs := []*ir.Func{f.Func}
+	for _, l := range f.Luts {
+		fs = append(fs, l.Frag.Func)
+	}
+	var texts []string
+	for _, f := range fs {
+		text := f.String()
+		if form == "x64" {
+			var err error
+			if text, err = device.ListCPU(f); err != nil {
+				return "", err
+			}
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+// reason is an error without its code.
+func reason(err error) string {
+	var e *diag.Error
+	if errors.As(err, &e) {
+		return e.Msg
+	}
+	return err.Error()
+}
+
+func ms(d time.Duration) string {
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 3, 64) + " ms"
+}
+
+func count(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.FormatInt(n, 10) + " " + what + "s"
+}
+
+// bytesText is a size with one digit after the point.
+func bytesText(n int64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	f, i := float64(n), 0
+	for f >= 1024 && i < len(units)-1 {
+		f, i = f/1024, i+1
+	}
+	if i == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", f, units[i])
+}

@@ -1,0 +1,59 @@
+package session
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// AppendCell appends the text of value i of a result's column, as psql would show it; nothing for
+// NULL. It is what clients that speak text print.
+func AppendCell(dst []byte, col arrow.Array, i int) []byte {
+	if col.IsNull(i) {
+		return dst
+	}
+	switch c := col.(type) {
+	case *array.String:
+		return append(dst, c.Value(i)...)
+	case *array.Decimal128:
+		x := c.Value(i)
+		scale := c.DataType().(*arrow.Decimal128Type).Scale
+		return types.AppendDecimal(dst, types.Int128{Lo: x.LowBits(), Hi: x.HighBits()}, int(scale))
+	}
+	return Cell(col, i).AppendText(dst)
+}
+
+// Cell is value i of a result's column.
+func Cell(col arrow.Array, i int) types.Value {
+	if col.IsNull(i) {
+		return types.NullOf(types.TUnknown)
+	}
+	switch c := col.(type) {
+	case *array.Boolean:
+		return types.BoolValue(c.Value(i))
+	case *array.Int16:
+		return types.IntValue(types.TInt16, int64(c.Value(i)))
+	case *array.Int32:
+		return types.IntValue(types.TInt32, int64(c.Value(i)))
+	case *array.Int64:
+		return types.IntValue(types.TInt64, c.Value(i))
+	case *array.Float32:
+		return types.FloatValue(types.TFloat32, float64(c.Value(i)))
+	case *array.Float64:
+		return types.FloatValue(types.TFloat64, c.Value(i))
+	case *array.Date32:
+		return types.DateValue(int64(c.Value(i)))
+	case *array.Timestamp:
+		return types.IntValue(types.TTimestamp, int64(c.Value(i)))
+	case *array.MonthDayNanoInterval:
+		x := c.Value(i)
+		return types.IntervalValue(x.Months, x.Days, x.Nanoseconds/1000)
+	case *array.Decimal128:
+		x, t := c.Value(i), c.DataType().(*arrow.Decimal128Type)
+		return types.DecimalValue(types.TDecimal(int(t.Precision), int(t.Scale)), types.Int128{Lo: x.LowBits(), Hi: x.HighBits()})
+	case *array.String:
+		return types.TextValue(c.Value(i))
+	}
+	return types.NullOf(types.TUnknown)
+}

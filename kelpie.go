@@ -1,0 +1,112 @@
+package kelpie
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/session"
+)
+
+// DB is a database in memory. Its methods may be called from several goroutines.
+type DB struct {
+	inner  *session.DB
+	config config
+	closed atomic.Bool
+}
+
+// Open makes an empty database. Options are the defaults of its sessions; an option that makes no
+// sense is an error here, not at the first query.
+func Open(opts ...Option) (*DB, error) {
+	db := &DB{inner: session.NewDB()}
+	for _, o := range opts {
+		o(&db.config)
+	}
+	if err := db.config.apply(session.New(db.inner)); err != nil {
+		return nil, export(err)
+	}
+	return db, nil
+}
+
+// Session opens a session: a user of the database with settings of its own (SET threads = 4).
+// It needs no closing.
+func (db *DB) Session() *Session {
+	s := session.New(db.inner)
+	_ = db.config.apply(s) // was tried by Open
+	return &Session{db: db, inner: s}
+}
+
+// Close ends the database: statements that start from now on fail. Results that are open can
+// still be read.
+func (db *DB) Close() error {
+	db.closed.Store(true)
+	return nil
+}
+
+// Table describes a table or view.
+type Table struct {
+	Name    string
+	View    bool
+	Columns []Column
+	Rows    int64 // 0 for a view
+	Bytes   int64 // what the table's columns take in memory, dictionaries not counted
+}
+
+// Tables lists tables and views by name.
+func (db *DB) Tables() []Table {
+	var out []Table
+	for _, name := range db.inner.Catalog.Names() {
+		rel, err := db.inner.Catalog.Lookup("", name)
+		if err != nil {
+			continue // dropped in between
+		}
+		t := Table{Name: name}
+		if stored, ok := rel.(*catalog.Table); ok {
+			snap := stored.Snapshot()
+			t.Rows, t.Bytes = snap.Rows, snap.MemBytes()
+			for _, c := range stored.Columns {
+				t.Columns = append(t.Columns, Column{c.Name, c.Type.String(), !c.NotNull})
+			}
+		} else {
+			t.View, t.Columns = true, db.viewColumns(name)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// viewColumns are the columns of a view; none if it does not fit its tables any more.
+func (db *DB) viewColumns(name string) []Column {
+	res, err := db.Session().Query(context.Background(), "DESCRIBE "+QuoteIdent(name))
+	if err != nil {
+		return nil
+	}
+	defer res.Close()
+	var out []Column
+	for res.Next() {
+		var c Column
+		var null string
+		if res.Scan(&c.Name, &c.Type, &null) != nil {
+			return nil
+		}
+		c.Nullable = null == "YES"
+		out = append(out, c)
+	}
+	return out
+}
+
+// Devices are the processors that can run queries in this process: "cpu", where there is a
+// translator for it, and "simt", a GPU simulated in Go that runs everywhere, slowly.
+func Devices() []string {
+	if device.HasCPU() {
+		return []string{"cpu", "simt"}
+	}
+	return []string{"simt"}
+}
+
+// errClosed is what a closed database answers.
+func errClosed() error {
+	return diag.Errorf(diag.AdminShutdown, diag.NoPos, "the database is closed")
+}

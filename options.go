@@ -1,0 +1,78 @@
+package kelpie
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/session"
+)
+
+// Option is a setting of Open.
+type Option func(*config)
+
+// config is what options write. Zero means: as session.DefaultSettings has it.
+type config struct {
+	settings []setting
+	progress func(Progress)
+}
+
+// setting is a SET that every session of the database begins with.
+type setting struct{ name, value string }
+
+func set(name, value string) Option {
+	return func(c *config) { c.settings = append(c.settings, setting{name, value}) }
+}
+
+// WithThreads bounds the threads of a query. Without it a query uses all processors.
+func WithThreads(n int) Option { return set("threads", strconv.Itoa(n)) }
+
+// WithMemoryLimit bounds the bytes that a query may take for its hash tables and results; a
+// query that needs more fails with SQLSTATE 53200. Zero, the default, is no limit.
+func WithMemoryLimit(bytes int64) Option { return set("memory_limit", strconv.FormatInt(bytes, 10)) }
+
+// WithDevice says where queries run: "cpu", the default, or "simt". See Devices.
+func WithDevice(name string) Option { return set("device", name) }
+
+// WithProgress asks to be told how far running statements are. f is called from one goroutine
+// at a time for each session and not more often than every 20 ms; it must be quick.
+func WithProgress(f func(Progress)) Option {
+	return func(c *config) { c.progress = f }
+}
+
+// Progress is how far a statement is. A query has several stages, each with rows of its own to
+// work through.
+type Progress struct {
+	Stage       string // such as "running" or "generating lineitem"
+	Done, Total int64  // rows
+}
+
+// apply gives a session the database's defaults.
+func (c *config) apply(s *session.Session) error {
+	for _, x := range c.settings {
+		if err := s.Set(x.name, x.value); err != nil {
+			return err
+		}
+	}
+	if c.progress != nil {
+		s.Progress = throttle(c.progress)
+	}
+	return nil
+}
+
+// throttle makes f quiet and lets one goroutine in at a time: the engine reports after every
+// morsel, from any of its workers.
+func throttle(f func(Progress)) func(stage string, done, total int64) {
+	var mu sync.Mutex
+	var last time.Time
+	return func(stage string, done, total int64) {
+		if !mu.TryLock() {
+			return // another worker is reporting: as good
+		}
+		defer mu.Unlock()
+		if now := time.Now(); now.Sub(last) >= 20*time.Millisecond {
+			last = now
+			f(Progress{stage, done, total})
+		}
+	}
+}
