@@ -59,6 +59,9 @@ const tickEvery = 1 << 15
 
 // fansOut reports a probe that can find many tuples for one row.
 func (e *emitter) fansOut() bool {
+	if e.Pipeline == nil { // a lookup table's function
+		return false
+	}
 	for _, op := range e.Pipeline.Ops {
 		if p, ok := op.(*pipe.Probe); ok && !e.Tables[p.Build].Kind.Unique() {
 			return true
