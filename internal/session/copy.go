@@ -2,11 +2,190 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/file"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
+// File loads a file as a table. The same file is read again only when it has changed.
+func (e env) File(path string, pos int) (*catalog.Table, error) {
+	src, err := file.Open(path, file.Options{})
+	if err != nil {
+		return nil, atPos(err, pos)
+	}
+	t, err := e.s.DB.files.get(e.s, src, path)
+	return t, atPos(err, pos)
+}
+
+// atPos gives an error of the file room a position in the statement.
+func atPos(err error, pos int) error {
+	if d, ok := err.(*diag.Error); ok {
+		return d.At(pos)
+	}
+	return at(err, pos)
+}
+
+// fileCache keeps tables loaded from files.
+type fileCache struct {
+	mu     sync.Mutex
+	tables map[string]*fileTable
+}
+
+type fileTable struct {
+	state string // names, sizes and times of the files
+	table *catalog.Table
+}
+
+func (c *fileCache) get(s *Session, src *file.Source, path string) (*catalog.Table, error) {
+	var state strings.Builder
+	for _, f := range src.Files() {
+		st, err := os.Stat(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintln(&state, f.Path, st.Size(), st.ModTime().UnixNano())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.tables[path]; f != nil && f.state == state.String() {
+		return f.table, nil
+	}
+	t := catalog.NewTable(path, src.Columns(), nil, column.DefaultOptions())
+	if _, err := src.Load(context.Background(), t, file.LoadOptions{Threads: s.Settings().Threads, Progress: s.fileProgress()}); err != nil {
+		return nil, err
+	}
+	if c.tables == nil {
+		c.tables = map[string]*fileTable{}
+	}
+	c.tables[path] = &fileTable{state.String(), t}
+	return t, nil
+}
+
+func (s *Session) fileProgress() func(done, total int64) {
+	if s.Progress == nil {
+		return nil
+	}
+	return func(done, total int64) { s.Progress("reading", done, total) }
+}
+
+var fileFormats = map[bind.Format]file.Format{bind.CSV: file.CSV, bind.Text: file.Text, bind.Parquet: file.Parquet}
+
+func fileOptions(b *bind.Copy) (file.Options, error) {
+	f, ok := fileFormats[b.Format]
+	if !ok {
+		return file.Options{}, diag.Unsupported(b.Pos, "COPY in %s format", b.Format)
+	}
+	if b.Stdio {
+		return file.Options{}, diag.Unsupported(b.Pos, "COPY with STDIN or STDOUT").WithHint("name a file")
+	}
+	return file.Options{Format: f, Header: b.Header, HasHeader: b.HasHeader, Delimiter: b.Delimiter, Quote: b.Quote, Escape: b.Escape,
+		Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize}, nil
+}
+
+// copy is COPY table FROM file and COPY (query) TO file.
 func (s *Session) copy(ctx context.Context, b *bind.Copy, t Timing) (*Result, error) {
-	return nil, diag.Unsupported(b.Pos, "COPY")
+	opts, err := fileOptions(b)
+	if err != nil {
+		return nil, err
+	}
+	if b.From {
+		return s.copyFrom(ctx, b, opts, t)
+	}
+	res, err := s.query(ctx, b.Query, t)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	start := time.Now()
+	cols := make([]catalog.ColumnDef, len(res.Columns))
+	for i, c := range res.Columns {
+		cols[i] = catalog.ColumnDef{Name: c.Name, Type: c.Type, NotNull: !c.Nullable}
+	}
+	w, err := file.NewWriter(b.Path, opts.Format, cols, opts)
+	if err != nil {
+		return nil, atPos(err, b.Pos)
+	}
+	for {
+		rec, err := res.Next()
+		if err == nil && ctx.Err() != nil {
+			err = diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+		}
+		if err == nil && rec != nil {
+			err = w.Write(rec)
+			rec.Release()
+		}
+		if err != nil {
+			w.Abort()
+			return nil, atPos(err, b.Pos)
+		}
+		if rec == nil {
+			break
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, atPos(err, b.Pos)
+	}
+	tm := res.Timing
+	tm.Exec += time.Since(start)
+	return done(fmt.Sprintf("COPY %d", res.Rows), tm), nil
+}
+
+func (s *Session) copyFrom(ctx context.Context, b *bind.Copy, opts file.Options, t Timing) (*Result, error) {
+	start := time.Now()
+	if opts.Format != file.Parquet {
+		for _, ord := range b.Columns {
+			opts.Columns = append(opts.Columns, b.Table.Columns[ord])
+		}
+	}
+	src, err := file.Open(b.Path, opts)
+	if err != nil {
+		return nil, atPos(err, b.Pos)
+	}
+	load := file.LoadOptions{Threads: s.Settings().Threads, Columns: b.Columns, Progress: s.fileProgress()}
+	if opts.Format == file.Parquet { // columns have names there
+		if load.Columns, err = src.MapByName(b.Table); err != nil {
+			return nil, atPos(err, b.Pos)
+		}
+	}
+	if load.Defaults, err = s.defaults(ctx, b.Table, load.Columns); err != nil {
+		return nil, err
+	}
+	n, err := src.Load(ctx, b.Table, load)
+	if err != nil {
+		return nil, atPos(err, b.Pos)
+	}
+	t.Exec = time.Since(start)
+	return done(fmt.Sprintf("COPY %d", n), t), nil
+}
+
+// defaults are the values of columns that a file does not have.
+func (s *Session) defaults(ctx context.Context, t *catalog.Table, have []int) ([]types.Value, error) {
+	out := make([]types.Value, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = types.NullOf(c.Type)
+		if c.Default == "" || slices.Contains(have, i) {
+			continue
+		}
+		res, err := s.Query(ctx, "SELECT "+c.Default)
+		if err != nil {
+			return nil, err
+		}
+		v, err := types.Assign(res.Values()[0][0], c.Type)
+		res.Close()
+		if err != nil {
+			return nil, at(err, -1)
+		}
+		out[i] = v
+	}
+	return out, nil
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
-	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
 // env is what a statement of this session may refer to.
@@ -29,9 +28,3 @@ func (e env) View(name string) (*catalog.View, bool) {
 }
 
 func (e env) TableNames() []string { return e.s.DB.Catalog.Names() }
-
-func (e env) File(path string, pos int) (*catalog.Table, error) {
-	return nil, diag.Unsupported(pos, "reading files")
-}
-
-type fileCache struct{}
