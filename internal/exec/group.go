@@ -56,6 +56,9 @@ func (s *groupSink) newGroups(expect int64) (*groups, error) {
 		}
 	case emit.ArrayGroups:
 		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * s.plan.Tuple.Size)
+		if err == nil && s.r.gpu != nil {
+			s.neutralSlots(g)
+		}
 	case emit.DenseGroups:
 		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * 8)
 	default:
@@ -162,6 +165,9 @@ func (s *groupSink) finish() error {
 		gs = append(gs, g)
 	}
 	s.result = Rows{Tuple: s.plan.Tuple}
+	if s.r.gpu != nil {
+		return s.gather(gs[0])
+	}
 	switch s.plan.Mode {
 	case emit.HashGroups:
 		return s.finishHash(gs)

@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -252,11 +253,15 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 	store64(w.ctx+emit.CtxLo, 0)
 	store64(w.ctx+emit.CtxHi, uint64(l.Len))
 	store64(w.ctx+emit.CtxCur, uint64(out))
+	defer w.close()
+	if l.Frag.Func.Target == ir.GPU {
+		_, err := r.launch(w, 0, l.Len)
+		return out, err
+	}
 	status := k.Call(pointer(w.ctx))
 	if status != 0 {
 		return 0, l.Frag.Errors[status-1]
 	}
-	w.close()
 	return out, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"runtime"
 
+	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -18,7 +19,8 @@ import (
 // pipelines are emitted in their order, their sinks tell the layouts of tuples, and
 // statistics stand for the facts.
 
-// Listing is a pipeline's function as it will probably be compiled.
+// Listing is the function of a pipeline, or of one of its stages, as it will probably be
+// compiled.
 type Listing struct {
 	Pipeline *pipe.Pipeline
 	Fragment *emit.Fragment
@@ -38,7 +40,13 @@ func Explain(prog *pipe.Program, opts Options, target ir.Target) []Listing {
 	}
 	var out []Listing
 	for _, q := range prog.Pipelines {
-		out = append(out, p.pipeline(q, target))
+		parts := q.Stages // between which Go computes something
+		if len(parts) == 0 {
+			parts = []*pipe.Pipeline{q}
+		}
+		for _, part := range parts {
+			out = append(out, p.pipeline(part, target))
+		}
 	}
 	return out
 }
@@ -71,21 +79,25 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 		out.Err = err
 		return out
 	}
-	// The CPU's function decides the layouts, whatever the target.
+	if target == ir.GPU {
+		req.Target, req.Device = target, "gpu"
+		if device.HasCPU() {
+			req.LutTarget = ir.CPU
+		}
+	}
 	f, err := emit.Pipeline(req)
 	if err == nil {
 		p.note(q, f)
-		if target != ir.CPU {
-			req.Target, req.Sink, req.Group = target, f.Sink, f.Group
-			f, err = emit.Pipeline(req)
+		if err = ir.Verify(f.Func); err == nil {
+			out.Fragment = f
+		}
+	} else if target != ir.CPU { // what comes after it needs to know its layout all the same
+		req.Target, req.LutTarget = ir.CPU, 0
+		if f, err := emit.Pipeline(req); err == nil {
+			p.note(q, f)
 		}
 	}
-	if err == nil {
-		err = ir.Verify(f.Func)
-	}
-	if out.Err = err; err == nil {
-		out.Fragment = f
-	}
+	out.Err = err
 	return out
 }
 
@@ -105,6 +117,12 @@ func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) error {
 		req.Rows = src.Scan.Snap.Rows
 		p.filters(src, req)
 		req.Shapes = firstShapes(src.Scan, req.Filters)
+	case *pipe.Stage:
+		s := p.sinks[src]
+		if s == nil {
+			return missing(src)
+		}
+		req.Tuple, req.Rows = s.tuple, s.rows
 	case *pipe.Constants:
 		req.Tuple, req.Rows = constantsTuple(p.prog.Query.Cols, src), int64(len(src.Rows))
 	case *pipe.Buffer:
@@ -185,6 +203,8 @@ func (p *predictor) note(q *pipe.Pipeline, f *emit.Fragment) {
 		return
 	}
 	switch k := q.Sink.(type) {
+	case *pipe.Stage:
+		s.rows = f.MaxRows
 	case *pipe.Collect:
 		s.rows = expected(k.Node)
 	case *pipe.Aggregate:

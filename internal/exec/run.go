@@ -28,6 +28,11 @@ type Options struct {
 	NoReduce   bool  // leave semi-join filters out
 	Listing    bool  // keep the generated functions, with comments that say more (EXPLAIN)
 	Progress   func(done, total int64)
+
+	Device string // "" and "cpu": machine code; "simt": the simulated GPU
+	Grid   int    // GPU: blocks per launch, 0: by the rows
+	Block  int    // GPU: threads per block, 0: some
+	NoCPU  bool   // GPU: make lookup tables there, too, as where there is no CPU translator
 }
 
 // Result is a finished query: its rows, and what is needed to read them. Close gives the
@@ -67,6 +72,8 @@ type PipelineStats struct {
 	OpRows        map[int]int64    // rows that left operator i; -1: the source
 	Note          string           // how the sink was organized
 	Fragments     []*emit.Fragment // the generated functions, one per variant, if Options.Listing
+	Launches      int64            // GPU
+	Lanes         device.LaneStats // GPU: what all launches did together
 }
 
 // run is the state of a query while it runs.
@@ -82,8 +89,12 @@ type run struct {
 	codes  []device.Kernel
 	pools  map[*emit.Fragment]uintptr
 	zero   uintptr
+	gpu    *device.Simt    // nil: the CPU
+	shown  map[uintptr]int // query memory that the GPU knows, with sizes
 	stats  Stats
 	keep   []any
+
+	filtering time.Duration // spent on semi-join filters for the pipeline being compiled
 
 	stop atomic.Bool
 	mu   sync.Mutex
@@ -107,6 +118,9 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 		}
 	}()
 	defer diag.Recover("exec", &err)
+	if opts.Device == "simt" {
+		r.gpu, r.shown = device.NewSimt(), map[uintptr]int{}
+	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++
 	}
@@ -148,13 +162,16 @@ func (r *run) pipeline(p *pipe.Pipeline) error {
 	if err != nil {
 		return err
 	}
-	st.Compile = time.Since(start)
+	// Making semi-join filters is part of the work, not of compiling.
+	filtering := r.filtering
+	r.filtering = 0
+	st.Compile = time.Since(start) - filtering
 	r.stats.Compile += st.Compile
 	start = time.Now()
 	if err := job.execute(); err != nil {
 		return err
 	}
-	st.Exec = time.Since(start)
+	st.Exec = time.Since(start) + filtering
 	r.stats.Exec += st.Exec
 	return nil
 }
@@ -184,8 +201,8 @@ func (r *run) fail(err error) {
 // compile emits and translates a request.
 func (r *run) compile(req emit.Request) (*emit.Fragment, device.Kernel, error) {
 	req.Cols = r.prog.Query.Cols
-	req.Target = ir.CPU
 	req.Tables = r.tables
+	r.deviceRequest(&req)
 	f, err := emit.Pipeline(req)
 	if err != nil {
 		return nil, nil, err
@@ -199,6 +216,9 @@ func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
 		if err := ir.Verify(f.Func); err != nil {
 			return nil, diag.Internalf("emit", "%v\n%s", err, f.Func)
 		}
+	}
+	if f.Func.Target == ir.GPU {
+		return device.CompileSimt(f.Func)
 	}
 	k, err := device.CompileCPU(f.Func)
 	if err != nil {

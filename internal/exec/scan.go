@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math/bits"
+	"time"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -179,68 +180,102 @@ func (k *keyFilter) share(scan *plan.Scan, id plan.ColID) float64 {
 	return 0
 }
 
-// keyFilter builds the filter of key number i of the finished table.
+// keyFilter builds the filter of key number i of the finished table, once.
 func (b *buildSink) keyFilter(i int) (*keyFilter, error) {
 	if f := b.filters[i]; f != nil {
 		return f, nil
 	}
-	off := uintptr(b.tuple.Fields[i].Off)
-	null := b.tuple.Fields[i].Null
-	k := &keyFilter{rng: layout.Between(0, 0)}
-	lo, hi, first := int64(0), int64(-1), true
-	each := func(f func(x int64)) {
-		b.all.Each(func(a uintptr) bool {
-			if null < 0 || load8(a+uintptr(null)) == 0 {
-				f(int64(load64(a + off)))
-			}
-			return true
-		})
-	}
-	each(func(x int64) {
-		if first {
-			lo, hi, first = x, x, false
-		}
-		lo, hi = min(lo, x), max(hi, x)
-	})
-	if first { // an empty build side: nothing passes
-		k.rng = layout.Between(1, 0)
-	} else {
-		k.rng = layout.Between(lo, hi)
-	}
+	start := time.Now()
+	defer func() { b.r.filtering += time.Since(start) }()
+	k := &keyFilter{}
 	b.filters[i] = k
-	span := uint64(hi) - uint64(lo) + 1
-	rows := b.all.Len()
-	switch {
-	case first:
-		k.kind = emit.RangeOnly
-	case span <= maxBitmap*8:
-		k.kind = emit.Bitmap
-		a, err := b.r.mem.alloc(int(span/8) + 16)
-		if err != nil {
-			return nil, err
-		}
-		bm := bytesAt(a, int(span/8)+1)
-		each(func(x int64) { bm[uint64(x-lo)>>3] |= 1 << (uint64(x-lo) & 7) })
-		k.addr = a
-		for _, w := range words(a, int(span/64)+1) {
-			k.count += int64(bits.OnesCount64(w))
-		}
-	default:
-		k.kind = emit.Bloom
-		k.bits = uint8(max(bits.Len64(uint64(rows)/4), 6))
-		n := 1 << k.bits
-		a, err := b.r.mem.alloc(n * 8)
-		if err != nil {
-			return nil, err
-		}
-		ws := words(a, n)
-		each(func(x int64) {
-			h := hashInt(x)
-			ws[h>>(64-k.bits)] |= 1<<(h&63) | 1<<(h>>6&63)
-		})
-		k.addr, k.count = a, rows
+	if i == 0 && b.table.Kind == layout.Direct && b.table.Rows > 0 {
+		return k, k.fromSlots(b)
 	}
+	xs := b.keyValues(i)
+	if len(xs) == 0 { // nothing passes
+		k.rng = layout.Between(1, 0)
+		return k, nil
+	}
+	lo, hi := xs[0], xs[0]
+	for _, x := range xs {
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	k.rng = layout.Between(lo, hi)
+	span := uint64(hi) - uint64(lo) + 1
+	if span-1 < maxBitmap*8 {
+		bm, err := k.bitmap(b, span)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range xs {
+			d := uint64(x - lo)
+			bm[d>>6] |= 1 << (d & 63)
+		}
+		k.countBits(bm)
+		return k, nil
+	}
+	k.kind = emit.Bloom
+	k.bits = uint8(max(bits.Len64(uint64(len(xs))/4), 6))
+	a, err := b.r.mem.alloc(8 << k.bits)
+	if err != nil {
+		return nil, err
+	}
+	ws := words(a, 1<<k.bits)
+	for _, x := range xs {
+		h := hashInt(x)
+		ws[h>>(64-k.bits)] |= 1<<(h&63) | 1<<(h>>6&63)
+	}
+	k.addr, k.count = a, int64(len(xs))
 	return k, nil
+}
+
+// keyValues lists the values of key number i, NULLs left out.
+func (b *buildSink) keyValues(i int) []int64 {
+	off, null, size := uintptr(b.tuple.Fields[i].Off), b.tuple.Fields[i].Null, uintptr(b.tuple.Size)
+	xs := make([]int64, 0, b.all.Len())
+	for _, p := range b.all.Pieces {
+		for a, end := p.Addr, p.Addr+uintptr(p.N)*size; a < end; a += size {
+			if null < 0 || load8(a+uintptr(null)) == 0 {
+				xs = append(xs, int64(load64(a+off)))
+			}
+		}
+	}
+	return xs
+}
+
+// fromSlots takes the set from a table that is addressed by the key.
+func (k *keyFilter) fromSlots(b *buildSink) error {
+	t := b.table
+	k.rng = layout.Between(t.Min, t.Min+t.Span-1)
+	bm, err := k.bitmap(b, uint64(t.Span))
+	if err != nil {
+		return err
+	}
+	for i, s := range halves(t.Slots, int(t.Span)) {
+		if s != 0 {
+			bm[i>>6] |= 1 << (i & 63)
+		}
+	}
+	k.count = t.Rows
+	return nil
+}
+
+// bitmap makes the filter an empty bitmap.
+func (k *keyFilter) bitmap(b *buildSink, span uint64) ([]uint64, error) {
+	n := int(span/64) + 1
+	a, err := b.r.mem.alloc(n * 8)
+	if err != nil {
+		return nil, err
+	}
+	k.kind, k.addr = emit.Bitmap, a
+	return words(a, n), nil
+}
+
+func (k *keyFilter) countBits(bm []uint64) {
+	for _, w := range bm {
+		k.count += int64(bits.OnesCount64(w))
+	}
 }
 
 // hashInt is the hash that generated code computes for one integer.

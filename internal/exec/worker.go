@@ -64,7 +64,7 @@ func (j *job) execute() error {
 		perWorker = int64(r.MorselRows)
 	}
 	n := int(min(int64(r.Threads), (j.total+perWorker-1)/perWorker))
-	if n <= 1 {
+	if n <= 1 || r.gpu != nil {
 		var err error
 		func() {
 			defer diag.Recover("generated code", &err)
@@ -125,6 +125,9 @@ func (j *job) work(id int) error {
 	if fixed {
 		rows = j.r.MorselRows
 	}
+	if j.r.gpu != nil {
+		rows, fixed = j.launchRows(), true
+	}
 	attached := false
 	for {
 		m, ok := j.feed.next(rows)
@@ -182,6 +185,9 @@ func adapt(rows, did int, took time.Duration) int {
 
 // run calls the generated code on rows lo…hi of the current range.
 func (w *worker) run(lo, hi int) error {
+	if w.r.gpu != nil {
+		return w.launch(lo, hi)
+	}
 	store64(w.ctx+emit.CtxLo, uint64(lo))
 	store64(w.ctx+emit.CtxHi, uint64(hi))
 	for {
@@ -314,6 +320,8 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 			x = j.filters[word.Index].addr
 		case emit.WordCount:
 			x = 0
+		case emit.WordLiteral:
+			x = uintptr(v.frag.Literals[word.Index])
 		default:
 			continue
 		}
