@@ -1,7 +1,10 @@
 package exec
 
 import (
+	"math"
 	"math/bits"
+	"slices"
+	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -85,25 +88,58 @@ func (s *buildSink) finish() error {
 	return s.buckets()
 }
 
+// tasks cuts the tuples into stretches that threads share out among themselves.
+func (s *buildSink) tasks() []Piece {
+	const most = 1 << 15
+	var out []Piece
+	for _, p := range s.all.Pieces {
+		for lo := 0; lo < p.N; lo += most {
+			out = append(out, Piece{p.Addr + uintptr(lo*s.tuple.Size), min(most, p.N-lo)})
+		}
+	}
+	return out
+}
+
+// each runs f on every tuple, on all threads; f must be safe for that.
+func (s *buildSink) each(f func(a uintptr)) error {
+	size := uintptr(s.tuple.Size)
+	tasks := s.tasks()
+	return s.r.parallel(len(tasks), func(i int) error {
+		t := tasks[i]
+		for a, end := t.Addr, t.Addr+uintptr(t.N)*size; a < end; a += size {
+			f(a)
+		}
+		return s.r.canceled()
+	})
+}
+
+// alone reports that one thread does the work: then nothing needs to be atomic.
+func (s *buildSink) alone() bool { return s.r.Threads == 1 || s.table.Rows < 1<<14 }
+
 // contiguous moves all tuples into one array.
 func (s *buildSink) contiguous() error {
 	if len(s.all.Pieces) == 1 {
 		s.table.Tuples = s.all.Pieces[0].Addr
 		return nil
 	}
-	n := int(s.all.Len())
-	a, err := s.r.mem.alloc(n*s.tuple.Size + 64)
+	n, size := int(s.all.Len()), s.tuple.Size
+	a, err := s.r.mem.alloc(n*size + 64)
 	if err != nil {
 		return err
 	}
-	at := a
-	for _, p := range s.all.Pieces {
-		k := p.N * s.tuple.Size
-		copy(bytesAt(at, k), bytesAt(p.Addr, k))
-		at += uintptr(k)
+	at := make([]uintptr, len(s.all.Pieces))
+	to := a
+	for i, p := range s.all.Pieces {
+		at[i] = to
+		to += uintptr(p.N * size)
 	}
+	err = s.r.parallel(len(at), func(i int) error {
+		p := s.all.Pieces[i]
+		copy(bytesAt(at[i], p.N*size), bytesAt(p.Addr, p.N*size))
+		return nil
+	})
 	s.replace(a, n)
-	return nil
+	return err
 }
 
 // replace makes the array at a the home of all tuples.
@@ -113,28 +149,38 @@ func (s *buildSink) replace(a uintptr, n int) {
 	if n > 0 {
 		s.all.Pieces = []Piece{{a, n}}
 	}
-
 	s.workers = make([]*buffer, len(s.workers))
+}
+
+// keyRange is the smallest and the largest value of the field at off.
+func (s *buildSink) keyRange(off uintptr) (lo, hi int64, err error) {
+	tasks := s.tasks()
+	los, his := make([]int64, len(tasks)), make([]int64, len(tasks))
+	size := uintptr(s.tuple.Size)
+	err = s.r.parallel(len(tasks), func(i int) error {
+		t := tasks[i]
+		l, h := int64(math.MaxInt64), int64(math.MinInt64)
+		for a, end := t.Addr+off, t.Addr+uintptr(t.N)*size; a < end; a += size {
+			x := int64(load64(a))
+			l, h = min(l, x), max(h, x)
+		}
+		los[i], his[i] = l, h
+		return nil
+	})
+	return slices.Min(los), slices.Max(his), err
 }
 
 // dense makes a table addressed by the key itself if the keys lie close together.
 func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
-	t, n, size := s.table, int(s.table.Rows), s.tuple.Size
+	t, n := s.table, int(s.table.Rows)
 	off := uintptr(f.Off)
 	if n == 0 {
 		t.Kind = layout.Direct
 		return true, nil
 	}
-	lo, hi := int64(0), int64(0)
-	first := true
-	for _, p := range s.all.Pieces {
-		for a, end := p.Addr+off, p.Addr+uintptr(p.N*size); a < end; a += uintptr(size) {
-			x := int64(load64(a))
-			if first {
-				lo, hi, first = x, x, false
-			}
-			lo, hi = min(lo, x), max(hi, x)
-		}
+	lo, hi, err := s.keyRange(off)
+	if err != nil {
+		return false, err
 	}
 	span := uint64(hi) - uint64(lo) + 1
 	if span == 0 || span > uint64(8*n+4096) || n >= 1<<31 {
@@ -149,51 +195,78 @@ func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
 	}
 	t.Min, t.Span, t.Slots = lo, int64(span), slots
 	idx := halves(slots, int(span)+2)
-	a := t.Tuples + off
-	unique := true
-	for i := range n {
-		k := int64(load64(a)) - lo
-		if idx[k] != 0 {
-			unique = false
-			break
-		}
-		idx[k] = uint32(i + 1)
-		a += uintptr(size)
+	unique, err := s.fillDirect(idx, off)
+	if err != nil {
+		return false, err
 	}
 	if unique {
 		t.Kind = layout.Direct
 		return true, nil
 	}
-	// Duplicates: count, prefix sum, scatter.
 	clear(idx)
-	a = t.Tuples + off
-	for range n {
-		idx[int64(load64(a))-lo+2]++
-		a += uintptr(size)
+	t.Kind = layout.DenseBuckets
+	return true, s.scatterDense(idx, off)
+}
+
+// fillDirect enters every tuple's number at its key's place; it gives up at a duplicate.
+func (s *buildSink) fillDirect(idx []uint32, off uintptr) (unique bool, err error) {
+	t, size := s.table, uintptr(s.tuple.Size)
+	if s.alone() {
+		a := t.Tuples + off
+		for i := range uint32(t.Rows) {
+			k := int64(load64(a)) - t.Min
+			if idx[k] != 0 {
+				return false, nil
+			}
+			idx[k] = i + 1
+			a += size
+		}
+		return true, s.r.canceled()
+	}
+	var twice atomic.Bool
+	err = s.each(func(a uintptr) {
+		k := int64(load64(a+off)) - t.Min
+		if !atomic.CompareAndSwapUint32(&idx[k], 0, uint32((a-t.Tuples)/size)+1) {
+			twice.Store(true)
+		}
+	})
+	return !twice.Load(), err
+}
+
+// scatterDense sorts the tuples by key: count, prefix sum, scatter. While scattering, the begin of
+// each key's tuples moves up to its end, which is the begin of the next; hence the shift by one.
+func (s *buildSink) scatterDense(idx []uint32, off uintptr) error {
+	t, size := s.table, s.tuple.Size
+	count := func(a uintptr) { idx[int64(load64(a+off))-t.Min+2]++ }
+	next := func(k int64) uint32 { idx[k]++; return idx[k] - 1 }
+	if !s.alone() {
+		count = func(a uintptr) { atomic.AddUint32(&idx[int64(load64(a+off))-t.Min+2], 1) }
+		next = func(k int64) uint32 { return atomic.AddUint32(&idx[k], 1) - 1 }
+	}
+	if err := s.each(count); err != nil {
+		return err
 	}
 	for k := 2; k < len(idx); k++ {
 		idx[k] += idx[k-1]
 	}
-	to, err := s.r.mem.alloc(n*size + 64)
+	to, err := s.r.mem.alloc(int(t.Rows)*size + 64)
 	if err != nil {
-		return false, err
+		return err
 	}
-	from := t.Tuples
-	for i := range n {
-		src := from + uintptr(i*size)
-		k := int64(load64(src+off)) - lo + 1
-		copyTuple(to+uintptr(idx[k])*uintptr(size), src, size)
-		idx[k]++
-	}
-	s.r.mem.free(from)
-	s.replace(to, n)
-	t.Kind = layout.DenseBuckets
-	return true, nil
+	err = s.each(func(a uintptr) {
+		k := next(int64(load64(a+off)) - t.Min + 1)
+		copyTuple(to+uintptr(k)*uintptr(size), a, size)
+	})
+	s.r.mem.free(t.Tuples)
+	s.replace(to, int(t.Rows))
+	return err
 }
 
 // copyTuple copies size bytes, a multiple of 8.
 func copyTuple(to, from uintptr, size int) {
-	copy(words(to, size/8), words(from, size/8))
+	for i := uintptr(0); i < uintptr(size); i += 8 {
+		store64(to+i, load64(from+i))
+	}
 }
 
 // open makes an open-addressing table if all hashes differ: then keys are unique.
@@ -206,26 +279,37 @@ func (s *buildSink) open() (done bool, err error) {
 	}
 	dir := words(slots, 1<<t.Bits)
 	mask := uint64(len(dir) - 1)
-	unique := true
-	err = s.all.poll(s.r, func(a uintptr) bool {
+	var twice atomic.Bool
+	alone := s.alone()
+	err = s.each(func(a uintptr) {
 		h := load64(a)
 		tag := h >> layout.TagShift
+		mine := tag<<layout.TagShift | uint64(a)
 		for i := h & mask; ; i = (i + 1) & mask {
 			e := dir[i]
 			if e == 0 {
-				dir[i] = tag<<layout.TagShift | uint64(a)
-				return true
+				if alone {
+					dir[i] = mine
+					return
+				}
+				if atomic.CompareAndSwapUint64(&dir[i], 0, mine) {
+					return
+				}
+				e = atomic.LoadUint64(&dir[i])
 			}
 			if e>>layout.TagShift == tag && load64(uintptr(e&layout.AddrMask)) == h {
-				unique = false
-				return false
+				twice.Store(true)
+				return
+			}
+			if i&0xff == 0 && twice.Load() {
+				return // no use going on
 			}
 		}
 	})
 	if err != nil {
 		return false, err
 	}
-	if !unique {
+	if twice.Load() {
 		s.r.mem.free(slots)
 		return false, nil
 	}
@@ -249,11 +333,17 @@ func (s *buildSink) buckets() error {
 	}
 	dir := words(slots, count+1)
 	shift := 64 - t.Bits
-	err = s.all.poll(s.r, func(a uintptr) bool {
+	alone := s.alone()
+	err = s.each(func(a uintptr) {
 		h := load64(a)
-		dir[1+h>>shift] += 1 << 16
-		dir[1+h>>shift] |= 1 << (h >> layout.FilterShift & 15)
-		return true
+		e, bit := &dir[1+h>>shift], uint64(1)<<(h>>layout.FilterShift&15)
+		if alone {
+			*e = (*e + 1<<16) | bit
+			return
+		}
+		if atomic.AddUint64(e, 1<<16)&bit == 0 {
+			atomic.OrUint64(e, bit)
+		}
 	})
 	if err != nil {
 		return err
@@ -266,16 +356,19 @@ func (s *buildSink) buckets() error {
 		dir[b] = at<<16 | dir[b]&0xffff
 		at += k * uint64(size)
 	}
-	err = s.all.poll(s.r, func(a uintptr) bool {
+	step := uint64(size) << 16
+	err = s.each(func(a uintptr) {
 		e := &dir[1+load64(a)>>shift]
-		copyTuple(uintptr(*e>>16), a, size)
-		*e += uint64(size) << 16
-		return true
+		var end uint64
+		if alone {
+			*e += step
+			end = *e
+		} else {
+			end = atomic.AddUint64(e, step)
+		}
+		copyTuple(uintptr(end>>16)-uintptr(size), a, size)
 	})
-	if err != nil {
-		return err
-	}
 	t.Slots = slots
 	s.replace(to, n)
-	return nil
+	return err
 }
