@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reeflective/readline"
-
 	"github.com/kelpiedb/kelpie"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -28,60 +26,72 @@ var keywords = func() []string {
 	return slices.Compact(words)
 }()
 
-// completions offers what can stand at the cursor: columns of t after "t.", else columns and tables,
-// then functions and keywords. It does not parse: while a statement is typed it seldom can.
-func (s *shell) completions(line []rune, cursor int) readline.Completions {
-	before := string(line[:min(cursor, len(line))])
+// candidates are the words that can stand at the cursor: columns of t after "t.", else columns, tables,
+// functions and keywords. It does not parse: a statement that is being typed seldom can be.
+func (s *shell) candidates(text string, pos int) (start int, words []string) {
+	before := text[:pos]
 	if strings.HasPrefix(before, `\`) && !strings.Contains(before, " ") {
-		c := readline.CompleteValues(shellCommands...)
-		c.PREFIX = before
-		return c
+		return 0, matching(before, shellCommands)
 	}
-	start := len(before)
+	start = len(before)
 	for start > 0 && wordByte(before[start-1]) {
 		start--
 	}
 	prefix := before[start:]
 	tables := s.db.Tables()
 	if start > 0 && before[start-1] == '.' {
-		return completion(prefix, memberColumns(tables, before[:start-1], string(line)), "column")
+		return start, matching(prefix, memberColumns(tables, before[:start-1], text))
 	}
-	var names, columns []string
+	wantsTable := strings.HasPrefix(before, `\`) || slices.Contains(beforeTable, lastWord(before[:start]))
+	var names []string
 	for _, t := range tables {
 		names = append(names, kelpie.QuoteIdent(t.Name))
+		if wantsTable {
+			continue
+		}
 		// Columns of tables that the statement names; of all tables as long as it names none.
-		if mentions(string(line), t.Name) || !mentionsAny(string(line), tables) {
+		if mentions(text, t.Name) || !mentionsAny(text, tables) {
 			for _, c := range t.Columns {
-				columns = append(columns, kelpie.QuoteIdent(c.Name))
+				names = append(names, kelpie.QuoteIdent(c.Name))
 			}
 		}
 	}
-	words := append(strings.Fields(functions), keywords...)
-	if prefix != "" && prefix == strings.ToUpper(prefix) && prefix != strings.ToLower(prefix) {
-		for i, w := range words {
-			words[i] = strings.ToUpper(w)
+	if wantsTable || prefix == "" { // a list of every keyword helps nobody
+		return start, matching(prefix, names)
+	}
+	for _, w := range append(strings.Fields(functions), keywords...) {
+		if prefix == strings.ToUpper(prefix) && prefix != strings.ToLower(prefix) {
+			w = strings.ToUpper(w)
 		}
+		names = append(names, w)
 	}
-	all := completion(prefix, columns, "column").Merge(completion(prefix, names, "table"))
-	if prefix != "" { // a list of every keyword helps nobody
-		all = all.Merge(completion(prefix, words, "keyword"))
-	}
-	all.PREFIX = prefix
-	return all
+	return start, matching(prefix, names)
 }
 
-// completion keeps the values that begin with the prefix, each once, under a heading.
-func completion(prefix string, values []string, tag string) readline.Completions {
+// beforeTable are the words after which a table must follow.
+var beforeTable = []string{"from", "join", "into", "update", "describe", "truncate"}
+
+// lastWord is the last word of a text, in lower case.
+func lastWord(text string) string {
+	words := strings.FieldsFunc(text, notWord)
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.ToLower(words[len(words)-1])
+}
+
+func notWord(r rune) bool { return r < 0x80 && !wordByte(byte(r)) }
+
+// matching keeps the words that begin with the prefix, in any case, each once.
+func matching(prefix string, words []string) []string {
 	var keep []string
-	for _, v := range values {
-		if len(v) >= len(prefix) && strings.EqualFold(v[:len(prefix)], prefix) {
-			keep = append(keep, v)
+	for _, w := range words {
+		if len(w) >= len(prefix) && strings.EqualFold(w[:len(prefix)], prefix) {
+			keep = append(keep, w)
 		}
 	}
 	slices.Sort(keep)
-	c := readline.CompleteValues(slices.Compact(keep)...).Tag(tag + "s")
-	c.PREFIX = prefix
-	return c
+	return slices.Compact(keep)
 }
 
 // memberColumns are the columns after "name.": of the table of that name, or of the one that has
@@ -92,7 +102,7 @@ func memberColumns(tables []kelpie.Table, before, line string) []string {
 		start--
 	}
 	name := strings.ToLower(before[start:])
-	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r > 0x7f || !wordByte(byte(r)) })
+	words := strings.FieldsFunc(strings.ToLower(line), notWord)
 	for i, w := range words {
 		if w == name && i > 0 {
 			table := words[i-1]
@@ -117,8 +127,7 @@ func memberColumns(tables []kelpie.Table, before, line string) []string {
 }
 
 func mentions(line, name string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(line, func(r rune) bool { return r <= 0x7f && !wordByte(byte(r)) }),
-		func(w string) bool { return strings.EqualFold(w, name) })
+	return slices.ContainsFunc(strings.FieldsFunc(line, notWord), func(w string) bool { return strings.EqualFold(w, name) })
 }
 
 func mentionsAny(line string, tables []kelpie.Table) bool {

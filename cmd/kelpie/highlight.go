@@ -5,36 +5,38 @@ import (
 	"strings"
 )
 
-// highlight colors a line while it is typed: keywords bold, strings green, numbers cyan, comments
-// dim. Terminals that want no color say so with NO_COLOR, which the shell checks.
-func highlight(line []rune) string {
-	text := string(line)
-	var b strings.Builder
+// SGR codes of the colors of a statement.
+const (
+	bold  = 1
+	dim   = 2
+	green = 32
+	cyan  = 36
+)
+
+// highlight gives each byte of a statement its color while it is typed.
+func highlight(text string) []uint8 {
+	styles := make([]uint8, len(text))
 	for i := 0; i < len(text); {
 		end, kind := token(text, i)
-		if end < 0 {
+		if end < 0 { // an open string or comment
 			end = len(text)
 		}
-		part := text[i:end]
-		style := ""
-		switch {
+		style := uint8(0)
+		switch part := text[i:end]; {
 		case kind == tokenString:
-			style = "32"
+			style = green
 		case kind == tokenNumber:
-			style = "36"
-		case kind == tokenSpace && strings.TrimSpace(part) != "":
-			style = "2"
+			style = cyan
+		case kind == tokenSpace && strings.TrimSpace(part) != "": // a comment
+			style = dim
 		case kind == tokenWord && isKeyword(part):
-			style = "1"
+			style = bold
 		}
-		if style == "" {
-			b.WriteString(part)
-		} else {
-			b.WriteString("\x1b[" + style + "m" + part + "\x1b[0m")
+		for ; i < end; i++ {
+			styles[i] = style
 		}
-		i = end
 	}
-	return b.String()
+	return styles
 }
 
 func isKeyword(word string) bool {

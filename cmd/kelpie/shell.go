@@ -9,10 +9,8 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/reeflective/readline"
-	"github.com/reeflective/readline/inputrc"
-
 	"github.com/kelpiedb/kelpie"
+	"github.com/kelpiedb/kelpie/cmd/kelpie/internal/edit"
 )
 
 // shell is the interactive shell.
@@ -20,24 +18,25 @@ type shell struct {
 	*runner
 	db     *kelpie.DB
 	engine *engineFlags
-	edit   *readline.Shell
-	depth  int // of \i files that run each other
+	screen *os.File // where the user looks
+	editor *edit.Editor
 }
 
 func newShell(db *kelpie.DB, r *runner, engine *engineFlags) *shell {
-	s := &shell{runner: r, db: db, engine: engine, edit: readline.NewShell(inputrc.WithApp("kelpie"))}
-	s.edit.Prompt.Primary(func() string { return "kelpie> " })
-	s.edit.Prompt.Secondary(func() string { return "   ...> " })
-	s.edit.Config.Set("multiline-column", false)
-	s.edit.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
-	s.edit.Completer = s.completions
-	s.edit.SyntaxHighlighter = highlight
+	screen := os.Stdout
+	if !isTerminal(screen) && isTerminal(os.Stderr) {
+		screen = os.Stderr // kelpie > file: only results belong into the file
+	}
+	s := &shell{runner: r, db: db, engine: engine, screen: screen, editor: edit.New(os.Stdin, screen)}
+	s.editor.Prompt = "kelpie> "
+	s.editor.More = "   ...> "
+	s.editor.Complete = complete
+	s.editor.Candidates = s.candidates
+	if os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
+		s.editor.Styles = highlight
+	}
 	if path := stateFile("history"); path != "" {
-		// The editor wants the file to be there.
-		if f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND, 0o600); err == nil {
-			f.Close()
-			s.edit.History.AddFromFile("kelpie", path)
-		}
+		s.editor.History = edit.LoadHistory(path)
 	}
 	return s
 }
@@ -46,17 +45,17 @@ func newShell(db *kelpie.DB, r *runner, engine *engineFlags) *shell {
 var errQuit = errors.New("quit")
 
 func (s *shell) run() error {
-	fmt.Printf("%s on %s, %d thread%s. Statements end with ; and \\? tells more.\n", versionText(), s.engine.device, s.engine.threads, plural(s.engine.threads))
+	fmt.Fprintf(s.screen, "%s on %s, %d thread%s\nStatements end with a semicolon; \\? tells more.\n\n",
+		versionText(), s.engine.device, s.engine.threads, plural(s.engine.threads))
 	if err := s.engine.runnable(); err != nil {
-		fmt.Println("WARNING:", err)
+		fmt.Fprintln(s.screen, "WARNING:", err)
 	}
 	for {
-		line, err := s.edit.Readline()
+		line, err := s.editor.Read()
 		switch {
-		case errors.Is(err, readline.ErrInterrupt): // Ctrl-C: the line is given up
+		case errors.Is(err, edit.ErrInterrupt): // Ctrl-C: the line is given up
 			continue
 		case errors.Is(err, io.EOF): // Ctrl-D
-			fmt.Println(`\q`)
 			return nil
 		case err != nil:
 			return err

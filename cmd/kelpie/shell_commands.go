@@ -80,7 +80,7 @@ func toggle(flag *bool, arg, what string) error {
 	return nil
 }
 
-// include runs a file. Files may run files, but not themselves for ever.
+// include runs the statements of a file.
 func (s *shell) include(ctx context.Context, name string) error {
 	if name == "" {
 		return fmt.Errorf(`\i needs the name of a file`)
@@ -136,6 +136,8 @@ func humanBytes(n int64) string {
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	case n >= 1e6:
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
 	}
-	return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	return fmt.Sprintf("%d B", n)
 }

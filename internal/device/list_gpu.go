@@ -5,5 +5,5 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ptx"
 )
 
-// ListGPU is the PTX module of a function as text. It needs no GPU.
-func ListGPU(f *ir.Func) (string, error) { return ptx.Translate(f) }
+// ListGPU is the PTX module of functions as text. It needs no GPU.
+func ListGPU(fs ...*ir.Func) (string, error) { return ptx.Translate(fs...) }

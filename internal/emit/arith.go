@@ -19,22 +19,26 @@ func (e *emitter) toFloat(v value) ir.Reg {
 	case layout.F64:
 		e.b.FMov(r, v.a.R)
 	case layout.I128:
-		// high × 2^64 + low, the low half unsigned; two roundings, like any double.
-		h := e.float("fhi")
-		hi, own := e.reg(v.b, "hi")
+		// high × 2^64 + low, the low half unsigned; two roundings, like any double. What 64 bits
+		// hold is converted as such: a small negative number is a difference of large ones.
+		h, sign := e.float("fhi"), e.int("sign")
+		hi, ownHi := e.reg(v.b, "hi")
 		e.b.Op1(ir.I2F, h, hi.V())
-		if own {
-			e.b.Clear(hi)
-		}
 		e.b.FConst(r, floatBits(1<<64))
 		e.b.Op2(ir.FMul, h, h.V(), r.V())
-		lo, own := e.reg(v.a, "lo")
+		lo, ownLo := e.reg(v.a, "lo")
 		e.b.Op1(ir.U2F, r, lo.V())
-		if own {
+		e.b.Op2(ir.FAdd, r, r.V(), h.V())
+		e.b.Op1(ir.I2F, h, lo.V())
+		e.b.Op2(ir.Sar, sign, lo.V(), ir.K(63))
+		e.b.FSel(r, ir.EQ, sign.V(), hi.V(), h, r)
+		if ownHi {
+			e.b.Clear(hi)
+		}
+		if ownLo {
 			e.b.Clear(lo)
 		}
-		e.b.Op2(ir.FAdd, r, r.V(), h.V())
-		e.b.Clear(h)
+		e.b.Clear(h, sign)
 	default:
 		a, own := e.reg(v.a, "i")
 		e.b.Op1(ir.I2F, r, a.V())
@@ -153,6 +157,7 @@ func (e *emitter) abs(x *plan.Call) value {
 		d := layout.Desc{Type: x.T, Form: layout.I128, Range: layout.TypeRange(x.T)}
 		return value{d: d, a: lo.V(), b: hi.V(), ownA: true, ownB: true}.withNull(n, own)
 	}
+	v = e.harmless(v)
 	s, r := e.int("sign"), e.int("abs")
 	e.b.Op2(ir.Sar, s, v.a, ir.K(63))
 	e.b.Op2(ir.Xor, r, v.a, s.V())
@@ -160,33 +165,20 @@ func (e *emitter) abs(x *plan.Call) value {
 	e.b.Clear(s)
 	rng := v.d.Range.Union(v.d.Range.Neg())
 	rng.Lo = types.Int128{}
+	limit := layout.TypeRange(x.T)
+	if limit.Fits64() && !(rng.Known && rng.Hi.Cmp(limit.Hi) <= 0) { // the least INTEGER has no opposite
+		e.rangeCheck(r, limit, n, overflow(x.T, x.Pos))
+	}
 	e.free(v)
-	return intVal(x.T, r, layout.TypeRange(x.T).Intersect(rng)).withNull(n, own)
+	return intVal(x.T, r, limit.Intersect(rng)).withNull(n, own)
 }
 
 // mathCall is floor, ceil, trunc, round, sqrt and sign.
 func (e *emitter) mathCall(x *plan.Call) value {
 	v := e.eval(x.Args[0])
 	n, own := e.anyNull(v)
-	if x.Op == plan.Sign && v.d.Form == layout.I64 {
-		r, t := e.int("sign"), e.int("neg")
-		e.b.Set(r, ir.GT, v.a, ir.K(0))
-		e.b.Set(t, ir.LT, v.a, ir.K(0))
-		e.b.Op2(ir.Sub, r, r.V(), t.V())
-		e.b.Clear(t)
-		e.free(v)
-		if x.T.IsFloat() {
-			f := e.float("sign")
-			e.b.Op1(ir.I2F, f, r.V())
-			e.b.Clear(r)
-			return value{d: layout.Desc{Type: x.T, Form: layout.F64}, a: f.V(), ownA: true}.withNull(n, own)
-		}
-		scale := int64(1)
-		if x.T.Kind == types.Decimal {
-			scale = int64(types.Pow10(int(x.T.Scale)).Lo)
-			e.b.Op2(ir.Mul, r, r.V(), ir.K(scale))
-		}
-		return intVal(x.T, r, layout.Between(-scale, scale)).withNull(n, own)
+	if x.Op == plan.Sign {
+		return e.sign(x, v).withNull(n, own)
 	}
 	if v.d.Form != layout.F64 {
 		if v.d.Type.Kind == types.Decimal {
@@ -219,6 +211,41 @@ func (e *emitter) mathCall(x *plan.Call) value {
 	e.b.Op1(op, d, v.a)
 	e.free(v)
 	return value{d: layout.Desc{Type: x.T, Form: layout.F64}, a: d.V(), ownA: true}.withNull(n, own)
+}
+
+// sign is -1, 0 or 1 in the operand's own type; v is used up.
+func (e *emitter) sign(x *plan.Call, v value) value {
+	r, t := e.int("sign"), e.int("neg")
+	switch v.d.Form {
+	case layout.F64:
+		z := e.float("zero")
+		e.b.FConst(z, 0)
+		e.b.FSet(r, ir.GT, v.a.R, z)
+		e.b.FSet(t, ir.LT, v.a.R, z)
+		e.b.Clear(z)
+	case layout.I128:
+		e.b.Op2(ir.Or, r, v.a, v.b)
+		e.b.Set(r, ir.NE, r.V(), ir.K(0))
+		e.b.Set(t, ir.LT, v.b, ir.K(0))
+		e.b.Op2(ir.Add, t, t.V(), t.V()) // 1 for both signs, less 2
+	default:
+		e.b.Set(r, ir.GT, v.a, ir.K(0))
+		e.b.Set(t, ir.LT, v.a, ir.K(0))
+	}
+	e.b.Op2(ir.Sub, r, r.V(), t.V())
+	e.b.Clear(t)
+	e.free(v)
+	switch {
+	case x.T.IsFloat():
+		f := e.float("sign")
+		e.b.Op1(ir.I2F, f, r.V())
+		e.b.Clear(r)
+		return value{d: layout.Desc{Type: x.T, Form: layout.F64}, a: f.V(), ownA: true}
+	case x.T.Kind == types.Decimal:
+		s := intVal(types.TInt32, r, layout.Between(-1, 1))
+		return e.scaleUp(s, int(x.T.Scale), x.T, overflow(x.T, x.Pos))
+	}
+	return intVal(x.T, r, layout.Between(-1, 1))
 }
 
 func (e *emitter) freeNull(n ir.Val, own bool) {

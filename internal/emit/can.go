@@ -43,7 +43,8 @@ func CanEmit(x *plan.Call) bool {
 	case plan.DateAdd, plan.DateSub:
 		return true
 	case plan.AddInterval:
-		return constantOf(x.Args[1]) != nil
+		c := constantOf(x.Args[1])
+		return c != nil && canAddInterval(c)
 	case plan.Floor, plan.Ceil, plan.Round, plan.Trunc:
 		return canRound(x)
 	case plan.Sqrt:

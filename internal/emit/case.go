@@ -192,6 +192,10 @@ func (e *emitter) nullIf(x *plan.Call) value {
 // inList compares with each literal in turn; a small dense set of integers becomes a bit test.
 func (e *emitter) inList(x *plan.Call) value {
 	needle := e.eval(x.Args[0])
+	if needle.isNull() {
+		e.free(needle)
+		return e.nullValue(types.TBool)
+	}
 	d := e.int("in")
 	sawNull := false
 	var items []types.Value

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"math"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -23,6 +25,9 @@ func (e *emitter) cast(x *plan.Call) value {
 	case from == to:
 		return v
 	case from.Kind == types.Text && to.Kind == types.Text:
+		if to.Len > 0 && (from.Len == 0 || from.Len > to.Len) {
+			v = e.firstChars(v, int64(to.Len))
+		}
 		v.d.Type = to
 		return v
 	case isExact(from) && isExact(to):
@@ -37,10 +42,11 @@ func (e *emitter) cast(x *plan.Call) value {
 		r := e.float("real")
 		e.b.Op1(ir.FRound32, r, v.a)
 		n, own := e.anyNull(v)
+		e.realCheck(r, v.a.R, n, x.Pos)
 		e.free(v)
 		return value{d: layout.Desc{Type: to, Form: layout.F64}, a: r.V(), ownA: true}.withNull(n, own)
-	case from.IsFloat() && isExact(to):
-		return e.floatToExact(v, to, fail)
+	case from.IsFloat() && to.IsInteger():
+		return e.floatToInt(v, to, fail)
 	case from.Kind == types.Date && to.Kind == types.Timestamp:
 		k := e.constant(types.IntValue(types.TInt64, microsPerDay))
 		v = e.intOp(ir.Mul, v, k, to, diag.Errorf(diag.DatetimeOverflow, x.Pos, "date out of range for timestamp"))
@@ -238,16 +244,34 @@ func (e *emitter) exactToFloat(v value, from, to types.Type) value {
 	return value{d: layout.Desc{Type: to, Form: layout.F64}, a: r.V(), ownA: true}.withNull(n, own)
 }
 
-// floatToExact rounds half to even for integers, as PostgreSQL does, and to the scale for
-// decimals; values that 64 bits cannot hold are out of range.
-func (e *emitter) floatToExact(v value, to types.Type, fail *diag.Error) value {
-	f, k, bad := e.float("scaled"), e.float("bound"), e.int("bad")
-	e.b.FMov(f, v.a.R)
-	if to.Scale > 0 {
-		e.b.FConst(k, floatBits(types.Pow10(int(to.Scale)).Float64()))
-		e.b.Op2(ir.FMul, f, f.V(), k.V())
+// realCheck fails when rounding f to the single precision of r made it infinite or zero.
+func (e *emitter) realCheck(r, f ir.Reg, n ir.Val, pos int) {
+	k, t, bad := e.float("k"), e.float("abs"), e.int("bad")
+	for _, c := range []struct {
+		bits int64
+		msg  string
+	}{{floatBits(math.Inf(1)), "value out of range: overflow"}, {0, "value out of range: underflow"}} {
+		e.b.FConst(k, c.bits)
+		e.b.Op1(ir.FAbs, t, r.V())
+		e.b.FSet(bad, ir.EQ, t, k)
+		was := e.int("was")
+		e.b.Op1(ir.FAbs, t, f.V())
+		e.b.FSet(was, ir.EQ, t, k)
+		e.b.Op2(ir.Sub, bad, bad.V(), was.V())
+		e.b.Clear(was)
+		if !n.IsImm() {
+			e.b.Sel(bad, ir.NE, n, ir.K(0), ir.K(0), bad.V())
+		}
+		e.exit(e.fail(diag.Errorf(diag.NumericOutOfRange, pos, "%s", c.msg)), ir.NE, bad.V(), ir.K(0))
 	}
-	e.b.Op1(ir.FRound, f, f.V())
+	e.b.Clear(k, t, bad)
+}
+
+// floatToInt rounds half to even, as PostgreSQL does; values that 64 bits cannot hold are out
+// of range.
+func (e *emitter) floatToInt(v value, to types.Type, fail *diag.Error) value {
+	f, k, bad := e.float("scaled"), e.float("bound"), e.int("bad")
+	e.b.Op1(ir.FRound, f, v.a)
 	n, own := e.anyNull(v)
 	// Outside of ±2^63, or NaN: neither below the bound.
 	ok := e.int("ok")

@@ -171,7 +171,13 @@ func (e *emitter) extreme(x *plan.Call) value {
 			e.free(v)
 			continue
 		}
-		better := e.comparison(c, e.reformed(v, out.d.Form), out)
+		if v.isNull() {
+			e.free(v)
+			continue
+		}
+		w := e.reform(v.borrowed(), out.d.Form)
+		better := e.comparison(c, w, out)
+		e.free(w)
 		if !out.never() {
 			e.b.Sel(better, ir.NE, out.null, ir.K(0), ir.K(1), better.V())
 		}
@@ -183,14 +189,4 @@ func (e *emitter) extreme(x *plan.Call) value {
 		e.free(v)
 	}
 	return out
-}
-
-// reformed is v in another form for reading only; what it needs is part of v's form already
-// or an immediate high half.
-func (e *emitter) reformed(v value, f layout.Form) value {
-	if v.d.Form == f {
-		return v.borrowed()
-	}
-	refuse(-1, "greatest/least over mixed forms is not supported yet")
-	return v
 }

@@ -38,6 +38,9 @@ func (e *emitter) extract(x *plan.Call) value {
 		case "year":
 			r, out = y, yearRange(rng)
 			e.b.Clear(m, d)
+			if out.Lo.Sign() <= 0 {
+				e.noYearZero(y)
+			}
 		case "month":
 			r, out = m, layout.Between(1, 12)
 			e.b.Clear(y, d)
@@ -60,7 +63,22 @@ func (e *emitter) extract(x *plan.Call) value {
 			e.b.Sel(r, ir.EQ, r.V(), ir.K(0), ir.K(7), r.V())
 			out = layout.Between(1, 7)
 		}
-	case "hour", "minute":
+	case "doy":
+		r, out = e.dayOfYear(days, rng), layout.Between(1, 366)
+	case "week":
+		r, out = e.isoWeek(days, false), layout.Between(1, 53)
+	case "isoyear":
+		r, out = e.isoWeek(days, true), layout.Between(-10000, 6_000_000)
+	case "epoch": // whole seconds of a date, the microseconds of a timestamp
+		r = e.int(field)
+		if v.d.Type.Kind == types.Date {
+			e.b.Op2(ir.Mul, r, days.V(), ir.K(86400))
+			out = layout.TypeRange(types.TDate).Intersect(rng).Mul(layout.Between(86400, 86400))
+		} else {
+			e.b.Mov(r, v.a)
+			out = layout.TypeRange(types.TTimestamp).Intersect(v.d.Range)
+		}
+	case "hour", "minute", "second", "milliseconds", "microseconds":
 		if v.d.Type.Kind == types.Date {
 			r = e.int(field)
 			e.b.Mov(r, ir.K(0))
@@ -69,13 +87,17 @@ func (e *emitter) extract(x *plan.Call) value {
 		r = e.int(field)
 		e.b.Op2(ir.Mul, r, days.V(), ir.K(microsPerDay))
 		e.b.Op2(ir.Sub, r, v.a, r.V())
-		if field == "hour" {
+		switch field {
+		case "hour":
 			e.b.Op2(ir.Div, r, r.V(), ir.K(3600_000_000))
 			out = layout.Between(0, 23)
-		} else {
+		case "minute":
 			e.b.Op2(ir.Div, r, r.V(), ir.K(60_000_000))
 			e.b.Op2(ir.Rem, r, r.V(), ir.K(60))
 			out = layout.Between(0, 59)
+		default: // all three are the microseconds of the minute, at different scales
+			e.b.Op2(ir.Rem, r, r.V(), ir.K(60_000_000))
+			out = layout.Between(0, 60_000_000-1)
 		}
 	default:
 		refuse(x.Pos, "EXTRACT(%s …) is not supported in compiled code yet", field)
@@ -87,10 +109,13 @@ func (e *emitter) extract(x *plan.Call) value {
 
 func yearRange(days layout.Range) layout.Range {
 	if !days.Fits64() {
-		return layout.Between(-10000, 300000)
+		return layout.Between(-10000, 6_000_000)
 	}
 	lo, _, _ := types.CivilFromDays(int64(days.Lo.Lo))
 	hi, _, _ := types.CivilFromDays(int64(days.Hi.Lo))
+	if lo <= 0 { // there is no year 0
+		lo--
+	}
 	return layout.Between(int64(lo), int64(hi))
 }
 

@@ -25,6 +25,9 @@ func (e *emitter) eval(x plan.Expr) value {
 }
 
 func (e *emitter) call(x *plan.Call) value {
+	if !CanEmit(x) {
+		refuse(x.Pos, "%s is not supported in compiled code", x.Op)
+	}
 	switch x.Op {
 	case plan.Add, plan.Sub, plan.Mul:
 		return e.arith(x)
@@ -69,6 +72,10 @@ func (e *emitter) call(x *plan.Call) value {
 		return e.cast(x)
 	case plan.Extract:
 		return e.extract(x)
+	case plan.DateTrunc:
+		return e.dateTrunc(x)
+	case plan.AddInterval:
+		return e.addInterval(x)
 	case plan.DateAdd:
 		return e.addChecked(x, x.Args[0], x.Args[1], dateError(x.Pos))
 	case plan.DateSub:
@@ -80,13 +87,18 @@ func (e *emitter) call(x *plan.Call) value {
 		return e.startsWith(x)
 	case plan.Substring:
 		return e.substring(x)
+	case plan.LeftStr, plan.RightStr:
+		return e.leftRight(x)
+	case plan.Trim, plan.Ltrim, plan.Rtrim:
+		return e.trim(x)
+	case plan.Position:
+		return e.positionOf(x)
 	case plan.Length, plan.OctetLength:
 		return e.length(x)
 	case plan.Floor, plan.Ceil, plan.Sqrt, plan.Round, plan.Trunc, plan.Sign:
 		return e.mathCall(x)
 	}
-	refuse(x.Pos, "%s is not supported in compiled code yet", x.Op)
-	panic("unreachable")
+	panic("CanEmit promised code for " + x.Op.String())
 }
 
 func overflow(t types.Type, pos int) *diag.Error {
@@ -98,7 +110,7 @@ func overflow(t types.Type, pos int) *diag.Error {
 }
 
 func dateError(pos int) *diag.Error {
-	return diag.Errorf(diag.NumericOutOfRange, pos, "date out of range")
+	return diag.Errorf(diag.DatetimeOverflow, pos, "date out of range")
 }
 
 // arith is +, - and * on integers, decimals and floats.
@@ -161,7 +173,7 @@ func (e *emitter) intOp(op ir.Op, l, r value, t types.Type, fail *diag.Error) va
 		if limit.Fits64() && fail != nil {
 			checked := map[ir.Op]ir.Op{ir.Add: ir.AddX, ir.Sub: ir.SubX, ir.Mul: ir.MulX}[op]
 			e.b.OpX(checked, d, a.a, b.a, e.fail(fail))
-			if t.Kind != types.Int64 && t.Kind != types.Timestamp {
+			if t.Kind != types.Int64 {
 				e.rangeCheck(d, limit, n, fail)
 			}
 		} else {
@@ -193,6 +205,14 @@ func (e *emitter) harmless(v value) value {
 	if v.ownA {
 		e.b.Clear(v.a.R)
 	}
+	if v.two() {
+		r := e.int("or0")
+		e.b.Sel(r, ir.NE, v.null, ir.K(0), ir.K(0), v.b)
+		w.b, w.ownB = r.V(), true
+		if v.ownB {
+			e.b.Clear(v.b.R)
+		}
+	}
 	return w
 }
 
@@ -213,16 +233,23 @@ func (e *emitter) rangeCheck(d ir.Reg, limit layout.Range, null ir.Val, fail *di
 func (e *emitter) wideOp(op ir.Op, l, r value, t types.Type, inside bool, fail *diag.Error) value {
 	lo, hi := e.int(op.String()), e.int(op.String()+".hi")
 	narrow := l.d.Form == layout.I64 && r.d.Form == layout.I64
+	if !inside { // a NULL row must not fail
+		l, r = e.harmless(l), e.harmless(r)
+	}
 	switch {
 	case op == ir.Mul && narrow:
 		e.b.Op128(ir.MulWide, lo, hi, l.a, ir.Val{}, r.a, ir.Val{}, 0)
 		e.free(l, r)
 	default:
 		l, r = e.wide(l), e.wide(r)
-		switch op {
-		case ir.Add:
+		switch {
+		case op == ir.Add && inside:
+			e.b.Op128(ir.Add128, lo, hi, l.a, l.b, r.a, r.b, 0)
+		case op == ir.Sub && inside:
+			e.b.Op128(ir.Sub128, lo, hi, l.a, l.b, r.a, r.b, 0)
+		case op == ir.Add:
 			e.b.Op128(ir.Add128X, lo, hi, l.a, l.b, r.a, r.b, e.fail(fail))
-		case ir.Sub:
+		case op == ir.Sub:
 			e.b.Op128(ir.Sub128X, lo, hi, l.a, l.b, r.a, r.b, e.fail(fail))
 		default:
 			if !inside {

@@ -8,30 +8,39 @@ import (
 
 // The GPU frame: what surrounds a row where 32 lanes go in step.
 //
-//	registers of the kernel                  place kernel
+//	registers of the kernel
 //	loop while some lane of the warp has a row
-//	    registers of the row                 place row
+//	    registers of the row
 //	    loop once {                          the guard: a dropped row breaks out of it
 //	        operators
-//	        what the sink needs is copied to registers of the row; active = 1
+//	        what comes after needs is copied to registers of the row; active = 1
 //	    }
-//	    together                             the sink's part that all lanes take
+//	    together                             what all lanes do: the sink, or a loop over the
+//	                                         matches of a join with a guard of its own
 //	finally                                  after the last row
 //
 // Operators see nothing of it but skip. Ballots and shuffles stand in together and finally,
 // where all lanes of the warp come by, whatever became of their rows.
 type gpuFrame struct {
-	lane   ir.Reg // this lane's number
-	below  ir.Reg // mask of the lanes below
+	lane  ir.Reg // this lane's number
+	below ir.Reg // mask of the lanes below
+
+	kernel   *place   // where registers of the kernel are opened
+	ofKernel []ir.Reg // those
+	guard    *guard   // the innermost
+	places   []*place // all, for insert
+	shares   map[*layout.Field]*share
+	finally  func()
+}
+
+// guard is where lanes without a row stay out.
+type guard struct {
 	has    ir.Reg // 1: the lane has a row
-	active ir.Reg // 1: its row came to the sink
+	active ir.Reg // 1: the row came to the guard's end
 
-	kernel, row *place
-	ofKernel    []ir.Reg // opened at those places
-	ofRow       []ir.Reg
-	shares      map[*layout.Field]*share
-
-	together, finally func()
+	row      *place   // where registers of the row are opened
+	ofRow    []ir.Reg // those
+	together func()
 }
 
 // place is a spot in the code to which more can be added later: which registers must be
@@ -39,7 +48,11 @@ type gpuFrame struct {
 type place struct{ at int }
 
 // here is the present end of the code.
-func (e *emitter) here() *place { return &place{len(e.b.F.Code)} }
+func (e *emitter) here() *place {
+	p := &place{len(e.b.F.Code)}
+	e.gpu.places = append(e.gpu.places, p)
+	return p
+}
 
 // insert adds what f emits at a place, after what was added there before.
 func (e *emitter) insert(p *place, f func()) {
@@ -49,8 +62,8 @@ func (e *emitter) insert(p *place, f func()) {
 	f()
 	by, at := len(*code)-p.at, p.at
 	*code = append(*code, tail...)
-	for _, q := range []*place{e.gpu.kernel, e.gpu.row} {
-		if q != nil && q.at >= at {
+	for _, q := range e.gpu.places {
+		if q.at >= at {
 			q.at += by
 		}
 	}
@@ -60,6 +73,7 @@ func (e *emitter) insert(p *place, f func()) {
 func (e *emitter) laneRows(body func(i ir.Reg)) {
 	g := &gpuFrame{shares: map[*layout.Field]*share{}}
 	e.gpu = g
+	e.fuel = ir.NoReg // a launch runs to its end
 	i, n, step, t := e.int("row"), e.int("end"), e.int("step"), e.int("t")
 	g.lane, g.below = e.int("lane"), e.int("below")
 	e.b.Special(step, ir.BlockDim)
@@ -78,9 +92,25 @@ func (e *emitter) laneRows(body func(i ir.Reg)) {
 	e.b.Clear(t)
 	g.kernel = e.here()
 
+	e.warpLoop(func(has ir.Reg) { e.b.Set(has, ir.LT, i.V(), n.V()) },
+		func() { body(i) },
+		func() { e.b.Op2(ir.Add, i, i.V(), step.V()) })
+	if g.finally != nil {
+		g.finally()
+	}
+	e.b.Clear(g.ofKernel...)
+	e.b.Clear(i, n, step, g.lane, g.below)
+}
+
+// warpLoop repeats body under a guard while some lane of the warp has a row. next comes after
+// it, for all lanes.
+func (e *emitter) warpLoop(hasRow func(has ir.Reg), body, next func()) {
+	outer, skipTo := e.gpu.guard, e.skipTo
+	g := &guard{}
+	e.gpu.guard = g
 	l := e.b.Loop()
 	g.has, g.active = e.int("has"), e.int("active")
-	e.b.Set(g.has, ir.LT, i.V(), n.V())
+	hasRow(g.has)
 	any := e.ballot("any", g.has.V())
 	e.b.Break(l, ir.EQ, any.V(), ir.K(0))
 	e.b.Clear(any)
@@ -90,7 +120,7 @@ func (e *emitter) laneRows(body func(i ir.Reg)) {
 	e.skipTo = once
 	e.block(func() {
 		e.b.Break(once, ir.EQ, g.has.V(), ir.K(0))
-		body(i)
+		body()
 	})
 	e.b.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
 	if g.together != nil {
@@ -98,19 +128,15 @@ func (e *emitter) laneRows(body func(i ir.Reg)) {
 	}
 	e.b.Clear(g.ofRow...)
 	e.b.Clear(g.has, g.active)
-	e.b.Op2(ir.Add, i, i.V(), step.V())
+	next()
 	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-	if g.finally != nil {
-		g.finally()
-	}
-	e.b.Clear(g.ofKernel...)
-	e.b.Clear(i, n, step, g.lane, g.below)
+	e.gpu.guard, e.skipTo = outer, skipTo
 }
 
 // arrive is the end of the guard: the row is in, and together takes over.
 func (e *emitter) arrive(together func()) {
-	e.b.Mov(e.gpu.active, ir.K(1))
-	e.gpu.together = together
+	e.b.Mov(e.gpu.guard.active, ir.K(1))
+	e.gpu.guard.together = together
 }
 
 // perKernel opens a register that lives through all rows of the lane, perRow one that lives
@@ -120,7 +146,7 @@ func (e *emitter) perKernel(name string, t ir.Type, init int64) ir.Reg {
 }
 
 func (e *emitter) perRow(name string, t ir.Type, init int64) ir.Reg {
-	return e.openAt(e.gpu.row, &e.gpu.ofRow, name, t, init)
+	return e.openAt(e.gpu.guard.row, &e.gpu.guard.ofRow, name, t, init)
 }
 
 func (e *emitter) openAt(p *place, list *[]ir.Reg, name string, t ir.Type, init int64) (r ir.Reg) {
@@ -193,10 +219,11 @@ func (e *emitter) position(all ir.Reg, size int) ir.Reg {
 // writeTogether gives every active lane a tuple of the sink's and lets store fill it.
 func (e *emitter) writeTogether(size int, store func(out ir.Reg)) {
 	e.b.Comment("write positions of the warp")
-	all := e.ballot("writers", e.gpu.active.V())
+	active := e.gpu.guard.active
+	all := e.ballot("writers", active.V())
 	e.when(ir.NE, all.V(), ir.K(0), func() {
 		out := e.position(all, size)
-		e.when(ir.NE, e.gpu.active.V(), ir.K(0), func() { store(out) }, nil)
+		e.when(ir.NE, active.V(), ir.K(0), func() { store(out) }, nil)
 		e.b.Clear(out)
 	}, nil)
 	e.b.Clear(all)

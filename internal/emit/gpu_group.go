@@ -17,9 +17,12 @@ func (e *emitter) groupTogether(s *pipe.Aggregate, gp *GroupPlan, keys []value, 
 		return
 	}
 	group := e.perRow("group", ir.I64, 0)
-	if gp.Mode == ArrayGroups {
+	switch gp.Mode {
+	case ArrayGroups:
 		e.arrayGroup(group, gp, g, keys)
-	} else {
+	case DenseGroups:
+		e.laneDenseGroup(group, gp, g, keys)
+	default:
 		e.hashGroup(group, gp, g, keys, h)
 	}
 	var shares []*share
@@ -59,15 +62,16 @@ func (e *emitter) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []valu
 	e.b.Clear(t)
 }
 
-// arrayFits reports that array groups serve the GPU: a value that is written once, by whoever
-// makes the group, must be one word there, or two lanes could write half of it each.
+// arrayFits reports that array groups serve the GPU: what is written once, by whoever makes the
+// group, must be one word, or two lanes could write a part of it each.
 func arrayFits(g *plan.Group, fs []layout.Field) bool {
+	words := 0
 	for i, a := range g.Aggs {
-		if f := &fs[i]; a.Func == plan.AnyValue && !f.Desc.Nullable && f.Desc.Form.Words() > 1 {
-			return false
+		if f := &fs[i]; a.Func == plan.AnyValue && !f.Desc.Nullable {
+			words += f.Desc.Form.Words()
 		}
 	}
-	return true
+	return words <= 1
 }
 
 // hashGroup finds the group in the directory or makes it. A new group's tuple is written
@@ -122,14 +126,34 @@ func (e *emitter) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value
 	e.b.Clear(dir, mask, slot, tag, ent)
 }
 
+// laneDenseGroup finds the group by the key's place in the directory or makes it, likewise.
+func (e *emitter) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value) {
+	spare := e.spareTuples(gp.Tuple.Size)
+	k, dir := e.int("k"), e.int("dir")
+	e.b.Op2(ir.Sub, k, keys[0].a, ir.K(gp.Domains[0].Lo))
+	e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
+	e.b.Load8(p, ir.AtIndex(dir, k, 8, 0))
+	e.when(ir.EQ, p.V(), ir.K(0), func() {
+		e.b.Store(ir.At(spare, 0), k.V(), 8)
+		e.initGroup(spare, gp, g, keys)
+		e.b.Fence()
+		e.b.Atom(ir.AtomCAS, p, ir.AtIndex(dir, k, 8, 0), ir.K(0), spare.V())
+		e.when(ir.EQ, p.V(), ir.K(0), func() {
+			e.b.Mov(p, spare.V())
+			e.b.Mov(spare, ir.K(0))
+		}, nil)
+	}, nil)
+	e.b.Clear(k, dir)
+}
+
 // spareTuples gives every lane with a row an unused tuple before its guard, in case that the
 // row makes a group. A lane keeps its tuple until it is used.
 func (e *emitter) spareTuples(size int) ir.Reg {
 	spare := e.perKernel("spare", ir.I64, 0)
-	e.insert(e.gpu.row, func() {
+	e.insert(e.gpu.guard.row, func() {
 		want := e.int("want")
 		e.b.Set(want, ir.EQ, spare.V(), ir.K(0))
-		e.b.Op2(ir.And, want, want.V(), e.gpu.has.V())
+		e.b.Op2(ir.And, want, want.V(), e.gpu.guard.has.V())
 		all := e.ballot("wanting", want.V())
 		e.when(ir.NE, all.V(), ir.K(0), func() {
 			out := e.position(all, size)
@@ -148,16 +172,16 @@ func (e *emitter) spareTuples(size int) ir.Reg {
 // five rounds the first lane of each group has the whole.
 func (e *emitter) resolve(group ir.Reg, shares []*share) {
 	e.b.Comment("lanes of one group add up")
-	w := e.gpu
-	act := e.ballot("rows", w.active.V())
+	active := e.gpu.guard.active
+	act := e.ballot("rows", active.V())
 	e.when(ir.NE, act.V(), ir.K(0), func() {
 		mates, rank, first := e.int("mates"), e.int("rank"), e.int("first")
 		e.b.Op1(ir.Match, mates, group.V())
 		e.b.Op2(ir.And, mates, mates.V(), act.V())
-		e.b.Op2(ir.And, rank, mates.V(), w.below.V())
+		e.b.Op2(ir.And, rank, mates.V(), e.gpu.below.V())
 		e.b.Op1(ir.Popcnt, rank, rank.V())
 		e.b.Set(first, ir.EQ, rank.V(), ir.K(0))
-		e.b.Op2(ir.And, first, first.V(), w.active.V())
+		e.b.Op2(ir.And, first, first.V(), active.V())
 
 		var rest []*share
 		for _, s := range shares {

@@ -31,7 +31,7 @@ func (e *emitter) newShare(a plan.Agg, f *layout.Field, row bool, open func(name
 		s.all = row && a.Func == plan.CountStar && a.Filter == nil
 	case plan.Min, plan.Max, plan.BoolAnd, plan.BoolOr:
 		switch form {
-		case layout.I64:
+		case layout.I64, layout.F64:
 		case layout.I128:
 			e.refuseGPU("%s of wide decimals is not supported", a.Func)
 		default:
@@ -47,7 +47,7 @@ func (e *emitter) newShare(a plan.Agg, f *layout.Field, row bool, open func(name
 	}
 	lo, hi := Neutral(a.Func, form)
 	if form == layout.F64 {
-		s.v.a = open(f.Name, ir.F64, 0).V()
+		s.v.a = open(f.Name, ir.F64, lo).V()
 	} else {
 		s.v.a = open(f.Name, ir.I64, lo).V()
 	}
@@ -90,7 +90,7 @@ func (e *emitter) orNeutral(s *share, v value) value {
 	lo, _ := Neutral(s.fn, s.f.Desc.Form)
 	if v.d.Form == layout.F64 {
 		z := e.float("or0")
-		e.b.FConst(z, 0)
+		e.b.FConst(z, lo)
 		e.b.FSel(z, ir.NE, v.null, ir.K(0), z, v.a.R)
 		v.a, v.ownA = z.V(), true
 		return v
@@ -110,12 +110,12 @@ func (e *emitter) orNeutral(s *share, v value) value {
 func (e *emitter) foldWords(s *share, w value) {
 	x := s.v
 	switch {
+	case s.fn != plan.Sum && x.d.Form == layout.F64:
+		better := e.floatCompare(s.better(), w.a.R, x.a.R)
+		e.b.FSel(x.a.R, ir.NE, better.V(), ir.K(0), w.a.R, x.a.R)
+		e.b.Clear(better)
 	case s.fn != plan.Sum:
-		c := ir.LT
-		if s.fn == plan.Max || s.fn == plan.BoolOr {
-			c = ir.GT
-		}
-		e.b.Sel(x.a.R, c, w.a, x.a, w.a, x.a)
+		e.b.Sel(x.a.R, s.better(), w.a, x.a, w.a, x.a)
 	case x.d.Form == layout.F64:
 		e.b.Op2(ir.FAdd, x.a.R, x.a, w.a)
 	case x.d.Form == layout.I128 && x.d.Range.Known:
@@ -127,6 +127,14 @@ func (e *emitter) foldWords(s *share, w value) {
 	default:
 		e.b.Op2(ir.Add, x.a.R, x.a, w.a)
 	}
+}
+
+// better is how a value must compare with the one that it replaces, for min and max.
+func (s *share) better() ir.Cond {
+	if s.fn == plan.Max || s.fn == plan.BoolOr {
+		return ir.GT
+	}
+	return ir.LT
 }
 
 // mayOverflow reports a 64-bit sum that the range does not bound.
@@ -210,6 +218,8 @@ func (e *emitter) propagate(p ir.Reg, s *share) {
 	case s.fn == plan.AnyValue:
 		e.when(ir.EQ, s.v.null, ir.K(0), func() { e.putAny(p, s) }, nil)
 		return
+	case s.fn != plan.Sum && s.f.Desc.Form == layout.F64:
+		e.putFloat(at, s)
 	case s.fn == plan.Min || s.fn == plan.BoolAnd:
 		e.b.Atom(ir.AtomMin, old, at, s.v.a, ir.Val{})
 	case s.fn == plan.Max || s.fn == plan.BoolOr:
@@ -242,6 +252,24 @@ func (e *emitter) propagate(p ir.Reg, s *share) {
 	if s.f.Null >= 0 {
 		e.when(ir.EQ, s.v.null, ir.K(0), func() { e.b.Store(ir.At(p, s.f.Null), ir.K(0), 1) }, nil)
 	}
+}
+
+// putFloat replaces a float if it is not as good. No atomic does that, so it is swapped as
+// long as somebody else was faster; every round somebody gets ahead.
+func (e *emitter) putFloat(at ir.Mem, s *share) {
+	cur, old, bits, f := e.int("cur"), e.int("old"), e.int("bits"), e.float("f")
+	e.b.Op1(ir.FBits, bits, s.v.a)
+	e.b.Load8(cur, at)
+	e.loop(func(l int32) {
+		e.b.Op1(ir.BitsF, f, cur.V())
+		better := e.floatCompare(s.better(), s.v.a.R, f)
+		e.b.Break(l, ir.EQ, better.V(), ir.K(0))
+		e.b.Clear(better)
+		e.b.Atom(ir.AtomCAS, old, at, cur.V(), bits.V())
+		e.b.Break(l, ir.EQ, old.V(), cur.V())
+		e.b.Mov(cur, old.V())
+	})
+	e.b.Clear(cur, old, bits, f)
 }
 
 // putAny stores a value where any will do. Whoever comes last wins; a text's two words must

@@ -157,7 +157,7 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 	if slots > 0 {
 		gp.Mode, gp.Slots = ArrayGroups, slots
 	}
-	if e.Target == ir.CPU && gp.Mode == HashGroups && len(keys) == 1 && fs[0].Desc.Form == layout.I64 && !fs[0].Desc.Nullable {
+	if gp.Mode == HashGroups && len(keys) == 1 && fs[0].Desc.Form == layout.I64 && !fs[0].Desc.Nullable {
 		if span := fs[0].Desc.Range.Span(min(maxDense, denseFactor*gp.Expect+MaxArraySlots)); span > 0 {
 			gp.Mode, gp.Slots = DenseGroups, span
 			gp.Domains[0] = Domain{Lo: int64(fs[0].Desc.Range.Lo.Lo), Span: span}
@@ -390,6 +390,14 @@ func Neutral(fn plan.AggFunc, f layout.Form) (lo, hi int64) {
 			return math.MaxInt64, 0
 		case plan.Max, plan.BoolOr:
 			return math.MinInt64, 0
+		}
+	}
+	if f == layout.F64 { // NaN is above all numbers
+		switch fn {
+		case plan.Min:
+			return floatBits(math.NaN()), 0
+		case plan.Max:
+			return floatBits(math.Inf(-1)), 0
 		}
 	}
 	return 0, 0

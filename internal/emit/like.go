@@ -80,6 +80,10 @@ func (e *emitter) like(x *plan.Call) value {
 // matchPattern matches parts in order: the first at the start of the text if start, the last
 // at its end if end, the others wherever they are found first.
 func (e *emitter) matchPattern(v value, parts []likePart, start, end bool) value {
+	if v.isNull() {
+		e.free(v)
+		return e.nullValue(types.TBool)
+	}
 	v = e.text(v)
 	n, own := e.anyNull(v)
 	ok := e.int("like")

@@ -121,14 +121,14 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
 		target = e.Target
 	}
 	sub := &emitter{
-		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device},
+		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Verbose: e.Verbose},
 		b:       ir.NewFunc(e.Name+"_lut", target),
 		f:       &Fragment{},
 		ctx:     ctxWords,
 		words:   map[Word]int{},
 		noLut:   true,
 	}
-	sub.b.Comment("predicate on each dictionary entry")
+	sub.say("for each dictionary entry", func(n plan.Names) string { return n.Expr(x) })
 	sub.rows(func(i ir.Reg) {
 		sub.bindLazy(id, func() value {
 			c := value{d: v.d, a: i.V(), null: ir.K(0)}

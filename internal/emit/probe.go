@@ -267,7 +267,8 @@ func (e *emitter) probeInner(p *probe) {
 		return
 	}
 	if e.gpu != nil {
-		e.refuseGPU("joins with several matches per row are not supported")
+		e.matchesTogether(p)
+		return
 	}
 	e.multiply(p.t.Rows)
 	cur, end := e.candidates(p)
@@ -409,7 +410,8 @@ func (e *emitter) probeOuter(p *probe) {
 		return
 	}
 	if e.gpu != nil {
-		e.refuseGPU("joins with several matches per row are not supported")
+		e.matchesTogether(p)
+		return
 	}
 	e.multiply(p.t.Rows)
 	cur, end := e.candidates(p)

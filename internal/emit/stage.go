@@ -3,6 +3,7 @@ package emit
 import (
 	"math"
 
+	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -29,6 +30,10 @@ func (e *emitter) stageSink(s *pipe.Stage) {
 	e.f.MaxRows = math.MaxInt64
 	if e.maxRows.Fits64() {
 		e.f.MaxRows = int64(e.maxRows.Hi.Lo)
+	}
+	if e.gpu != nil {
+		e.tupleTogether(e.f.Sink, ir.NoReg, nil, s.Cols)
+		return
 	}
 	out := e.newTuple(e.f.Sink.Size)
 	e.storeColumns(out, e.f.Sink, s.Cols, 0)

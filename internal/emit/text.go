@@ -51,6 +51,10 @@ func (e *emitter) textCompare(c ir.Cond, l, r value) ir.Reg {
 
 func (e *emitter) wordAt(base ir.Val, i ir.Reg) ir.Reg {
 	w := e.int("word")
+	if base.IsImm() { // NULL has no bytes
+		e.b.Mov(w, ir.K(0))
+		return w
+	}
 	e.loadBytes(w, ir.AtIndex(base.R, i, 1, 0))
 	return w
 }
@@ -215,26 +219,10 @@ func (e *emitter) length(x *plan.Call) value {
 	if x.Op == plan.OctetLength {
 		e.b.Mov(r, v.b)
 	} else {
-		p, end := e.int("p"), e.int("end")
-		e.b.Mov(p, v.a)
-		e.b.Op2(ir.Add, end, v.a, v.b)
-		e.b.Mov(r, ir.K(0))
-		e.loop(func(l int32) {
-			e.b.Break(l, ir.UGE, p.V(), end.V())
-			e.nextChar(p, end)
-			e.b.Op2(ir.Add, r, r.V(), ir.K(1))
-		})
-		e.b.Clear(p, end)
+		c := e.countChars(v)
+		e.b.Mov(r, c.V())
+		e.b.Clear(c)
 	}
 	e.free(v)
 	return intVal(x.T, r, layout.Between(0, 1<<31-1)).withNull(n, own)
-}
-
-// startsWith tests a literal prefix.
-func (e *emitter) startsWith(x *plan.Call) value {
-	c, ok := x.Args[1].(*plan.Const)
-	if !ok {
-		refuse(x.Pos, "starts_with needs a literal prefix")
-	}
-	return e.matchPattern(e.eval(x.Args[0]), []likePart{{lit: c.V.S}}, true, false)
 }

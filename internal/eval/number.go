@@ -92,6 +92,8 @@ func sign(v types.Value) types.Value {
 			v.F = 1
 		case v.F < 0:
 			v.F = -1
+		default: // NaN too
+			v.F = 0
 		}
 		return v
 	}
@@ -145,18 +147,4 @@ func logarithm(x float64, log func(float64) float64) (types.Value, error) {
 		return types.Value{}, fail(invalidLogarithm, "cannot take logarithm of a negative number")
 	}
 	return types.FloatValue(types.TFloat64, log(x)), nil
-}
-
-// scaleInterval multiplies an interval. Fractions of a month become days of a thirtieth, fractions of
-// a day become time.
-func scaleInterval(iv types.Value, f float64) (types.Value, error) {
-	m, d, u := iv.IntervalParts()
-	months := float64(m) * f
-	days := float64(d)*f + (months-math.Trunc(months))*30
-	micros := float64(u)*f + (days-math.Trunc(days))*float64(types.MicrosPerDay)
-	const limit = 1 << 31
-	if !(math.Abs(months) < limit && math.Abs(days) < limit && math.Abs(micros) < 1e18) {
-		return types.Value{}, types.ErrOutOfRange(types.TInterval)
-	}
-	return types.IntervalValue(int32(months), int32(days), int64(math.Round(micros))), nil
 }

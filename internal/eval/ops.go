@@ -24,7 +24,7 @@ func apply(x *plan.Call, a []types.Value) (types.Value, error) {
 		return types.Sub(a[0], a[1], x.T)
 	case plan.Mul:
 		if x.T.Kind == types.Interval {
-			return scaleInterval(a[0], a[1].Float())
+			return types.ScaleInterval(a[0], a[1].Float())
 		}
 		return types.Mul(a[0], a[1], x.T)
 	case plan.Div:
@@ -32,7 +32,7 @@ func apply(x *plan.Call, a []types.Value) (types.Value, error) {
 			if a[1].Float() == 0 {
 				return types.Value{}, types.ErrDivisionByZero
 			}
-			return scaleInterval(a[0], 1/a[1].Float())
+			return types.ScaleInterval(a[0], 1/a[1].Float())
 		}
 		return types.Div(a[0], a[1], x.T)
 	case plan.Mod:

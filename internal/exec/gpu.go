@@ -5,10 +5,13 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// On a GPU a morsel is a launch. Generated code cannot ask for room there, so every sink makes
-// room for all rows of the launch beforehand; one worker launches one kernel after the other.
+// On a GPU a morsel is a launch, or several. Generated code cannot ask for room there, so every
+// sink makes room for all that a launch can produce beforehand, and where joins multiply rows,
+// launches take fewer of them. One worker launches one kernel after the other.
 // What sinks hold has the same layout as on the CPU: tables are organized, sorted and read by
 // the same Go code.
 
@@ -17,24 +20,66 @@ const (
 	launchRows    = 64 << 10
 	launchBlocks  = 8
 	launchThreads = 128
+	// launchTuples is how many tuples a launch may produce at the very most, unless even a single
+	// row can have more matches.
+	launchTuples = 256 << 10
 )
 
-// launchRows is how many rows a launch of this job may take.
+// launchRows is how many rows a launch of this job takes.
 func (j *job) launchRows() int {
 	rows := launchRows
 	if j.r.MorselRows > 0 {
 		rows = j.r.MorselRows
 	}
-	if _, ok := j.sink.(*stageSink); ok {
-		rows = min(rows, stageTuples)
+	if s, ok := j.sink.(*groupSink); ok && s.plan.Mode != emit.HashGroups {
+		return rows // the number of groups is bounded already
 	}
-	return rows
+	return max(min(rows, launchTuples/j.expansion()), 1)
+}
+
+// expansion is how many tuples can come out of one row at most: the product of the most matches
+// that a key has in each of the tables probed.
+func (j *job) expansion() int {
+	n := 1
+	for _, op := range j.p.Ops {
+		p, ok := op.(*pipe.Probe)
+		if !ok || p.Kind != pipe.ProbeInner && p.Kind != pipe.ProbeOuter {
+			continue
+		}
+		if m := mostMatches(j.r.tables[p.Build]); m > 0 {
+			n = min(n, 1<<40/m) * m
+		}
+	}
+	return n
+}
+
+// mostMatches is the largest number of candidates for a key.
+func mostMatches(t *layout.Table) int {
+	most := uint64(0)
+	switch t.Kind {
+	case layout.List:
+		return int(t.Rows)
+	case layout.DenseBuckets:
+		s := halves(t.Slots, int(t.Span)+1)
+		for k := range s[1:] {
+			most = max(most, uint64(s[k+1]-s[k]))
+		}
+	case layout.Buckets:
+		s := words(t.Slots, 1+1<<t.Bits)
+		for k := range s[1:] {
+			most = max(most, s[k+1]>>16-s[k]>>16)
+		}
+		most /= uint64(t.Tuple.Size)
+	default:
+		return 1
+	}
+	return int(most)
 }
 
 // reserver is a sink that serves the GPU.
 type reserver interface {
-	// reserve makes room for so many rows and puts it into the worker's context.
-	reserve(w *worker, rows int) error
+	// reserve makes room for so many tuples and puts it into the worker's context.
+	reserve(w *worker, tuples int) error
 }
 
 // target is the processor that queries are compiled for.
@@ -59,18 +104,32 @@ func (r *run) deviceRequest(req *emit.Request) {
 
 // launch runs the worker's kernel on rows lo…hi of the current range.
 func (w *worker) launch(lo, hi int) error {
-	if s, ok := w.j.sink.(reserver); ok {
-		if err := s.reserve(w, hi-lo); err != nil {
+	j := w.j
+	s, ok := j.sink.(reserver)
+	if !ok {
+		return diag.Errorf(diag.FeatureNotSupported, -1, "device %s: sink %T is not supported yet", w.r.Device, j.sink)
+	}
+	if j.perLaunch == 0 {
+		j.perLaunch, j.perRow = j.launchRows(), j.expansion()
+		if j.perRow > 1<<32 {
+			return diag.Errorf(diag.FeatureNotSupported, -1, "device %s: joins in which a row may have %d matches are not supported yet",
+				w.r.Device, j.perRow)
+		}
+	}
+	for ; lo < hi; lo += j.perLaunch {
+		n := min(j.perLaunch, hi-lo)
+		if err := s.reserve(w, n*j.perRow); err != nil {
 			return err
 		}
-	} else {
-		return diag.Errorf(diag.FeatureNotSupported, -1, "device %s: sink %T is not supported yet", w.r.Device, w.j.sink)
+		st, err := w.r.launch(w, lo, lo+n)
+		st.Lines = nil // launches of different kernels
+		j.st.Lanes.Add(&st)
+		j.st.Launches++
+		if err != nil {
+			return err
+		}
 	}
-	st, err := w.r.launch(w, lo, hi)
-	st.Lines = nil // launches of different kernels
-	w.j.st.Lanes.Add(&st)
-	w.j.st.Launches++
-	return err
+	return nil
 }
 
 // launch runs the kernel that the worker's context is made for.
@@ -81,14 +140,7 @@ func (r *run) launch(w *worker, lo, hi int) (device.LaneStats, error) {
 	if err := r.showMemory(w); err != nil {
 		return device.LaneStats{}, err
 	}
-	block := r.Block
-	if block <= 0 {
-		block = launchThreads
-	}
-	grid := r.Grid
-	if grid <= 0 {
-		grid = max(min(launchBlocks, (hi-lo+block-1)/block), 1)
-	}
+	grid, block := r.shape(hi - lo)
 	st, err := r.gpu.Launch(r.ctx, w.v.code.(*device.SimtKernel), grid, block, w.ctx)
 	if err != nil {
 		if c := r.canceled(); c != nil {
@@ -100,6 +152,18 @@ func (r *run) launch(w *worker, lo, hi int) (device.LaneStats, error) {
 		return st, w.v.frag.Errors[status-1]
 	}
 	return st, nil
+}
+
+// shape is the number of blocks and of threads in each.
+func (r *run) shape(rows int) (grid, block int) {
+	grid, block = r.Grid, r.Block
+	if block <= 0 {
+		block = launchThreads
+	}
+	if grid <= 0 {
+		grid = max(min(launchBlocks, (rows+block-1)/block), 1)
+	}
+	return grid, block
 }
 
 // showMemory tells the device of all memory that the kernel may touch: what the query has
@@ -174,8 +238,8 @@ func (b *buffer) reserve(cur uintptr, n int) error {
 }
 
 // room puts a buffer's space into the context.
-func (b *buffer) room(w *worker, rows int) error {
-	if err := b.reserve(uintptr(load64(w.ctx+emit.CtxCur)), rows); err != nil {
+func (b *buffer) room(w *worker, tuples int) error {
+	if err := b.reserve(uintptr(load64(w.ctx+emit.CtxCur)), tuples); err != nil {
 		return err
 	}
 	store64(w.ctx+emit.CtxCur, uint64(b.cur))
@@ -183,14 +247,25 @@ func (b *buffer) room(w *worker, rows int) error {
 	return nil
 }
 
-func (s *collectSink) reserve(w *worker, rows int) error { return s.workers[w.id].buf.room(w, rows) }
-func (s *buildSink) reserve(w *worker, rows int) error   { return s.workers[w.id].room(w, rows) }
-func (discardSink) reserve(*worker, int) error           { return nil }
+func (s *collectSink) reserve(w *worker, n int) error { return s.workers[w.id].buf.room(w, n) }
+func (s *buildSink) reserve(w *worker, n int) error   { return s.workers[w.id].room(w, n) }
+func (discardSink) reserve(*worker, int) error        { return nil }
 
-// reserve of a stage: its launches are no larger than its buffer, which was emptied before.
-func (s *stageSink) reserve(w *worker, rows int) error {
-	if rows > stageTuples || load64(w.ctx+emit.CtxCur) != uint64(s.workers[w.id].start) {
-		return diag.Internalf("exec", "a stage has no room for %d rows", rows)
+// reserve passes on what the launch before left in the buffer, and makes it larger if need be.
+func (s *stageSink) reserve(w *worker, n int) error {
+	sm := s.workers[w.id]
+	if err := sm.flush(w); err != nil {
+		return err
+	}
+	if n > sm.room {
+		start, err := s.r.mem.alloc(n * s.tuple.Size)
+		if err != nil {
+			return err
+		}
+		s.r.mem.free(sm.start)
+		sm.start, sm.room = start, n
+		store64(sm.next.ctx+emit.CtxSource, uint64(start))
+		sm.empty(w)
 	}
 	return nil
 }

@@ -9,13 +9,13 @@ import (
 
 // On a GPU all lanes share one table of groups, so there is nothing to merge.
 
-// reserve makes room for a group per row.
-func (s *groupSink) reserve(w *worker, rows int) error {
+// reserve makes room for so many new groups.
+func (s *groupSink) reserve(w *worker, tuples int) error {
 	g := s.workers[w.id]
 	switch s.plan.Mode {
 	case emit.HashGroups:
 		g.fromContext(w)
-		n := uint64(rows)
+		n := uint64(tuples)
 		for _, p := range g.buf.pieces {
 			n += uint64(p.N)
 		}
@@ -24,9 +24,11 @@ func (s *groupSink) reserve(w *worker, rows int) error {
 			return err
 		}
 		g.toContext(w)
-		return g.buf.room(w, rows)
+		return g.buf.room(w, tuples)
 	case emit.DenseGroups:
-		return g.buf.room(w, rows)
+		// Every key once, and the tuples that lanes take and do not need.
+		grid, block := s.r.shape(launchRows)
+		return g.buf.room(w, min(tuples, int(s.plan.Slots)+grid*block))
 	}
 	return nil
 }

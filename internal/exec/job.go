@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -32,8 +33,11 @@ type job struct {
 	seq      int64  // order of this pipeline's morsels among all
 	luts     []uintptr
 	filters  []filterBits
-	limit    int64 // rows wanted in all, for LIMIT without ORDER BY; < 0: all
-	feed     *feed // shared by the stages of a pipeline
+	limit    int64        // rows wanted in all, for LIMIT without ORDER BY; < 0: all
+	feed     *feed        // shared by the stages of a pipeline
+	busy     atomic.Int64 // time of all workers, in nanoseconds
+
+	perLaunch, perRow int // GPU: rows per launch, and tuples that a row may become
 }
 
 // variant is the pipeline compiled for one shape of its source.

@@ -26,6 +26,7 @@ type Options struct {
 	Count      bool  // count rows per operator (EXPLAIN ANALYZE)
 	Verify     bool  // hold every function to the IR's rules (tests)
 	NoReduce   bool  // leave semi-join filters out
+	Profile    bool  // find out where the time of a pipeline goes (EXPLAIN ANALYZE)
 	Listing    bool  // keep the generated functions, with comments that say more (EXPLAIN)
 	Progress   func(done, total int64)
 
@@ -69,11 +70,13 @@ type PipelineStats struct {
 	Morsels       int64
 	RowsIn        int64
 	SkippedRows   int64
-	OpRows        map[int]int64    // rows that left operator i; -1: the source
-	Note          string           // how the sink was organized
-	Fragments     []*emit.Fragment // the generated functions, one per variant, if Options.Listing
-	Launches      int64            // GPU
-	Lanes         device.LaneStats // GPU: what all launches did together
+	OpRows        map[int]int64         // rows that left operator i; -1: the source
+	OpTime        map[int]time.Duration // of operator i, by sampling; -1: the source, one more than the last: the sink; nil: not known
+	Finish        time.Duration         // of Exec, what the sink took after the last row
+	Note          string                // how the sink was organized
+	Fragments     []*emit.Fragment      // the generated functions, one per variant, if Options.Listing
+	Launches      int64                 // GPU
+	Lanes         device.LaneStats      // GPU: what all launches did together
 }
 
 // run is the state of a query while it runs.
@@ -141,6 +144,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			d := time.Since(start)
 			st := &r.stats.Pipelines[len(r.stats.Pipelines)-1]
 			st.Exec += d
+			st.Finish = d
 			r.stats.Exec += d
 			st.Note = r.sinks[p.Sink].note()
 		}
@@ -173,6 +177,9 @@ func (r *run) pipeline(p *pipe.Pipeline) error {
 	}
 	st.Exec = time.Since(start) + filtering
 	r.stats.Exec += st.Exec
+	if r.Profile {
+		r.profile(p, job, st, filtering)
+	}
 	return nil
 }
 

@@ -63,6 +63,7 @@ type stageSink struct {
 type seam struct {
 	s     *stageSink
 	start uintptr
+	room  int // tuples that the buffer holds
 	next  *worker
 	ins   []stageInput
 	outs  []stageOutput
@@ -113,7 +114,8 @@ func (s *stageSink) newSeam(w *worker) (*seam, error) {
 	r := s.r
 	sm := &seam{s: s, texts: arena{mem: r.mem}, slots: make([]int, r.prog.Query.Cols.Len())}
 	var err error
-	if sm.start, err = r.mem.alloc(stageTuples * s.tuple.Size); err != nil {
+	sm.room = stageTuples
+	if sm.start, err = r.mem.alloc(sm.room * s.tuple.Size); err != nil {
 		return nil, err
 	}
 	var read plan.ColSet
@@ -151,7 +153,7 @@ func (s *stageSink) newSeam(w *worker) (*seam, error) {
 // empty lets the code write from the buffer's start again.
 func (sm *seam) empty(w *worker) {
 	store64(w.ctx+emit.CtxCur, uint64(sm.start))
-	store64(w.ctx+emit.CtxEnd, uint64(sm.start)+uint64(stageTuples*sm.s.tuple.Size))
+	store64(w.ctx+emit.CtxEnd, uint64(sm.start)+uint64(sm.room*sm.s.tuple.Size))
 }
 
 // grow is asked for when the buffer is full.

@@ -114,6 +114,7 @@ func (j *job) work(id int) error {
 		return err
 	}
 	defer w.close()
+	defer func(start time.Time) { j.busy.Add(int64(time.Since(start))) }(time.Now())
 	if len(j.ranges) == 0 {
 		return nil
 	}

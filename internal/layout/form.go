@@ -137,10 +137,14 @@ func TypeRange(t types.Type) Range {
 		return Between(0, 1)
 	case types.Int16:
 		return Between(-1<<15, 1<<15-1)
-	case types.Int32, types.Date:
+	case types.Int32:
 		return Between(-1<<31, 1<<31-1)
-	case types.Int64, types.Timestamp:
+	case types.Int64:
 		return Between(-1<<63, 1<<63-1)
+	case types.Date:
+		return Between(types.MinDate, types.MaxDate)
+	case types.Timestamp:
+		return Between(types.MinTimestamp, types.MaxTimestamp)
 	case types.Decimal:
 		m := types.Pow10(int(t.Prec)).Sub(types.FromInt64(1))
 		return Range{true, m.Neg(), m}

@@ -211,20 +211,69 @@ func (g *graph) pairFactor(set uint64) float64 {
 	return f
 }
 
-// Costs are in units of passing one tuple on. Building a hash table costs three probes; probing a table
-// that does not fit a cache costs more.
-const buildCost = 3
+// Costs are in units of passing one tuple on. A build tuple is written and then put into a table: an
+// array indexed by the key where keys are dense and unique, a hash table else, in which duplicates are
+// sorted together. Each column adds to the tuple. Probing a table that does not fit a cache costs more.
+const (
+	directCost = 2.5
+	uniqueCost = 3.0
+	bucketCost = 3.5
+	columnCost = 0.1
+	joinedRisk = 1.3 // how many rows a join really has is less sure than the size of a table
+	cachedRows = 1 << 15
+)
 
 func probeCost(build float64) float64 {
-	const cached = 1 << 15
-	if build <= cached {
+	if build <= cachedRows {
 		return 1
 	}
-	return 1 + 0.15*math.Log2(build/cached)
+	return 1 + 0.15*math.Log2(build/cachedRows)
 }
 
+// hashCost is the cost of a join when nothing is known of the table.
 func hashCost(build, probe, out float64) float64 {
-	return buildCost*build + probe*probeCost(build) + out
+	return uniqueCost*build + probe*probeCost(build) + out
+}
+
+// tableCost is the cost per tuple of building a table over a set of relations, to be probed from
+// another set.
+func (g *graph) tableCost(build, probe uint64, rows float64) float64 {
+	width := 0
+	for m := build; m != 0; m &= m - 1 {
+		width += g.rels[trailing(m)].width
+	}
+	keys, unique, dense := 0, false, false
+	for i := range g.classes {
+		c := &g.classes[i]
+		if c.mask&build == 0 || c.mask&probe == 0 {
+			continue
+		}
+		keys++
+		for k := range c.members {
+			m := &c.members[k]
+			if build>>m.rel&1 == 0 {
+				continue
+			}
+			st := g.s.stat(m.ref.ID)
+			// No more rows than the relation of the key: the other joins did not repeat it.
+			if st.unique && rows <= g.rels[m.rel].rows {
+				unique = true
+				dense = st.whole && st.hasRange && st.hi-st.lo < 8*rows+4096
+			}
+		}
+	}
+	cost := bucketCost
+	switch {
+	case unique && dense && keys == 1:
+		cost = directCost
+	case unique:
+		cost = uniqueCost
+	}
+	cost += columnCost * float64(width)
+	if build&(build-1) != 0 {
+		cost *= joinedRisk
+	}
+	return cost
 }
 
 // candidate is a way to join two sets.
@@ -246,7 +295,8 @@ func (g *graph) joinCost(a, b uint64, ra, rb, out float64) (c candidate, ok bool
 	if !g.equi(a, b) {
 		return candidate{cost: ra*rb + out + math.Min(ra, rb), swap: ra < rb}, true
 	}
-	right, left := hashCost(rb, ra, out), hashCost(ra, rb, out)
+	right := g.tableCost(b, a, rb)*rb + ra*probeCost(rb) + out
+	left := g.tableCost(a, b, ra)*ra + rb*probeCost(ra) + out
 	if left < right {
 		return candidate{cost: left, swap: true}, true
 	}

@@ -62,8 +62,10 @@ type relation struct {
 	node plan.Node
 	made plan.ColSet
 	rows float64
-	op   *plan.Join // semi, anti, left, mark or single; nil for an ordinary relation
-	req  uint64     // op: what its condition refers to
+	// width is how many columns it adds to a tuple, as far as known.
+	width int
+	op    *plan.Join // semi, anti, left, mark or single; nil for an ordinary relation
+	req   uint64     // op: what its condition refers to
 	// op: how it changes the number of rows on its left
 	factor float64
 }
@@ -170,6 +172,7 @@ func (g *graph) collect(n plan.Node, preds *[]plan.Expr) uint64 {
 func (g *graph) addRel(r relation) uint64 {
 	r.rows = g.s.estimate(r.node)
 	r.made = plan.Produced(r.node)
+	r.width = r.made.Len()
 	g.rels = append(g.rels, r)
 	return 1 << (len(g.rels) - 1)
 }

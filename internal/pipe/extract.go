@@ -14,7 +14,7 @@ func (s *splitter) all(x plan.Expr) bool {
 }
 
 // extract replaces the parts of x that must be computed in Go by what place gives for them. They
-// are as small as they can be, with two exceptions, see whole.
+// are as small as they can be, with two exceptions: see whole.
 func (s *splitter) extract(x plan.Expr, place func(*plan.Call) plan.Expr) plan.Expr {
 	if s.all(x) {
 		return x
@@ -48,7 +48,7 @@ func (s *splitter) whole(c *plan.Call) bool {
 			}
 		}
 		// A text would have to be kept for the length of the query; what is made of it here is short.
-		if a, ok := a.(*plan.Call); ok && a.T.Kind == types.Text && c.T.Kind != types.Text && s.root(a) {
+		if a, ok := a.(*plan.Call); ok && !s.texts && a.T.Kind == types.Text && c.T.Kind != types.Text && s.root(a) {
 			return true
 		}
 	}

@@ -95,10 +95,16 @@ func (t *Text) Changes(i int) bool {
 
 // Estimate is how many rows the optimizer expects to leave part i, as text.
 func (t *Text) Estimate(i int) string {
-	if n := t.At(i).Node; t.Changes(i) && n.Props().Rows > 0 {
-		return "~" + plan.FormatRows(n.Props().Rows)
+	n := t.At(i).Node
+	if !t.Changes(i) || n.Props().Rows <= 0 {
+		return ""
 	}
-	return ""
+	for k := i + 1; k < len(t.Ops); k++ { // the estimate is for the last part of an operator
+		if t.Changes(k) && t.Ops[k].Node == n {
+			return ""
+		}
+	}
+	return "~" + plan.FormatRows(n.Props().Rows)
 }
 
 // noteColumn is where notes begin, if the line leaves room.
@@ -126,7 +132,10 @@ func (t *Text) Lines(head string, note func(i int) string) []string {
 		if n := note(i); n != "" {
 			l += strings.Repeat(" ", max(width-utf8.RuneCountInString(l), 0)+2) + n
 		}
-		out = append(out, strings.TrimRight(l, " "))
+		if l = strings.TrimRight(l, " "); l == "  map" { // of nothing
+			continue
+		}
+		out = append(out, l)
 		for _, m := range t.At(i).More {
 			out = append(out, strings.Repeat(" ", 10)+m)
 		}
@@ -175,6 +184,8 @@ func (prog *Program) SinkName(s Sink) string {
 			return "result"
 		}
 		return fmt.Sprintf("rows %d", s.ID)
+	case *Stage:
+		return "the stage before"
 	}
 	return "nothing"
 }

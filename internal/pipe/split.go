@@ -52,6 +52,7 @@ type splitter struct {
 	// before the sink; extra are those that joins want of their build sides.
 	tails map[Sink]*Map
 	extra map[*Build]*Map
+	texts bool // texts may be computed where something shorter could be: see whole
 }
 
 // sink replaces what a sink cannot compute by references to columns of its tail.
@@ -111,11 +112,13 @@ func mapped(xs []plan.Expr, f func(plan.Expr) plan.Expr) []plan.Expr {
 	return out
 }
 
-// column makes a column for an expression.
+// column makes a column for an expression, named after the operation if that is a word.
 func (s *splitter) column(x plan.Expr) plan.ColID {
 	name := "expr"
 	if c, ok := x.(*plan.Call); ok {
-		name = c.Op.String()
+		if op := c.Op.String(); op[0] >= 'a' && op[0] <= 'z' {
+			name = op
+		}
 	}
 	return s.cols.New(name, x.Type(), false)
 }
@@ -164,14 +167,18 @@ func (s *splitter) start(q *Pipeline) *splitting {
 	return w
 }
 
-// add ends what is to be computed, and appends an operator that reads it.
-func (w *splitting) add(op Op, node plan.Node) {
-	if w.todo != nil {
-		w.todo.Node = node
-		w.ops = append(w.ops, w.todo)
-		w.todo, w.changed = nil, true
+// add appends an operator, after what must be computed for it.
+func (w *splitting) add(op Op, node plan.Node) { w.ops = append(append(w.ops, w.pop(node)...), op) }
+
+// pop is the operator that computes what is to be computed, if anything is.
+func (w *splitting) pop(node plan.Node) []Op {
+	c := w.todo
+	if c == nil {
+		return nil
 	}
-	w.ops = append(w.ops, op)
+	c.Node = node
+	w.todo, w.changed = nil, true
+	return []Op{c}
 }
 
 // op rewrites one operator. Operators may be shared between pipelines: they are copied when they change.
@@ -234,13 +241,18 @@ func (w *splitting) compute(x plan.Expr) plan.Expr {
 }
 
 // place has an expression computed before the next operator, once.
-func (w *splitting) place(x *plan.Call) plan.Expr {
+func (w *splitting) place(x *plan.Call) plan.Expr { return w.placeAs(x, 0) }
+
+// placeAs is place for an expression that has a column already, unless id is 0.
+func (w *splitting) placeAs(x *plan.Call, id plan.ColID) plan.Expr {
 	for _, c := range w.done {
 		if plan.EqualExpr(c.x, x) {
 			return w.cols.NewRef(c.id)
 		}
 	}
-	id := w.column(x)
+	if id == 0 {
+		id = w.column(x)
+	}
 	if w.todo == nil {
 		w.todo = &Compute{}
 	}
@@ -297,21 +309,16 @@ func (w *splitting) probe(op *Probe) error {
 			now.On = append(now.On, x)
 			continue
 		}
-		both, fails := (*plan.Call)(nil), false
-		w.extract(x, func(c *plan.Call) plan.Expr {
-			refs := plan.Refs(c)
-			outside := refs
-			outside.Minus(build)
-			if !outside.Empty() && outside.Len() < refs.Len() {
-				both = c
-			}
-			fails = fails || mayFail(c)
-			return c
-		})
+		both, fails := w.sides(x, build)
+		if both != nil { // what a comparison is made of may belong to one side each
+			w.texts = true
+			both, fails = w.sides(x, build)
+		}
 		switch {
 		case op.Join.Kind == plan.Inner && (both != nil || fails):
 			after = append(after, x)
 		case both != nil:
+			w.texts = false
 			return diag.Errorf(diag.FeatureNotSupported, both.Pos,
 				"%s over columns of both sides of a %s join is not supported", both.Op, op.Join.Kind).
 				WithHint("compute it from one side, or write an inner join")
@@ -326,6 +333,7 @@ func (w *splitting) probe(op *Probe) error {
 				return w.fromBuild(op.Build, c)
 			}))
 		}
+		w.texts = false
 	}
 	if w.todo == nil && len(after) == 0 && plan.EqualExprs(now.Keys, op.Keys) && plan.EqualExprs(now.On, op.On) {
 		w.ops = append(w.ops, op)
@@ -337,6 +345,22 @@ func (w *splitting) probe(op *Probe) error {
 		w.filter(after, op.Join)
 	}
 	return nil
+}
+
+// sides looks at the parts of a join's condition that must be computed in Go: one that reads
+// both sides, if there is one, and whether any may fail.
+func (s *splitter) sides(x plan.Expr, build plan.ColSet) (both *plan.Call, fails bool) {
+	s.extract(x, func(c *plan.Call) plan.Expr {
+		refs := plan.Refs(c)
+		outside := refs
+		outside.Minus(build)
+		if !outside.Empty() && outside.Len() < refs.Len() {
+			both = c
+		}
+		fails = fails || mayFail(c)
+		return c
+	})
+	return both, fails
 }
 
 // fromBuild is a column of the build side's tuples that holds x.
@@ -371,12 +395,23 @@ func (w *splitting) finish() error {
 	m := &Map{Node: sinkNode(k)}
 	read := sinkReads(k)
 	for id := range read.All {
-		if x, ok := w.late[id]; ok {
-			m.Exprs, m.Cols = append(m.Exprs, w.extract(x, w.place)), append(m.Cols, id)
+		x, ok := w.late[id]
+		if !ok {
+			continue
+		}
+		y := w.extract(x, func(c *plan.Call) plan.Expr {
+			if c == x { // all of it: no other name is needed
+				return w.placeAs(c, id)
+			}
+			return w.place(c)
+		})
+		if r, ok := y.(*plan.Ref); !ok || r.ID != id {
+			m.Exprs, m.Cols = append(m.Exprs, y), append(m.Cols, id)
 		}
 	}
+	w.ops = append(w.ops, w.pop(m.Node)...)
 	if len(m.Cols) > 0 {
-		w.add(m, m.Node)
+		w.ops = append(w.ops, m)
 	}
 	return nil
 }

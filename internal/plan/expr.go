@@ -50,7 +50,7 @@ const (
 	NullIf
 	InList // needle, then constants of its type
 	// Text.
-	Like      // text, pattern (Const), escape already applied: see LikePattern
+	Like      // text, pattern, in which a backslash escapes
 	Substring // text, start, length: by characters as in PostgreSQL
 	Length    // characters
 	OctetLength

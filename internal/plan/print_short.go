@@ -1,6 +1,9 @@
 package plan
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Names says how columns are called in a text.
 type Names func(ColID) string
@@ -9,7 +12,11 @@ type Names func(ColID) string
 func (c *Columns) Short() Names {
 	return func(id ColID) string {
 		if id > 0 && int(id) < c.Len() {
-			if name := c.Get(id).Name; name != "" {
+			switch name := c.Get(id).Name; {
+			case name == "":
+			case strings.ContainsAny(name[:1], "<>=|+-*/%!~"): // named after an operator
+				return strconv.Quote(name)
+			default:
 				return name
 			}
 		}

@@ -85,8 +85,8 @@ func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Resu
 // run executes the query for its numbers; its rows are dropped.
 func (x *explanation) run(ctx context.Context) error {
 	opts := x.session.options(&x.set)
-	opts.Count = true
-	opts.Listing = x.forms["ir"] || x.forms["x64"]
+	opts.Count, opts.Profile = true, x.explainOptions.timing && x.forms["pipelines"]
+	opts.Listing = x.forms["ir"] || x.forms["x64"] || x.forms["ptx"]
 	res, err := exec.Run(ctx, x.prog, opts)
 	if err != nil {
 		return err

@@ -39,16 +39,24 @@ type jsonPart struct {
 	ID     int      `json:"id,omitempty"`   // of the plan's operator
 	Rows   float64  `json:"rows,omitempty"` // estimate
 	Actual *int64   `json:"actual_rows,omitempty"`
+	MS     *float64 `json:"sampled_ms,omitempty"`
 	Note   string   `json:"note,omitempty"` // sinks, with ANALYZE
 }
 
 type jsonPipelineStats struct {
 	ExecuteMS *float64 `json:"execute_ms,omitempty"`
+	FinishMS  *float64 `json:"finish_ms,omitempty"`
 	CompileMS *float64 `json:"compile_ms,omitempty"`
 	Morsels   int64    `json:"morsels"`
 	Variants  int      `json:"variants"`
 	RowsIn    int64    `json:"rows_in"`
 	Skipped   int64    `json:"skipped_rows"`
+	// On a GPU.
+	Launches     int64   `json:"launches,omitempty"`
+	LaneActivity float64 `json:"lane_activity,omitempty"`
+	BytesRead    uint64  `json:"bytes_read,omitempty"`
+	BytesWritten uint64  `json:"bytes_written,omitempty"`
+	Divergences  uint64  `json:"divergences,omitempty"`
 }
 
 type jsonPass struct {
@@ -124,8 +132,12 @@ func (x *explanation) jsonPipeline(t *pipe.Text, i int) jsonPipeline {
 	if x.stats != nil {
 		st := &x.stats.Pipelines[i]
 		out.Stats = &jsonPipelineStats{Morsels: st.Morsels, Variants: st.Variants, RowsIn: st.RowsIn, Skipped: st.SkippedRows}
+		if l := &st.Lanes; st.Launches > 0 {
+			out.Stats.Launches, out.Stats.LaneActivity, out.Stats.Divergences = st.Launches, l.Activity(), l.Divergences
+			out.Stats.BytesRead, out.Stats.BytesWritten = l.SectorsRead*sectorBytes, l.SectorsWritten*sectorBytes
+		}
 		if x.explainOptions.timing {
-			out.Stats.ExecuteMS, out.Stats.CompileMS = millis(st.Exec), millis(st.Compile)
+			out.Stats.ExecuteMS, out.Stats.FinishMS, out.Stats.CompileMS = millis(st.Exec), millis(st.Finish), millis(st.Compile)
 		}
 	}
 	return out
@@ -141,6 +153,9 @@ func (x *explanation) jsonPart(t *pipe.Text, i, k int) jsonPart {
 		return out
 	}
 	st := &x.stats.Pipelines[i]
+	if d, ok := st.OpTime[k]; ok {
+		out.MS = millis(d)
+	}
 	if k == len(t.Ops) {
 		out.Note = st.Note
 	} else {

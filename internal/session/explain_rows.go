@@ -11,13 +11,14 @@ import (
 // several.
 func actualRows(prog *pipe.Program, stats *exec.Stats, result int64) map[plan.Node]int64 {
 	out := map[plan.Node]int64{}
-	add := func(n plan.Node, rows int64) {
-		if n != nil {
-			out[n] += rows
-		}
-	}
 	for i, p := range prog.Pipelines {
 		rows := stats.Pipelines[i].OpRows
+		last := map[plan.Node]int64{} // an operator may have several parts in a row
+		add := func(n plan.Node, rows int64) {
+			if n != nil {
+				last[n] = rows
+			}
+		}
 		switch s := p.Source.(type) {
 		case *pipe.Table:
 			add(s.Scan, rows[-1])
@@ -26,9 +27,7 @@ func actualRows(prog *pipe.Program, stats *exec.Stats, result int64) map[plan.No
 			// that come again after probing, which are rows of the join.
 			add(s.Node, rows[-1])
 		case *pipe.Constants:
-			if len(s.Cols) > 0 { // else the map that follows makes the row
-				add(s.Node, rows[-1])
-			}
+			add(s.Node, rows[-1])
 		}
 		_, discards := p.Sink.(*pipe.Discard)
 		for k, op := range p.Ops {
@@ -36,7 +35,10 @@ func actualRows(prog *pipe.Program, stats *exec.Stats, result int64) map[plan.No
 			case *pipe.Filter:
 				add(op.Node, rows[k])
 			case *pipe.Map:
-				add(op.Node, rows[k])
+				switch op.Node.(type) { // a sink may have a map before it that is no operator
+				case *plan.Project, *plan.Values:
+					add(op.Node, rows[k])
+				}
 			case *pipe.Rename:
 				add(op.Node, rows[k])
 			case *pipe.Probe:
@@ -44,6 +46,9 @@ func actualRows(prog *pipe.Program, stats *exec.Stats, result int64) map[plan.No
 					add(op.Join, rows[k])
 				}
 			}
+		}
+		for n, rows := range last {
+			out[n] += rows
 		}
 	}
 	if s, ok := prog.Result.Node.(*plan.Sort); ok { // its rows are not scanned again

@@ -115,8 +115,15 @@ func (x *explanation) pipelineHead(st *exec.PipelineStats) string {
 	if st.SkippedRows > 0 {
 		list = append(list, fmt.Sprintf("%d of %d rows skipped by zone maps", st.SkippedRows, st.SkippedRows+st.RowsIn))
 	}
+	if l := &st.Lanes; st.Launches > 0 {
+		list = append(list, count(st.Launches, "launch"), fmt.Sprintf("%.0f%% of lanes active", 100*l.Activity()),
+			bytesText(int64(l.SectorsRead)*sectorBytes)+" read", bytesText(int64(l.SectorsWritten)*sectorBytes)+" written")
+	}
 	return strings.Join(list, ", ")
 }
+
+// sectorBytes is the unit in which a GPU moves memory.
+const sectorBytes = 32
 
 // partNote tells the rows that left part k of pipeline i, or how its sink was organized.
 func (x *explanation) partNote(t *pipe.Text, i, k int) string {
@@ -125,15 +132,25 @@ func (x *explanation) partNote(t *pipe.Text, i, k int) string {
 		return estimate
 	}
 	st := &x.stats.Pipelines[i]
+	var list []string
 	switch {
 	case k == len(t.Ops):
-		return st.Note
+		if st.Note != "" {
+			list = append(list, st.Note)
+		}
 	case k >= 0 && !t.Changes(k):
-		return ""
 	case estimate == "":
-		return fmt.Sprintf("rows %d", st.OpRows[k])
+		list = append(list, fmt.Sprintf("rows %d", st.OpRows[k]))
+	default:
+		list = append(list, fmt.Sprintf("rows %d (%s)", st.OpRows[k], estimate))
 	}
-	return fmt.Sprintf("rows %d (%s)", st.OpRows[k], estimate)
+	if d, ok := st.OpTime[k]; ok && (len(list) > 0 || d >= time.Microsecond) { // columns are computed where they are first read
+		list = append(list, "~"+strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'g', 2, 64)+" ms")
+	}
+	if k == len(t.Ops) && x.explainOptions.timing && st.Finish >= 10*time.Microsecond {
+		list = append(list, "finished in "+ms(st.Finish))
+	}
+	return strings.Join(list, ", ")
 }
 
 // summaryText says where the time went.
@@ -154,7 +171,7 @@ func (x *explanation) summaryText() string {
 		}
 		out = append(out, fmt.Sprintf("%s, peak memory %s, %s", count(x.rows, "row"), bytesText(x.stats.PeakMemory), count(int64(x.set.Threads), "thread")))
 		if x.explainOptions.timing && x.forms["pipelines"] {
-			out = append(out, "times are those of whole pipelines: their operators run as one loop")
+			out = append(out, "pipelines are measured; their operators run as one loop, so their parts are found by samples afterwards")
 		}
 	}
 	return strings.Join(out, "\n")
@@ -167,27 +184,16 @@ type code struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// code lists the generated code of each pipeline: after ANALYZE what ran, else what is
-// predicted. The GPU's is always predicted.
+// code lists the generated code of each pipeline: after ANALYZE what ran, if it ran on that
+// processor, else what is predicted.
 func (x *explanation) code(form string) []code {
 	opts := x.session.options(&x.set)
-	if form == "ptx" {
-		var out []code
-		for _, l := range exec.Explain(x.prog, opts, ir.GPU) {
-			c := code{Pipeline: l.Pipeline.Name()}
-			err := l.Err
-			if err == nil {
-				c.Text, err = device.ListGPU(l.Fragment.Func)
-			}
-			if err != nil {
-				c.Text, c.Error = "", "not for the GPU: "+reason(err)
-			}
-			out = append(out, c)
-		}
-		return out
+	target := ir.CPU
+	if form == "ptx" || form == "ir" && x.set.Device != "cpu" {
+		target = ir.GPU
 	}
 	var out []code
-	list := func(p *pipe.Pipeline, fs []*emit.Fragment, err error) {
+	add := func(p *pipe.Pipeline, fs []*emit.Fragment, err error) {
 		c := code{Pipeline: p.Name()}
 		var texts []string
 		for _, f := range fs {
@@ -199,39 +205,60 @@ func (x *explanation) code(form string) []code {
 		}
 		if c.Text = strings.Join(texts, "\n"); err != nil {
 			c.Text, c.Error = "", reason(err)
+			if target == ir.GPU {
+				c.Error = "not for the GPU: " + strings.TrimPrefix(c.Error, "device gpu: ")
+			}
 		}
 		out = append(out, c)
 	}
-	if x.stats != nil {
+	if x.stats != nil && x.ranOn(target) {
 		for i, p := range x.prog.Pipelines {
-			list(p, x.stats.Pipelines[i].Fragments, nil)
+			add(p, x.stats.Pipelines[i].Fragments, nil)
 		}
 		return out
 	}
-	for _, l := range exec.Explain(x.prog, opts, ir.CPU) {
+	for _, l := range exec.Explain(x.prog, opts, target) {
 		var fs []*emit.Fragment
 		if l.Err == nil {
 			fs = append(fs, l.Fragment)
 		}
-		list(l.Pipeline, fs, l.Err)
+		add(l.Pipeline, fs, l.Err)
 	}
 	return out
 }
 
-// listing is a function's code and that of the functions which fill its lookup tables.
+// ranOn reports that the functions which ran were those of a processor.
+func (x *explanation) ranOn(target ir.Target) bool {
+	for _, st := range x.stats.Pipelines {
+		for _, f := range st.Fragments {
+			if f.Func.Target != target {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// listing is a function's code and that of the functions which fill its lookup tables; those
+// may be for another processor.
 func listing(form string, f *emit.Fragment) (string, error) {
 	fs := []*ir.Func{f.Func}
 	for _, l := range f.Luts {
-		fs = append(fs, l.Frag.Func)
+		if l.Frag.Func.Target == f.Func.Target || form == "ir" {
+			fs = append(fs, l.Frag.Func)
+		}
 	}
 	var texts []string
 	for _, f := range fs {
-		text := f.String()
-		if form == "x64" {
-			var err error
-			if text, err = device.ListCPU(f); err != nil {
-				return "", err
-			}
+		text, err := f.String(), error(nil)
+		switch form {
+		case "x64":
+			text, err = device.ListCPU(f)
+		case "ptx":
+			text, err = device.ListGPU(f)
+		}
+		if err != nil {
+			return "", err
 		}
 		texts = append(texts, text)
 	}
@@ -254,6 +281,9 @@ func ms(d time.Duration) string {
 func count(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
+	}
+	if strings.HasSuffix(what, "ch") {
+		what += "e"
 	}
 	return strconv.FormatInt(n, 10) + " " + what + "s"
 }

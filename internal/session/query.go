@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/opt"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -37,13 +38,17 @@ func (s *Session) plan(q *plan.Query, set *Settings, t *Timing) (*pipe.Program, 
 		println(plan.Format(q))
 	}
 	prog, err := pipe.Cut(q)
-	return prog, passes, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return prog, passes, prog.Split(emit.CanEmit)
 }
 
 var Trace bool
 
 func (s *Session) options(set *Settings) exec.Options {
-	o := exec.Options{Threads: set.Threads, MorselRows: set.MorselRows, Memory: set.Memory, Verify: set.Check}
+	o := exec.Options{Threads: set.Threads, MorselRows: set.MorselRows, Memory: set.Memory, Verify: set.Check,
+		Device: set.Device, Grid: set.Grid, Block: set.Block, NoCPU: set.NoCPU}
 	if s.Progress != nil {
 		o.Progress = func(done, total int64) { s.Progress("running", done, total) }
 	}

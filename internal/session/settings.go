@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/opt"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
@@ -20,6 +21,9 @@ type Settings struct {
 	Memory     int64 // bytes a query may take; 0: no limit
 	MorselRows int   // 0: adaptive
 	Device     string
+	Grid       int             // GPU: blocks per launch; 0: by the rows
+	Block      int             // GPU: threads per block
+	NoCPU      bool            // GPU: nothing runs as machine code
 	Disabled   map[string]bool // optimizer passes
 	Check      bool            // verify plans and generated functions
 	Narrow     bool            // narrow integers in tables made from now on
@@ -29,8 +33,16 @@ type Settings struct {
 
 // DefaultSettings use all cores and no limit.
 func DefaultSettings() Settings {
-	return Settings{Threads: runtime.GOMAXPROCS(0), Device: "cpu", Disabled: map[string]bool{}, Narrow: true, Dict: true,
+	return Settings{Threads: runtime.GOMAXPROCS(0), Device: defaultDevice(), Block: 128, Disabled: map[string]bool{}, Narrow: true, Dict: true,
 		other: map[string]string{}}
+}
+
+// defaultDevice is the CPU, where there is a translator for it.
+func defaultDevice() string {
+	if device.HasCPU() {
+		return "cpu"
+	}
+	return "simt"
 }
 
 // Settings is a copy of the session's settings.
@@ -68,6 +80,12 @@ var settings = []setting{
 	{"disabled_optimizers", "optimizer passes to leave out, separated by commas",
 		func(s *Settings) string { return passList(s.Disabled) },
 		func(s *Settings, v types.Value) error { return s.setDisabled(v.S) }},
+	{"gpu_blocks", "blocks per launch on a GPU; 0: by the number of rows",
+		func(s *Settings) string { return strconv.Itoa(s.Grid) },
+		func(s *Settings, v types.Value) (err error) { s.Grid, err = intOf(v, 0, 1<<20); return }},
+	{"gpu_threads", "threads per block on a GPU, a multiple of 32",
+		func(s *Settings) string { return strconv.Itoa(s.Block) },
+		func(s *Settings, v types.Value) error { return s.setBlock(v) }},
 	{"memory_limit", "memory a query may take, such as '4GB'; 0 is no limit",
 		func(s *Settings) string { return formatBytes(s.Memory) },
 		func(s *Settings, v types.Value) (err error) { s.Memory, err = ParseBytes(v.String()); return }},
@@ -177,6 +195,17 @@ func (s *Settings) setDevice(name string) error {
 	}
 	s.Device = name
 	return nil
+}
+
+func (s *Settings) setBlock(v types.Value) error {
+	n, err := intOf(v, 32, 1024)
+	if err == nil && n%32 != 0 {
+		err = fmt.Errorf("%d threads are not whole warps of 32", n)
+	}
+	if err == nil {
+		s.Block = n
+	}
+	return err
 }
 
 func (s *Settings) setDisabled(list string) error {

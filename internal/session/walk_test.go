@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write what the tests in testdata give now")
 
 // TestWalk shows a query at every stage of its walk through the engine. A file of
-// testdata/walk has sections that begin with a line "-- name": setup and sql are read, the
+// testdata/walk has sections that begin with a line "== name": setup and sql are read, the
 // others are written with -rewrite.
 func TestWalk(t *testing.T) {
 	files, err := filepath.Glob("testdata/walk/*.txt")
@@ -47,7 +48,7 @@ func TestWalk(t *testing.T) {
 				}
 				out.WriteString(s.String())
 				if !*rewrite && s.text != want[s.name] {
-					t.Errorf("%s is now\n%s", s.name, s.text)
+					t.Errorf("%s has changed; look at it with -rewrite and git diff. %s", s.name, firstDifference(s.text, want[s.name]))
 				}
 			}
 			if *rewrite {
@@ -59,6 +60,17 @@ func TestWalk(t *testing.T) {
 	}
 }
 
+// firstDifference shows where two texts part.
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range g {
+		if i >= len(w) || g[i] != w[i] {
+			return fmt.Sprintf("Line %d is\n%s\nwas\n%s", i+1, g[i], strings.Join(w[min(i, len(w)):min(i+1, len(w))], ""))
+		}
+	}
+	return fmt.Sprintf("It ends after line %d", len(g))
+}
+
 // section is a part of a golden file; the one without a name is the text before the first.
 type section struct{ name, text string }
 
@@ -66,7 +78,7 @@ func (s section) String() string {
 	if s.name == "" {
 		return s.text + "\n\n"
 	}
-	return "-- " + s.name + "\n" + s.text + "\n\n"
+	return "== " + s.name + "\n" + s.text + "\n\n"
 }
 
 func sections(t *testing.T, file string) []section {
@@ -76,7 +88,7 @@ func sections(t *testing.T, file string) []section {
 	}
 	out := []section{{}}
 	for _, l := range strings.Split(strings.TrimRight(string(b), "\n"), "\n") {
-		if name, ok := strings.CutPrefix(l, "-- "); ok {
+		if name, ok := strings.CutPrefix(l, "== "); ok {
 			out = append(out, section{name: name})
 			continue
 		}

@@ -368,3 +368,17 @@ func IntervalKey(months, days int32, micros int64) Int128 {
 	k, _ := d.Mul(FromInt64(MicrosPerDay))
 	return k.Add(FromInt64(micros))
 }
+
+// ScaleInterval multiplies an interval. Fractions of a month become days of a thirtieth, fractions
+// of a day become time.
+func ScaleInterval(iv Value, f float64) (Value, error) {
+	m, d, u := iv.IntervalParts()
+	months := float64(m) * f
+	days := float64(d)*f + (months-math.Trunc(months))*daysPerMonth
+	micros := float64(u)*f + (days-math.Trunc(days))*MicrosPerDay
+	const limit = 1 << 31
+	if !(math.Abs(months) < limit && math.Abs(days) < limit && math.Abs(micros) < 1e18) {
+		return Value{}, ErrOutOfRange(TInterval)
+	}
+	return IntervalValue(int32(months), int32(days), int64(math.Round(micros))), nil
+}

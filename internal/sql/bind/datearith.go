@@ -95,26 +95,29 @@ func (b *binder) addInterval(ts, iv plan.Expr, at place) plan.Expr {
 	return &plan.Call{Op: plan.AddInterval, T: types.TTimestamp, Args: []plan.Expr{ts, iv}, Pos: at.op}
 }
 
-// subTimestamps is timestamp - timestamp, which generated code does not have yet.
+// subTimestamps is timestamp - timestamp: days and time.
 func (b *binder) subTimestamps(l, r plan.Expr, at place) plan.Expr {
 	lc, ok1 := l.(*plan.Const)
 	rc, ok2 := r.(*plan.Const)
-	if !ok1 || !ok2 {
-		unsupported(at.op, "the difference of timestamps")
-	}
-	if lc.V.Null || rc.V.Null {
+	switch {
+	case !ok1 || !ok2:
+		return &plan.Call{Op: plan.Sub, T: types.TInterval, Args: []plan.Expr{l, r}, Pos: at.op}
+	case lc.V.Null || rc.V.Null:
 		return plan.NullConst(types.TInterval)
 	}
 	return &plan.Const{V: types.SubTimestamps(lc.V.I, rc.V.I)}
 }
 
-// scaleInterval is interval * number or interval / number, for constants. Fractions of
-// a month become days of a thirtieth, fractions of a day become time.
+// scaleInterval is interval * number or interval / number.
 func (b *binder) scaleInterval(iv, n plan.Expr, at place, divide bool) plan.Expr {
 	ic, ok1 := iv.(*plan.Const)
 	nc, ok2 := n.(*plan.Const)
 	if !ok1 || !ok2 {
-		unsupported(at.op, "the product of an interval and a number that is not a constant")
+		op := plan.Mul
+		if divide {
+			op = plan.Div
+		}
+		return &plan.Call{Op: op, T: types.TInterval, Args: []plan.Expr{iv, n}, Pos: at.op}
 	}
 	if ic.V.Null || nc.V.Null {
 		return plan.NullConst(types.TInterval)
@@ -126,19 +129,7 @@ func (b *binder) scaleInterval(iv, n plan.Expr, at place, divide bool) plan.Expr
 		}
 		f = 1 / f
 	}
-	m, d, u := ic.V.IntervalParts()
-	months := float64(m) * f
-	whole := float64(int64(months))
-	days := float64(d)*f + (months-whole)*30
-	wholeDays := float64(int64(days))
-	micros := float64(u)*f + (days-wholeDays)*float64(types.MicrosPerDay)
-	const limit = 1 << 31
-	if !(whole > -limit && whole < limit && wholeDays > -limit && wholeDays < limit && micros > -1e18 && micros < 1e18) {
-		check(types.ErrOutOfRange(types.TInterval), at.op)
-	}
-	round := 0.5
-	if micros < 0 {
-		round = -0.5
-	}
-	return &plan.Const{V: types.IntervalValue(int32(whole), int32(wholeDays), int64(micros+round))}
+	v, err := types.ScaleInterval(ic.V, f)
+	check(err, at.op)
+	return &plan.Const{V: v}
 }

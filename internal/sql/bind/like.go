@@ -39,7 +39,14 @@ func (b *binder) like(s *scope, e *ast.Like) plan.Expr {
 func (b *binder) match(x, p plan.Expr, escape string, fold bool, pos, patternPos int) plan.Expr {
 	c, ok := p.(*plan.Const)
 	if !ok {
-		unsupported(patternPos, "a LIKE pattern that is not a constant")
+		if escape != `\` {
+			unsupported(patternPos, "ESCAPE for a LIKE pattern that is not a constant")
+		}
+		if fold {
+			x = &plan.Call{Op: plan.Lower, T: types.TText, Args: []plan.Expr{x}, Pos: pos}
+			p = &plan.Call{Op: plan.Lower, T: types.TText, Args: []plan.Expr{p}, Pos: patternPos}
+		}
+		return &plan.Call{Op: plan.Like, T: types.TBool, Args: []plan.Expr{x, p}, Pos: pos}
 	}
 	if c.V.Null {
 		return plan.NullConst(types.TBool)

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// column is a column of a kind, preferably of the inner scope; "" if there is none.
+func (g *sqlGen) column(k kind, sc, outer scope) string {
+	of := func(s scope) []string {
+		var names []string
+		for _, c := range s {
+			if c.kind == k {
+				names = append(names, c.name)
+			}
+		}
+		return names
+	}
+	in, out := of(sc), of(outer)
+	switch {
+	case len(out) > 0 && (len(in) == 0 || g.chance(30)):
+		return g.pick(out...)
+	case len(in) > 0:
+		return g.pick(in...)
+	}
+	return ""
+}
+
+func (g *sqlGen) literal(k kind) string {
+	switch k {
+	case anInt:
+		return g.pick("0", "1", "2", "3", "7", "10", "20", "-6", "30", "100")
+	case aDec:
+		return g.pick("0.00", "1.50", "-2.25", "100.00", "0.01")
+	case aText:
+		return g.pick("'one'", "'two'", "''", "'x'", "'red-1'", "'Grüße'", "'zzz'")
+	case aDate:
+		return g.pick("date '2020-01-01'", "date '2020-02-29'", "date '1970-01-01'", "date '1995-06-15'")
+	}
+	return g.pick("true", "false")
+}
+
+// expr is an expression of a kind. Subqueries in it may refer to both scopes.
+func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
+	c := g.column(k, sc, outer)
+	if c == "" || g.chance(5) {
+		c = g.literal(k)
+	}
+	other := func() string {
+		if o := g.column(k, sc, outer); o != "" && g.chance(60) {
+			return o
+		}
+		return g.literal(k)
+	}
+	if g.budget--; g.budget < 0 {
+		return c
+	}
+	if depth > 0 && k != aBool && g.chance(12) {
+		return "(" + g.scalar(k, sc, outer, depth-1) + ")"
+	}
+	switch g.r.IntN(14) {
+	case 0:
+		return fmt.Sprintf("case when %s then %s else %s end", g.cond(sc, outer, depth-1), c, other())
+	case 1:
+		return fmt.Sprintf("case when %s then %s end", g.cond(sc, outer, depth-1), c)
+	case 2:
+		return fmt.Sprintf("coalesce(%s, %s)", c, other())
+	case 3:
+		return fmt.Sprintf("nullif(%s, %s)", c, other())
+	}
+	switch k {
+	case anInt:
+		switch g.r.IntN(16) {
+		case 0:
+			return fmt.Sprintf("%s + %s", c, other())
+		case 1:
+			return fmt.Sprintf("%s - %s", c, other())
+		case 2:
+			return c + " * 2"
+		case 3:
+			return c + " % 7"
+		case 4:
+			return "abs(" + c + ")"
+		case 5:
+			return "-" + strings.TrimPrefix(c, "-")
+		case 6:
+			return g.pick("greatest", "least") + "(" + c + ", " + other() + ")"
+		case 7:
+			if s := g.column(aText, sc, outer); s != "" {
+				return "length(" + s + ")"
+			}
+		case 8:
+			if d := g.column(aDate, sc, outer); d != "" {
+				return "extract(" + g.pick("year", "month", "day", "dow") + " from " + d + ")"
+			}
+		}
+	case aDec:
+		switch g.r.IntN(8) {
+		case 0:
+			return fmt.Sprintf("%s + %s", c, other())
+		case 1:
+			return c + " * 2"
+		case 2:
+			if i := g.column(anInt, sc, outer); i != "" {
+				return c + " - " + i
+			}
+		case 3:
+			return "round(" + c + ", 1)"
+		}
+	case aText:
+		switch g.r.IntN(6) {
+		case 0:
+			return fmt.Sprintf("substring(%s from %d for %d)", c, 1+g.r.IntN(3), 1+g.r.IntN(3))
+		case 1:
+			return fmt.Sprintf("%s || '-' || %s", c, other())
+		}
+	case aDate:
+		if g.chance(20) {
+			return c + g.pick(" + 1", " - 30", " + 365")
+		}
+	case aBool:
+		return "(" + g.cond(sc, outer, depth-1) + ")"
+	}
+	return c
+}
+
+// scalar is a subquery of one row and one column: an aggregate.
+func (g *sqlGen) scalar(k kind, sc, outer scope, depth int) string {
+	all := append(slices.Clone(sc), outer...)
+	from, in := g.from(all, depth-1)
+	q := fmt.Sprintf("select %s from %s", g.agg(k, in), from)
+	if g.chance(75) {
+		q += " where " + g.correlation(in, all, depth)
+	}
+	return q
+}
+
+// correlation is a condition that likely compares inner with outer columns.
+func (g *sqlGen) correlation(in, out scope, depth int) string {
+	if len(out) == 0 || g.chance(25) {
+		return g.cond(in, out, depth)
+	}
+	on := g.equal(in, out)
+	if g.chance(20) {
+		k := g.kind()
+		on = g.expr(k, in, nil, 0) + g.pick(" < ", " > ", " <> ", " <= ") + g.expr(k, out, nil, 0)
+	}
+	if g.chance(40) {
+		on += " and " + g.cond(in, out, depth-1)
+	}
+	return on
+}
+
+// cond is a condition.
+func (g *sqlGen) cond(sc, outer scope, depth int) string {
+	all := append(slices.Clone(sc), outer...)
+	g.budget--
+	if depth > 0 && g.budget > 0 {
+		k := g.kind()
+		switch g.r.IntN(9) {
+		case 0:
+			return fmt.Sprintf("%s %s (%s)", g.expr(k, sc, outer, 0), g.pick("in", "not in"), g.one(k, all, depth-1))
+		case 1:
+			return fmt.Sprintf("%s (%s)", g.pick("exists", "not exists"), g.one(k, all, depth-1))
+		case 2:
+			k = kind("idst"[g.r.IntN(4)])
+			return fmt.Sprintf("%s %s (%s)", g.expr(k, sc, outer, 0),
+				g.pick("> all", "< any", "<> all", "= any", ">= any"), g.one(k, all, depth-1))
+		case 3:
+			k = anInt
+			return fmt.Sprintf("%s %s (%s)", g.expr(k, sc, outer, 0), g.pick("=", "<", ">="), g.scalar(k, sc, outer, depth-1))
+		}
+	}
+	form := g.r.IntN(10)
+	if g.budget < 0 {
+		form = 9
+	}
+	switch form {
+	case 0:
+		return fmt.Sprintf("(%s and %s)", g.cond(sc, outer, depth-1), g.cond(sc, outer, depth-1))
+	case 1:
+		return fmt.Sprintf("(%s or %s)", g.cond(sc, outer, depth-1), g.cond(sc, outer, depth-1))
+	case 2:
+		return fmt.Sprintf("not (%s)", g.cond(sc, outer, depth-1))
+	case 3:
+		return "(" + g.expr(g.kind(), sc, outer, 0) + ")" + g.pick(" is null", " is not null")
+	case 4:
+		if s := g.column(aText, sc, outer); s != "" {
+			return s + g.pick(" like ", " not like ") + g.pick("'%o%'", "'t%'", "'%e'", "'_'", "'%'", "'r_d%1'")
+		}
+	case 5:
+		if b := g.column(aBool, sc, outer); b != "" {
+			return b + g.pick("", " is true", " is not false", " is null")
+		}
+	}
+	k := kind("iidst"[g.r.IntN(5)])
+	x := g.expr(k, sc, outer, 0)
+	switch g.r.IntN(8) {
+	case 0:
+		return fmt.Sprintf("%s %s (%s, %s, %s)", x, g.pick("in", "not in"), g.literal(k), g.literal(k), g.pick(g.literal(k), "null"))
+	case 1:
+		return fmt.Sprintf("%s between %s and %s", x, g.expr(k, sc, outer, 0), g.literal(k))
+	case 2:
+		return fmt.Sprintf("(%s is %sdistinct from %s)", x, g.pick("", "not "), g.expr(k, sc, outer, 0))
+	}
+	return fmt.Sprintf("%s %s %s", x, g.pick("=", "<", ">", "<>", "<=", ">="), g.expr(k, sc, outer, 0))
+}
+
+// one is a subquery with one column.
+func (g *sqlGen) one(k kind, outer scope, depth int) string {
+	if g.chance(30) {
+		return g.query(outer, depth, []kind{k})
+	}
+	from, in := g.from(outer, depth-1)
+	return fmt.Sprintf("select %s as c0 from %s where %s", g.expr(k, in, outer, 0), from, g.correlation(in, outer, depth))
+}

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// kind is a family of types; the generator only combines what both engines combine alike.
+type kind byte
+
+const (
+	anInt kind = 'i'
+	aDec  kind = 'd'
+	aText kind = 's'
+	aDate kind = 't'
+	aBool kind = 'b'
+	kinds      = "iiiddsstb"
+)
+
+// col is a column in scope, qualified by the alias of its table.
+type col struct {
+	name string
+	kind kind
+}
+
+type scope []col
+
+// column finds a reference to a column in an expression.
+var column = regexp.MustCompile(`[xw][0-9]+[pq]?\.`)
+
+// sqlGen writes SQL at random over the shared tables. It leaves out what the dialects give different
+// meanings, what may fail (overflow, division, a subquery with two rows), and results that depend
+// on the order of rows.
+type sqlGen struct {
+	r *rand.Rand
+	n int
+	// budget is how many more expressions may have operands; then only columns are written.
+	budget int
+}
+
+// genTables are the tables that it reads. Larger ones are cut down so that joins stay small.
+var genTables = []struct {
+	from string
+	cols string // name:kind
+}{
+	{"t", "a:i b:i d:d s:s dt:t f:b"},
+	{"t", "a:i b:i d:d s:s dt:t f:b"},
+	{"u", "a:i k:i s:s v:d"},
+	{"u", "a:i k:i s:s v:d"},
+	{"v", "a:i b:i c:s"},
+	{"nothing", "a:i b:i s:s d:d dt:t"},
+	{"nulls", "a:i s:s d:d"},
+	{"dim", "g:i name:s"},
+	{"(select * from words where id < 12)", "id:i s:s"},
+	{"(select * from days where id not in (8, 9))", "id:i d:t"},
+	{"(select * from big where i < 60)", "i:i g:i h:i s:s x:d dt:t"},
+	{"(select g, h % 5 as h, s, x from big where i between 1000 and 1020)", "g:i h:i s:s x:d"},
+}
+
+func (g *sqlGen) pick(of ...string) string { return of[g.r.IntN(len(of))] }
+func (g *sqlGen) chance(percent int) bool  { return g.r.IntN(100) < percent }
+func (g *sqlGen) next() int                { g.n++; return g.n }
+func (g *sqlGen) kind() kind               { return kind(kinds[g.r.IntN(len(kinds))]) }
+
+func (g *sqlGen) kinds(n int) []kind {
+	ks := make([]kind, n)
+	for i := range ks {
+		ks[i] = g.kind()
+	}
+	return ks
+}
+
+// top is a whole statement: its rows are sorted by all columns now and then.
+func (g *sqlGen) top() string {
+	ks := g.kinds(1 + g.r.IntN(4))
+	q := g.query(nil, 3, ks)
+	if g.chance(40) {
+		var by []string
+		for i := range ks {
+			by = append(by, fmt.Sprintf("%d%s", i+1, g.pick("", " desc", " nulls first", " desc nulls last")))
+		}
+		g.r.Shuffle(len(by), func(i, k int) { by[i], by[k] = by[k], by[i] })
+		q = fmt.Sprintf("select * from (%s) top order by %s", q, strings.Join(by, ", "))
+		if g.chance(40) {
+			q += fmt.Sprintf(" limit %d", g.r.IntN(12))
+			if g.chance(40) {
+				q += fmt.Sprintf(" offset %d", g.r.IntN(5))
+			}
+		}
+	}
+	return q
+}
+
+// query writes a query with columns c0, c1, … of the given kinds, which may refer to outer.
+func (g *sqlGen) query(outer scope, depth int, ks []kind) string {
+	switch {
+	case depth > 0 && g.chance(8):
+		op := g.pick("union", "union all", "union all", "intersect", "except")
+		return fmt.Sprintf("(%s) %s (%s)", g.query(outer, depth-1, ks), op, g.query(outer, depth-1, ks))
+	case depth > 1 && g.chance(8):
+		return g.with(outer, depth, ks)
+	case g.chance(35):
+		return g.grouped(outer, depth, ks)
+	}
+	from, sc := g.from(outer, depth)
+	q := fmt.Sprintf("select %s%s from %s", g.pick("", "", "", "distinct "), g.items(sc, outer, depth, ks), from)
+	if g.chance(60) {
+		q += " where " + g.cond(sc, outer, depth)
+	}
+	return q
+}
+
+// with writes a query over a CTE that is read twice.
+func (g *sqlGen) with(outer scope, depth int, ks []kind) string {
+	w := fmt.Sprintf("w%d", g.next())
+	inner := g.kinds(2)
+	body := g.query(nil, depth-1, inner)
+	var sc scope
+	for _, a := range []string{"p", "q"} {
+		for i, k := range inner {
+			sc = append(sc, col{fmt.Sprintf("%s%s.c%d", w, a, i), k})
+		}
+	}
+	join := fmt.Sprintf("%s %[1]sp %s join %[1]s %[1]sq on %s", w, g.pick("", "left", "full"), g.equal(sc[:2], sc[2:]))
+	return fmt.Sprintf("with %s as (%s) select %s from %s where %s", w, body, g.items(sc, outer, 0, ks), join, g.cond(sc, outer, depth-1))
+}
+
+// grouped writes a query with GROUP BY, or aggregates over all rows.
+func (g *sqlGen) grouped(outer scope, depth int, ks []kind) string {
+	from, sc := g.from(outer, depth)
+	where := ""
+	if g.chance(40) {
+		where = " where " + g.cond(sc, outer, depth)
+	}
+	if g.chance(20) {
+		items := make([]string, len(ks))
+		for i, k := range ks {
+			items[i] = fmt.Sprintf("%s as c%d", g.agg(k, sc), i)
+		}
+		q := fmt.Sprintf("select %s from %s%s", strings.Join(items, ", "), from, where)
+		if g.chance(30) {
+			q += " having count(*) > " + g.pick("0", "1", "5")
+		}
+		return q
+	}
+	var keys scope
+	for range 1 + g.r.IntN(3) {
+		c := sc[g.r.IntN(len(sc))]
+		if g.chance(30) {
+			k := g.kind()
+			if e := g.expr(k, sc, nil, 0); column.MatchString(e) {
+				c = col{e, k}
+			}
+		}
+		keys = append(keys, c)
+	}
+	items := make([]string, len(ks))
+	for i, k := range ks {
+		items[i] = g.agg(k, sc)
+		for _, key := range keys {
+			if key.kind == k && g.chance(60) {
+				items[i] = key.name
+			}
+		}
+		items[i] += fmt.Sprintf(" as c%d", i)
+	}
+	by := make([]string, len(keys))
+	for i, k := range keys {
+		by[i] = k.name
+	}
+	list := strings.Join(by, ", ")
+	switch g.r.IntN(10) {
+	case 0:
+		list = "rollup (" + list + ")"
+	case 1:
+		list = "cube (" + list + ")"
+	case 2:
+		list = fmt.Sprintf("grouping sets ((%s), (%s), ())", list, by[0])
+	}
+	q := fmt.Sprintf("select %s from %s%s group by %s", strings.Join(items, ", "), from, where, list)
+	if g.chance(30) {
+		q += fmt.Sprintf(" having %s %s %s", g.agg(anInt, sc), g.pick("<", ">", "<>"), g.expr(anInt, nil, outer, 0))
+	}
+	return q
+}
+
+// agg is an aggregate of kind k over the columns of sc alone: one over outer columns belongs
+// to the outer query.
+func (g *sqlGen) agg(k kind, sc scope) string {
+	filter := ""
+	if g.chance(15) {
+		filter = " filter (where " + g.cond(sc, nil, 0) + ")"
+	}
+	distinct := g.pick("", "", "", "distinct ")
+	arg := func(k kind) string {
+		if e := g.expr(k, sc, nil, 0); column.MatchString(e) {
+			return e
+		}
+		return sc[0].name + " is null"
+	}
+	switch k {
+	case anInt:
+		if g.chance(30) {
+			return "count(*)" + filter
+		}
+		if g.chance(40) {
+			return "count(" + distinct + sc[g.r.IntN(len(sc))].name + ")" + filter
+		}
+	case aBool:
+		return g.pick("bool_and", "bool_or") + "(" + arg(aBool) + ")" + filter
+	}
+	e := g.expr(k, sc, nil, 0)
+	if k == anInt && g.chance(50) || k == aDec {
+		return g.pick("sum", "sum", "max") + "(" + distinct + e + ")" + filter
+	}
+	return g.pick("min", "max") + "(" + e + ")" + filter
+}
+
+// from writes a FROM clause and gives the columns that it brings.
+func (g *sqlGen) from(outer scope, depth int) (string, scope) {
+	text, sc := g.table(outer, nil, depth)
+	for range g.r.IntN(3) {
+		lateral := scope(nil)
+		if depth > 1 && g.chance(10) {
+			lateral = sc
+		}
+		right, cols := g.table(outer, lateral, depth)
+		both := append(slices.Clone(sc), cols...)
+		on := g.equal(sc, cols)
+		if g.chance(40) {
+			on += " and " + g.cond(both, nil, 0)
+		} else if g.chance(15) {
+			on = g.cond(both, nil, 0)
+		}
+		switch k := g.r.IntN(10); {
+		case lateral != nil:
+			text += " cross join " + right
+		case k == 0:
+			text += " cross join " + right
+		case k == 1:
+			text += " right join " + right + " on " + on
+		case k == 2:
+			text += " full join " + right + " on " + g.equal(sc, cols)
+		case k <= 5:
+			text += " left join " + right + " on " + on
+		default:
+			if g.chance(20) {
+				on += " and " + g.cond(both, outer, depth-1)
+			}
+			text += " join " + right + " on " + on
+		}
+		sc = both
+	}
+	return text, sc
+}
+
+// equal is an equality of a column of each side, or of two.
+func (g *sqlGen) equal(l, r scope) string {
+	pair := func() string {
+		for range 20 {
+			a, b := l[g.r.IntN(len(l))], r[g.r.IntN(len(r))]
+			if a.kind == b.kind {
+				return a.name + g.pick(" = ", " = ", " = ", " is not distinct from ") + b.name
+			}
+		}
+		return g.expr(anInt, l, nil, 0) + " = " + g.expr(anInt, r, nil, 0)
+	}
+	if g.chance(25) {
+		return pair() + " and " + pair()
+	}
+	return pair()
+}
+
+func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
+	alias := fmt.Sprintf("x%d", g.next())
+	if lateral != nil || depth > 0 && g.chance(25) {
+		ks := g.kinds(2 + g.r.IntN(2))
+		var sc scope
+		for i, k := range ks {
+			sc = append(sc, col{fmt.Sprintf("%s.c%d", alias, i), k})
+		}
+		if lateral != nil {
+			return fmt.Sprintf("lateral (%s) %s", g.query(lateral, depth-2, ks), alias), sc
+		}
+		return fmt.Sprintf("(%s) %s", g.query(nil, depth-1, ks), alias), sc
+	}
+	if g.chance(8) {
+		return fmt.Sprintf("(values (1, 'one'), (2, 'two'), (3, null), (%d, 'x')) %s(p, q)", g.r.IntN(50)-10, alias),
+			scope{{alias + ".p", anInt}, {alias + ".q", aText}}
+	}
+	t := genTables[g.r.IntN(len(genTables))]
+	var sc scope
+	for _, c := range strings.Fields(t.cols) {
+		name, k, _ := strings.Cut(c, ":")
+		sc = append(sc, col{alias + "." + name, kind(k[0])})
+	}
+	return t.from + " " + alias, sc
+}
+
+func (g *sqlGen) items(sc, outer scope, depth int, ks []kind) string {
+	items := make([]string, len(ks))
+	for i, k := range ks {
+		items[i] = fmt.Sprintf("%s as c%d", g.expr(k, sc, outer, depth-1), i)
+	}
+	return strings.Join(items, ", ")
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what the scripts print into testdata/script")
+
+func TestMain(m *testing.M) {
+	// A test that needs the process itself runs this binary as kelpie.
+	if os.Getenv("KELPIE_TEST_MAIN") != "" {
+		main()
+		return
+	}
+	testscript.Main(m, map[string]func(){"kelpie": main})
+}
+
+// TestScripts runs testdata/script/*.txtar: commands, and what they must print.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *rewrite,
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_STATE_HOME", e.WorkDir+"/state")
+			e.Setenv("TERM", "xterm")
+			return nil
+		},
+	})
+}
+
+// TestInterrupt: Ctrl-C cancels the query that runs, and the process says so with exit code 130.
+func TestInterrupt(t *testing.T) {
+	c := exec.Command(os.Args[0], "-c", "call tpch(sf => 0.02); select count(*) from lineitem a, lineitem b, lineitem c where a.l_comment < b.l_comment")
+	c.Env = append(os.Environ(), "KELPIE_TEST_MAIN=1")
+	var out, errs strings.Builder
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	c.Process.Signal(os.Interrupt)
+	killer := time.AfterFunc(20*time.Second, func() { c.Process.Signal(syscall.SIGKILL) })
+	defer killer.Stop()
+	c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 130 || errs.String() != "interrupted\n" {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, out.String(), errs.String())
+	}
+}
+
+func TestComplete(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "  ": true, `\d`: true, "quit": true, "select 1;": true, "select 1; -- done": true, "select 1;\n": true,
+		"select 1": false, "select ';": false, "select ';'": false, "select ';';": true, "select 'it''s;": false,
+		`select ";"`: false, `select ";";`: true, "select 1 -- ;": false, "select /* ; */ 1": false, "select 1 /* ;": false,
+		"select /* /* */ ; */ 1;": true, `select E'\';`: false, `select E'\'';`: true, `select '\';`: true,
+		"select $$;$$": false, "select $$;$$;": true, "select $a$ $b$; $a$": false, "select $1;": true,
+		"select 1; select 2": false, "select 1; select 2;": true,
+	} {
+		if got := complete(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}

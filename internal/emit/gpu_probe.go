@@ -1,0 +1,100 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// matchesTogether is a probe of the GPU that may find several tuples. The guard around the row
+// ends with the candidates; then, while some lane of the warp has candidates left, every such
+// lane takes its next match, and what follows stands once, under a guard of its own.
+func (e *emitter) matchesTogether(p *probe) {
+	outer := p.op.Kind == pipe.ProbeOuter
+	e.multiply(p.t.Rows)
+	cur, end := e.candidates(p)
+	if !outer {
+		e.skip(ir.UGE, cur.V(), end.V())
+	}
+	from, to := e.perRow("cur", ir.I64, 0), e.perRow("last", ir.I64, 0)
+	e.b.Mov(from, cur.V())
+	e.b.Mov(to, end.V())
+	e.b.Clear(cur, end)
+	// 1: a row must still come out, match or not.
+	owed := ir.NoReg
+	if outer {
+		owed = e.perRow("owed", ir.I64, 0)
+		e.b.Mov(owed, ir.K(1))
+	}
+	kept := *p
+	kept.keys = nil
+	for i, v := range p.keys {
+		kept.keys = append(kept.keys, e.keep(p.t.Tuple.Fields[i].Name, v))
+	}
+	cols := e.keepColumns(p)
+	e.probeDone(p)
+	active := e.gpu.guard.active
+	e.arrive(func() {
+		for id, v := range cols {
+			*e.binding(id) = binding{id: id, v: v, have: true}
+		}
+		e.warpLoop(func(has ir.Reg) {
+			e.b.Set(has, ir.ULT, from.V(), to.V())
+			if outer {
+				e.b.Op2(ir.Or, has, has.V(), owed.V())
+			}
+			e.b.Op2(ir.And, has, has.V(), active.V())
+		}, func() {
+			r := e.nextMatch(&kept, from, to)
+			if outer {
+				// No match: only if a row is owed.
+				e.when(ir.EQ, r.V(), ir.K(0), func() { e.skip(ir.EQ, owed.V(), ir.K(0)) }, nil)
+				e.b.Mov(owed, ir.K(0))
+				e.outerRow(&kept, r, func() { e.consume(p.i + 1) })
+			} else {
+				e.skip(ir.EQ, r.V(), ir.K(0))
+				e.bindTuple(&kept, r, ir.K(0))
+				e.setFlag(&kept, r)
+				e.consume(p.i + 1)
+			}
+			e.b.Clear(r)
+		}, func() {})
+	})
+}
+
+// keepColumns keeps the columns that the probe's conditions and the operators after it read.
+// What is defined by an expression is computed later, as on the CPU: it may fail, and rows
+// without match must not.
+func (e *emitter) keepColumns(p *probe) map[plan.ColID]value {
+	out := map[plan.ColID]value{}
+	seen := plan.MakeColSet()
+	for i := range p.t.Tuple.Fields {
+		seen.Add(plan.ColID(p.t.Tuple.Fields[i].ID))
+	}
+	var add func(id plan.ColID)
+	add = func(id plan.ColID) {
+		if seen.Has(id) || int(id) >= len(e.cols) || e.cols[id] == nil {
+			return // from the build side, or defined further on
+		}
+		seen.Add(id)
+		if b := e.cols[id]; !b.have && b.expr != nil {
+			refs := plan.Refs(b.expr)
+			for r := range refs.All {
+				add(r)
+			}
+			return
+		}
+		out[id] = e.keep(e.Cols.Get(id).Name, e.column(id))
+	}
+	var on plan.ColSet
+	for _, x := range p.op.On {
+		plan.AddRefs(&on, x)
+	}
+	for id := range on.All {
+		add(id)
+	}
+	for id := range e.live[p.i+1].All {
+		add(id)
+	}
+	return out
+}
