@@ -45,7 +45,7 @@ func (s *buildSink) grow(w *worker) error {
 	return nil
 }
 
-func (s *buildSink) morsel(*worker) {}
+func (s *buildSink) morsel(*worker) error { return nil }
 
 func (s *buildSink) detach(w *worker) {
 	s.workers[w.id].cut(uintptr(load64(w.ctx + emit.CtxCur)))
@@ -100,17 +100,27 @@ func (s *buildSink) tasks() []Piece {
 	return out
 }
 
-// each runs f on every tuple, on all threads; f must be safe for that.
+// each runs f on every tuple, on all threads unless the sink is alone: then f need not be
+// safe for that.
 func (s *buildSink) each(f func(a uintptr)) error {
 	size := uintptr(s.tuple.Size)
 	tasks := s.tasks()
-	return s.r.parallel(len(tasks), func(i int) error {
+	run := func(i int) error {
 		t := tasks[i]
 		for a, end := t.Addr, t.Addr+uintptr(t.N)*size; a < end; a += size {
 			f(a)
 		}
 		return s.r.canceled()
-	})
+	}
+	if !s.alone() {
+		return s.r.parallel(len(tasks), run)
+	}
+	for i := range tasks {
+		if err := run(i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // alone reports that one thread does the work: then nothing needs to be atomic.

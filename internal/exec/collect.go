@@ -21,9 +21,9 @@ type collectSink struct {
 
 // collector is one worker's part: its buffer, and which pieces belong to which morsel.
 type collector struct {
-	buf    buffer
-	marks  []mark
-	pruned int64 // rows dropped by top-N
+	buf   buffer
+	marks []mark
+	rows  int64
 }
 
 // mark says that pieces from the given one on belong to morsel seq.
@@ -53,22 +53,31 @@ func (s *collectSink) grow(w *worker) error {
 	return nil
 }
 
-func (s *collectSink) morsel(w *worker) {
+func (s *collectSink) morsel(w *worker) error {
 	c := s.workers[w.id]
 	c.buf.cut(uintptr(load64(w.ctx + emit.CtxCur)))
 	if len(c.buf.pieces) > 0 {
 		c.marks = append(c.marks, mark{w.seq, c.buf.pieces})
+		var n int64
+		for _, p := range c.buf.pieces {
+			n += int64(p.N)
+		}
 		c.buf.pieces = nil
+		c.rows += n
 		if w.j.limit >= 0 {
-			var n int64
-			for _, p := range c.marks[len(c.marks)-1].pieces {
-				n += int64(p.N)
-			}
 			w.j.feed.mu.Lock()
 			w.j.feed.got += n
 			w.j.feed.mu.Unlock()
 		}
 	}
+	if s.topN() && c.rows >= pruneRows && c.rows/4 >= s.wanted(c.rows) {
+		if err := s.prune(c); err != nil {
+			return err
+		}
+		store64(w.ctx+emit.CtxCur, uint64(c.buf.cur))
+		store64(w.ctx+emit.CtxEnd, uint64(c.buf.end))
+	}
+	return nil
 }
 
 func (s *collectSink) detach(*worker) {}

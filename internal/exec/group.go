@@ -135,7 +135,7 @@ func (s *groupSink) growGroups(w *worker, g *groups) error {
 	return nil
 }
 
-func (s *groupSink) morsel(*worker) {}
+func (s *groupSink) morsel(*worker) error { return nil }
 
 func (s *groupSink) detach(w *worker) {
 	g := s.workers[w.id]

@@ -15,7 +15,7 @@ import (
 type sink interface {
 	attach(w *worker) error // a worker begins: its context words are set
 	grow(w *worker) error   // generated code asked for room
-	morsel(w *worker)       // a morsel is done
+	morsel(w *worker) error // a morsel is done
 	detach(w *worker)       // the worker is done with this pipeline
 	finish() error          // all pipelines into this sink are done
 	note() string           // for EXPLAIN ANALYZE
@@ -274,7 +274,7 @@ type discardSink struct{}
 
 func (discardSink) attach(*worker) error { return nil }
 func (discardSink) grow(*worker) error   { panic("a sink without room was asked to grow") }
-func (discardSink) morsel(*worker)       {}
+func (discardSink) morsel(*worker) error { return nil }
 func (discardSink) detach(*worker)       {}
 func (discardSink) finish() error        { return nil }
 func (discardSink) note() string         { return "" }

@@ -65,6 +65,7 @@ func (rs *Rows) Each(f func(addr uintptr) bool) {
 type buffer struct {
 	mem    *memory
 	stride int
+	chunks []uintptr
 	pieces []Piece
 	start  uintptr // of the piece being written
 	cur    uintptr
@@ -90,6 +91,7 @@ func (b *buffer) grow(cur uintptr) error {
 	if err != nil {
 		return err
 	}
+	b.chunks = append(b.chunks, a)
 	b.start, b.cur, b.end = a, a, a+uintptr(n*b.stride)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -20,56 +21,78 @@ type entry struct {
 	pos    int64 // position in the input: sorting is stable
 }
 
-// sort orders the collected tuples; with a limit only the first ones are ordered.
+// sorter orders tuples by a sink's keys.
+type sorter struct {
+	r        *run
+	keys     []sortKey
+	compared int
+}
+
+func (s *collectSink) newSorter() *sorter {
+	return &sorter{r: s.r, keys: sortKeys(s.tuple, s.s.Keys, s.r)}
+}
+
+func (s *sorter) entry(a uintptr, pos int64) entry { return entry{s.keys[0].prefix(a), a, pos} }
+
+func (s *sorter) compare(a, b entry) int {
+	if s.compared++; s.compared&(1<<16-1) == 0 {
+		if err := s.r.canceled(); err != nil {
+			panic(err) // recovered at the door of the room
+		}
+	}
+	if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
+		return c
+	}
+	for i := range s.keys {
+		if c := s.keys[i].compare(a.addr, b.addr); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(a.pos, b.pos)
+}
+
+// entries is room for n entries in the query's memory.
+func (s *collectSink) entries(n int64) ([]entry, func(), error) {
+	a, err := s.r.mem.alloc(int(n) * int(unsafe.Sizeof(entry{})))
+	if err != nil {
+		return nil, nil, err
+	}
+	return unsafe.Slice((*entry)(pointer(a)), n)[:0], func() { s.r.mem.free(a) }, nil
+}
+
+// wanted is how many of n rows the result needs.
+func (s *collectSink) wanted(n int64) int64 {
+	if s.s.Limit < 0 || s.s.Limit >= n-s.s.Offset {
+		return n
+	}
+	return s.s.Limit + s.s.Offset
+}
+
+// sort orders the collected tuples; of those that a limit cuts off none is ordered.
 func (s *collectSink) sort() error {
 	n := s.out.Len()
 	if n == 0 {
 		return nil
 	}
-	mem, err := s.r.mem.alloc(int(n) * 8)
+	entries, release, err := s.entries(n)
 	if err != nil {
 		return err
 	}
-	keys := sortKeys(s.tuple, s.s.Keys, s.r)
-	want := n
-	if s.s.Limit >= 0 {
-		want = min(n, s.s.Offset+s.s.Limit)
-	}
-	compared := 0
-	less := func(a, b entry) int {
-		if compared++; compared&(1<<16-1) == 0 {
-			if err := s.r.canceled(); err != nil {
-				panic(err) // Run recovers it
-			}
-		}
-		if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
-			return c
-		}
-		for i := range keys {
-			if c := keys[i].compare(a.addr, b.addr); c != 0 {
-				return c
-			}
-		}
-		return cmp.Compare(a.pos, b.pos)
-	}
-	entries := make([]entry, 0, min(n, 4*want+1024))
-	pos := int64(0)
-	prune := func() { // keep the best ones
-		slices.SortFunc(entries, less)
-		entries = entries[:min(int64(len(entries)), want)]
-	}
+	defer release()
+	by := s.newSorter()
 	err = s.out.poll(s.r, func(a uintptr) bool {
-		entries = append(entries, entry{keys[0].prefix(a), a, pos})
-		pos++
-		if int64(len(entries)) >= 4*want+1024 {
-			prune()
-		}
+		entries = append(entries, by.entry(a, int64(len(entries))))
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	prune()
+	slices.SortFunc(entries, by.compare)
+	entries = entries[:s.wanted(n)]
+	mem, err := s.r.mem.alloc(len(entries) * 8)
+	if err != nil {
+		return err
+	}
 	out := words(mem, len(entries))
 	for i, e := range entries {
 		out[i] = uint64(e.addr)

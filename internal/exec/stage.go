@@ -159,22 +159,14 @@ func (sm *seam) empty(w *worker) {
 // grow is asked for when the buffer is full.
 func (s *stageSink) grow(w *worker) error { return s.workers[w.id].flush(w) }
 
-// drain passes on what is buffered, through all stages.
-func (s *stageSink) drain(w *worker) error {
+// morsel passes on what is buffered, through all stages.
+func (s *stageSink) morsel(w *worker) error {
 	sm := s.workers[w.id]
 	if err := sm.flush(w); err != nil {
 		return err
 	}
-	if next, ok := s.next.sink.(*stageSink); ok {
-		return next.drain(sm.next)
-	}
-	return nil
-}
-
-func (s *stageSink) morsel(w *worker) {
-	next := s.workers[w.id].next
-	next.seq = w.seq
-	s.next.sink.morsel(next)
+	sm.next.seq = w.seq
+	return s.next.sink.morsel(sm.next)
 }
 
 func (s *stageSink) detach(w *worker) {

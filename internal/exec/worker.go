@@ -152,12 +152,9 @@ func (j *job) work(id int) error {
 		if err := w.run(m.lo, m.hi); err != nil {
 			return err
 		}
-		if s, ok := j.sink.(*stageSink); ok {
-			if err := s.drain(w); err != nil {
-				return err
-			}
+		if err := j.sink.morsel(w); err != nil {
+			return err
 		}
-		j.sink.morsel(w)
 		if !fixed {
 			rows = adapt(rows, m.hi-m.lo, time.Since(start))
 		}
