@@ -7,7 +7,6 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/session"
-	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -126,12 +125,6 @@ func (t Tag) Rows() int64 {
 	}
 	return n
 }
-
-// QuoteIdent is a name as SQL text, in double quotes where it needs them.
-func QuoteIdent(name string) string { return ast.QuoteIdent(name) }
-
-// QuoteString is s as a string literal.
-func QuoteString(s string) string { return ast.QuoteString(s) }
 
 func tooMany(given, wanted int) error {
 	return diag.Errorf(diag.ProtocolViolation, diag.NoPos, "%d values were given for %d parameters", given, wanted)

@@ -59,7 +59,7 @@ func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
 	if depth > 0 && k != aBool && g.chance(12) {
 		return "(" + g.scalar(k, sc, outer, depth-1) + ")"
 	}
-	switch g.r.IntN(14) {
+	switch g.r.IntN(20) {
 	case 0:
 		return fmt.Sprintf("case when %s then %s else %s end", g.cond(sc, outer, depth-1), c, other())
 	case 1:
@@ -138,7 +138,7 @@ func (g *sqlGen) scalar(k kind, sc, outer scope, depth int) string {
 
 // correlation is a condition that likely compares inner with outer columns.
 func (g *sqlGen) correlation(in, out scope, depth int) string {
-	if len(out) == 0 || g.chance(25) {
+	if len(out) == 0 || g.chance(15) {
 		return g.cond(in, out, depth)
 	}
 	on := g.equal(in, out)
@@ -158,9 +158,9 @@ func (g *sqlGen) cond(sc, outer scope, depth int) string {
 	g.budget--
 	if depth > 0 && g.budget > 0 {
 		k := g.kind()
-		switch g.r.IntN(9) {
+		switch g.r.IntN(8) {
 		case 0:
-			return fmt.Sprintf("%s %s (%s)", g.expr(k, sc, outer, 0), g.pick("in", "not in"), g.one(k, all, depth-1))
+			return fmt.Sprintf("%s %s (%s)", g.expr(k, sc, outer, 0), g.pick("in", "in", "not in"), g.one(k, all, depth-1))
 		case 1:
 			return fmt.Sprintf("%s (%s)", g.pick("exists", "not exists"), g.one(k, all, depth-1))
 		case 2:
@@ -204,7 +204,11 @@ func (g *sqlGen) cond(sc, outer scope, depth int) string {
 	case 2:
 		return fmt.Sprintf("(%s is %sdistinct from %s)", x, g.pick("", "not "), g.expr(k, sc, outer, 0))
 	}
-	return fmt.Sprintf("%s %s %s", x, g.pick("=", "<", ">", "<>", "<=", ">="), g.expr(k, sc, outer, 0))
+	y := g.expr(k, sc, outer, 0)
+	if g.chance(50) {
+		y = g.literal(k)
+	}
+	return fmt.Sprintf("%s %s %s", x, g.pick("=", "<", ">", "<>", "<=", ">="), y)
 }
 
 // one is a subquery with one column.

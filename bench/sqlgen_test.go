@@ -107,7 +107,7 @@ func (g *sqlGen) query(outer scope, depth int, ks []kind) string {
 	}
 	from, sc := g.from(outer, depth)
 	q := fmt.Sprintf("select %s%s from %s", g.pick("", "", "", "distinct "), g.items(sc, outer, depth, ks), from)
-	if g.chance(60) {
+	if g.chance(45) {
 		q += " where " + g.cond(sc, outer, depth)
 	}
 	return q
@@ -124,8 +124,12 @@ func (g *sqlGen) with(outer scope, depth int, ks []kind) string {
 			sc = append(sc, col{fmt.Sprintf("%s%s.c%d", w, a, i), k})
 		}
 	}
-	join := fmt.Sprintf("%s %[1]sp %s join %[1]s %[1]sq on %s", w, g.pick("", "left", "full"), g.equal(sc[:2], sc[2:]))
-	return fmt.Sprintf("with %s as (%s) select %s from %s where %s", w, body, g.items(sc, outer, 0, ks), join, g.cond(sc, outer, depth-1))
+	join := fmt.Sprintf("%[1]s %[1]sp %[2]s join %[1]s %[1]sq on %[3]s", w, g.pick("", "left", "full"), g.equal(sc[:2], sc[2:]))
+	q := fmt.Sprintf("with %s as (%s) select %s from %s", w, body, g.items(sc, outer, 0, ks), join)
+	if g.chance(50) {
+		q += " where " + g.cond(sc, outer, depth-1)
+	}
+	return q
 }
 
 // grouped writes a query with GROUP BY, or aggregates over all rows.
@@ -230,7 +234,7 @@ func (g *sqlGen) from(outer scope, depth int) (string, scope) {
 		right, cols := g.table(outer, lateral, depth)
 		both := append(slices.Clone(sc), cols...)
 		on := g.equal(sc, cols)
-		if g.chance(40) {
+		if g.chance(20) {
 			on += " and " + g.cond(both, nil, 0)
 		} else if g.chance(15) {
 			on = g.cond(both, nil, 0)
@@ -260,15 +264,18 @@ func (g *sqlGen) from(outer scope, depth int) (string, scope) {
 // equal is an equality of a column of each side, or of two.
 func (g *sqlGen) equal(l, r scope) string {
 	pair := func() string {
-		for range 20 {
+		for i := range 20 {
 			a, b := l[g.r.IntN(len(l))], r[g.r.IntN(len(r))]
+			if i < 4 && !(a.kind == anInt && b.kind == anInt) {
+				continue // integers have more in common than the others
+			}
 			if a.kind == b.kind {
 				return a.name + g.pick(" = ", " = ", " = ", " is not distinct from ") + b.name
 			}
 		}
 		return g.expr(anInt, l, nil, 0) + " = " + g.expr(anInt, r, nil, 0)
 	}
-	if g.chance(25) {
+	if g.chance(12) {
 		return pair() + " and " + pair()
 	}
 	return pair()
@@ -292,6 +299,9 @@ func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 			scope{{alias + ".p", anInt}, {alias + ".q", aText}}
 	}
 	t := genTables[g.r.IntN(len(genTables))]
+	if (t.from == "nothing" || t.from == "nulls") && g.chance(70) {
+		t = genTables[0]
+	}
 	var sc scope
 	for _, c := range strings.Fields(t.cols) {
 		name, k, _ := strings.Cut(c, ":")

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kelpiedb/kelpie"
-	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
 
 // Words that begin statements or clauses but are not reserved, so that the parser's list of
@@ -20,8 +19,7 @@ const functions = `abs avg ceil coalesce count current_date date_part date_trunc
 
 // keywords are all keywords in lower case, sorted.
 var keywords = func() []string {
-	words := strings.Fields(moreKeywords)
-	ast.EachKeyword(func(w string, _ ast.WordClass) { words = append(words, w) })
+	words := append(strings.Fields(moreKeywords), kelpie.Keywords()...)
 	slices.Sort(words)
 	return slices.Compact(words)
 }()

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/kelpiedb/kelpie"
-	"github.com/kelpiedb/kelpie/internal/session"
 )
 
 const help = `Kelpie is an analytical SQL engine that compiles every query.
@@ -95,7 +94,7 @@ func (f *engineFlags) open(opts ...kelpie.Option) (*kelpie.DB, error) {
 	}
 	opts = append(opts, kelpie.WithThreads(f.threads), kelpie.WithDevice(f.device))
 	if f.memory != "" {
-		n, err := session.ParseBytes(f.memory)
+		n, err := kelpie.ParseSize(f.memory)
 		if err != nil {
 			return nil, usagef("--memory: %v", err)
 		}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -34,7 +36,23 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TERM", "xterm")
 			return nil
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"validjson": validJSON},
 	})
+}
+
+// validJSON is the script command validjson FILE…: each is JSON, of one or more documents.
+func validJSON(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args {
+		d := json.NewDecoder(strings.NewReader(ts.ReadFile(name)))
+		for {
+			var v any
+			if err := d.Decode(&v); err == io.EOF {
+				break
+			} else if err != nil {
+				ts.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
 }
 
 // TestInterrupt: Ctrl-C cancels the query that runs, and the process says so with exit code 130.

@@ -78,9 +78,9 @@ func (e *emitter) comparison(c ir.Cond, l, r value) ir.Reg {
 		return d
 	case l.d.Form == layout.Ivl:
 		a, b := e.intervalMicros(l), e.intervalMicros(r)
-		e.b.Set(a, c, a.V(), b.V())
-		e.b.Clear(b)
-		return a
+		d := e.cmp128(c, a, b)
+		e.free(a, b)
+		return d
 	}
 	d := e.int("cmp")
 	e.b.Set(d, c, l.a, r.a)
@@ -122,18 +122,22 @@ func (e *emitter) floatCompare(c ir.Cond, l, r ir.Reg) ir.Reg {
 	return d
 }
 
-// intervalMicros is the length by which intervals compare: months of 30 days.
-func (e *emitter) intervalMicros(v value) ir.Reg {
+// intervalMicros is the length by which intervals compare, in months of 30 days. It may need more
+// than 64 bits.
+func (e *emitter) intervalMicros(v value) value {
 	r, t := e.int("micros"), e.int("days")
 	e.b.Op2(ir.Sar, r, v.a, ir.K(32))
 	e.b.Op2(ir.Mul, r, r.V(), ir.K(30))
 	e.b.Op2(ir.Shl, t, v.a, ir.K(32))
 	e.b.Op2(ir.Sar, t, t.V(), ir.K(32))
 	e.b.Op2(ir.Add, r, r.V(), t.V())
-	e.b.Op2(ir.Mul, r, r.V(), ir.K(86400_000_000))
-	e.b.Op2(ir.Add, r, r.V(), v.b)
-	e.b.Clear(t)
-	return r
+	hi, sign := e.int("micros.hi"), e.int("sign")
+	e.b.Op128(ir.MulWide, r, hi, r.V(), ir.Val{}, ir.K(microsPerDay), ir.Val{}, 0)
+	e.b.Mov(t, v.b)
+	e.b.Op2(ir.Sar, sign, t.V(), ir.K(63))
+	e.b.Op128(ir.Add128, r, hi, r.V(), hi.V(), t.V(), sign.V(), 0)
+	e.b.Clear(t, sign)
+	return value{d: layout.Desc{Form: layout.I128}, a: r.V(), b: hi.V(), ownA: true, ownB: true, null: ir.K(0)}
 }
 
 // notDistinct is l IS NOT DISTINCT FROM r; l and r are used up.

@@ -248,6 +248,23 @@ func (e *emitter) detail(text string, what func(plan.Names) string) {
 	}
 }
 
+// called names the registers that a value owns after its column, in Verbose mode.
+func (e *emitter) called(v value, name string) value {
+	if !e.Verbose {
+		return v
+	}
+	if v.ownA {
+		e.b.F.Regs[v.a.R].Name = name
+	}
+	if v.ownB {
+		e.b.F.Regs[v.b.R].Name = name + "." + [...]string{layout.I128: "hi", layout.Str: "len", layout.Ivl: "us"}[v.d.Form]
+	}
+	if v.ownNull {
+		e.b.F.Regs[v.null.R].Name = name + ".null"
+	}
+	return v
+}
+
 // consume emits operator number i and all that follows it for the current row.
 func (e *emitter) consume(i int) {
 	e.count(i - 1)

@@ -53,7 +53,7 @@ func (e *emitter) bindExpr(id plan.ColID, x plan.Expr) {
 		if _, plain := x.(*plan.Ref); !plain {
 			e.detail("compute", func(n plan.Names) string { return n.Define(id, x) })
 		}
-		return e.eval(x)
+		return e.called(e.eval(x), e.Cols.Get(id).Name)
 	}}
 }
 

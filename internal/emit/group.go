@@ -195,6 +195,9 @@ func (e *emitter) aggDesc(a plan.Agg, one bool) layout.Desc {
 		panic(fmt.Sprintf("aggregate %s should have been rewritten", a.Func))
 	}
 	arg := e.describe(a.Arg)
+	if a.Func == plan.Sum && arg.Form == layout.Ivl {
+		refuse(-1, "the sum of intervals is not supported")
+	}
 	d.Nullable = arg.Nullable || a.Filter != nil || one
 	d.Form, d.Range, d.Dict = arg.Form, arg.Range, arg.Dict
 	switch {

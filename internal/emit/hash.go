@@ -59,8 +59,9 @@ func (e *emitter) hashInto(h ir.Reg, v value) {
 		word(v.b)
 	case layout.Ivl:
 		m := e.intervalMicros(v)
-		word(m.V())
-		e.b.Clear(m)
+		word(m.a)
+		word(m.b)
+		e.free(m)
 	case layout.Str:
 		e.hashText(h, v)
 	default:

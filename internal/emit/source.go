@@ -189,7 +189,7 @@ func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
 		v.a, v.ownA = r.V(), true
 	case column.EncStr:
 		sixteen()
-		s := e.descriptor(p, Word{Kind: WordHeap, Index: k})
+		s := e.called(e.descriptor(p, Word{Kind: WordHeap, Index: k}), name)
 		e.b.Clear(p)
 		v.a, v.b, v.ownA, v.ownB = s.a, s.b, true, true
 	}

@@ -45,7 +45,10 @@ func (r *run) profile(p *pipe.Pipeline, j *job, st *PipelineStats, filtering tim
 		if err != nil {
 			return
 		}
-		at[k+1] = max(at[k], took)
+		at[k+1] = took
+	}
+	for k := len(at) - 2; k >= 0; k-- { // fewer operators cannot take longer: something else was going on
+		at[k] = min(at[k], at[k+1])
 	}
 	scale := float64(wall) / float64(max(at[len(at)-1], 1))
 	st.OpTime = map[int]time.Duration{}

@@ -16,7 +16,7 @@ const (
 	unknownEqSel  = 0.01
 	unknownLtSel  = 0.4
 	leastSel      = 1e-4
-	maxDictionary = 256 // entries on which a predicate is evaluated; more are sampled
+	maxDictionary = 64 // entries on which a predicate is evaluated; more are sampled
 )
 
 // conjunctionSel is the selectivity of predicates together, and narrows the statistics of the
@@ -236,12 +236,12 @@ func (s *state) dictionarySel(p *plan.Call) (float64, bool) {
 		return 0, false
 	}
 	n := c.st.DictLen
-	if x, ok := equalsText(p); ok {
-		code, found := c.st.Dict.Lookup(x)
-		if !found || code >= n {
-			return 0, true
+	if found, ok := dictionaryHits(p, c.st); ok {
+		sel := float64(found) / float64(n)
+		if p.Op == plan.Ne {
+			sel = 1 - sel
 		}
-		return (1 - c.nulls) / float64(n), true
+		return (1 - c.nulls) * sel, true
 	}
 	step := max(1, n/maxDictionary)
 	t := s.cols.Get(id).Type
@@ -252,17 +252,24 @@ func (s *state) dictionarySel(p *plan.Call) (float64, bool) {
 	return (1 - c.nulls) * passed / tried, true
 }
 
-// equalsText takes col = 'text' apart.
-func equalsText(p *plan.Call) (string, bool) {
-	if p.Op != plan.Eq {
-		return "", false
+// dictionaryHits counts the entries that a comparison of a column with constants names.
+func dictionaryHits(p *plan.Call, st *catalog.ColumnStats) (found int, ok bool) {
+	if p.Op != plan.Eq && p.Op != plan.Ne && p.Op != plan.InList {
+		return 0, false
 	}
-	_, isRef := p.Args[0].(*plan.Ref)
-	c, isConst := p.Args[1].(*plan.Const)
-	if !isRef || !isConst || c.V.Null {
-		return "", false
+	if _, isRef := p.Args[0].(*plan.Ref); !isRef {
+		return 0, false
 	}
-	return c.V.S, true
+	for _, a := range p.Args[1:] {
+		c, isConst := a.(*plan.Const)
+		if !isConst {
+			return 0, false
+		}
+		if code, hit := st.Dict.Lookup(c.V.S); hit && code < st.DictLen && !c.V.Null {
+			found++
+		}
+	}
+	return found, true
 }
 
 func evalDictionary(p plan.Expr, st *catalog.ColumnStats, n, step int, t types.Type) (passed, tried float64) {

@@ -340,8 +340,8 @@ func TestExplainTPCH(t *testing.T) {
 
 // TestExplainProfile: a pipeline that takes a while tells where, and the parts add up.
 func TestExplainProfile(t *testing.T) {
-	if !device.HasCPU() {
-		t.Skip("no CPU translator")
+	if !device.HasCPU() || testing.Short() {
+		t.Skip("needs a CPU translator, and larger data: not with -short")
 	}
 	s := load(t, "tpch", "0.1")
 	var doc struct {

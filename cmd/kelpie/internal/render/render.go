@@ -14,7 +14,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/kelpiedb/kelpie"
-	"github.com/kelpiedb/kelpie/internal/session"
 )
 
 // Formats are the names of the formats.
@@ -110,4 +109,4 @@ func isNumber(t arrow.DataType) bool {
 }
 
 // cell is the text of a value, "" for NULL; buf is room for it.
-func cell(buf []byte, a arrow.Array, i int) []byte { return session.AppendCell(buf[:0], a, i) }
+func cell(buf []byte, a arrow.Array, i int) []byte { return kelpie.AppendText(buf[:0], a, i) }
