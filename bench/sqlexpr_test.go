@@ -105,8 +105,6 @@ func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
 			if i := g.column(anInt, sc, outer); i != "" {
 				return c + " - " + i
 			}
-		case 3:
-			return "round(" + c + ", 1)"
 		}
 	case aText:
 		switch g.r.IntN(6) {

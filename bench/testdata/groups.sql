@@ -33,6 +33,12 @@ select 1 from t having count(*) > 1;
 select 'x' from t having sum(a) is null;
 select count(*) from (select 1 from t where false) q;
 select any_value(x) from (values (1), (1), (null)) q(x);
+select x from (select bool_and(a > 0) as x from nothing) q where x;
+select x from (select bool_or(a > 0) as x from nothing) q where not x;
+select f, x from (select f, bool_and(a > b) as x, bool_or(b is null and a is null) as y from t group by f) q where x or y;
+select b, x from (select b, bool_and(f) as x from t group by b) q where x is null or x;
+select x and true, x or false, not x, x is true, case when x then 1 else 2 end from (select bool_or(a > 0) as x from nulls) q;
+select min(a) + 1, max(a) - 1, abs(min(a)), min(a) % 3, extract(year from min(dt)), min(dt) + 1, length(min(s)), -max(d), max(d) * 2 from nothing;
 -- Groups.
 select a, count(*) from t group by a;
 select a, b, count(*) from t group by a, b;

@@ -34,6 +34,9 @@ func (e *emitter) hash(vs []value) ir.Reg {
 
 func (e *emitter) hashInto(h ir.Reg, v value) {
 	word := func(w ir.Val) {
+		if v.isNull() {
+			w = ir.K(0)
+		}
 		if v.null.IsImm() {
 			e.mix(h, w)
 			return

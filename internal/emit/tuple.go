@@ -4,6 +4,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Whole-tuple helpers: dematerialize (loadField), materialize (storeField), and the layout of
@@ -34,6 +35,9 @@ func (e *emitter) loadField(p ir.Reg, f *layout.Field, miss ir.Val) value {
 			e.b.Op2(ir.Or, n, n.V(), miss)
 		}
 		v.null, v.ownNull = n.V(), true
+		if f.Desc.Type.Kind == types.Bool { // an aggregate over nothing still holds what it started from
+			e.b.Sel(v.a.R, ir.NE, n.V(), ir.K(0), ir.K(0), v.a)
+		}
 	} else if !miss.IsImm() {
 		n := e.int(f.Name + ".null")
 		e.b.Mov(n, miss)

@@ -4,5 +4,6 @@
 // In: a Program and Options. Out: a Result of tuples that package kelpie turns into Arrow
 // batches. Pipelines run one after the other, each on all threads; each is compiled
 // just before it runs, when everything below it is known exactly. Read run.go, then
-// worker.go; sinks are in collect.go, build.go and group.go.
+// worker.go; sinks are in collect.go, build.go and group.go. Where a pipeline needs what only Go
+// can compute it runs in stages: stage.go.
 package exec

@@ -95,7 +95,7 @@ type cell struct {
 }
 
 // maxMemo bounds the entries of a dictionary for which results are remembered.
-const maxMemo = 1 << 18
+const maxMemo = 1 << 16
 
 func (s *stageSink) attach(w *worker) error {
 	sm := s.workers[w.id]

@@ -17,7 +17,8 @@ type Ref struct {
 // Const is a literal.
 type Const struct{ V types.Value }
 
-// Op is a built-in operation with emitted code; the table opinfo.go names each.
+// Op is a built-in operation; the table opinfo.go names each. Package eval says what each means, emit.CanEmit
+// for which there is code.
 type Op uint8
 
 const (

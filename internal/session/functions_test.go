@@ -383,6 +383,52 @@ cast($dt as timestamp)
 cast($ts as date)
 cast($b as integer)
 cast($i as boolean)
+coalesce($iv,interval '1 day')
+case when $b then $iv else interval '1 mon' end
+nullif($iv,interval '1 day')
+$iv in (interval '1 day',interval '40 days')
+$f in (1,3.5,0.1)
+$w in (1.0000,2.5)
+$ts in (timestamp '2023-01-31 23:00:00',timestamp '1970-01-01 00:00:00')
+$b is distinct from ($i>0)
+$z=$w
+$r=0.1
+$r*$r
+greatest($b,false)
+$b=true
+$d is null or $w>0
+$l/$i
+$l%-1
+$i2/-1
+abs($z)
+-$w
+-$z
+$z*2
+$w+$z
+$w-1
+$d*$d*$d
+cast($i2 as real)
+substring($s from 2 for $i2)
+date_trunc('year',$dt)
+$dt+interval '1000000 years'
+$ts+interval '-4700 years'
+$ts-interval '4757 years 3 mons'
+extract(year from $dt-interval '3000 years')
+extract(isoyear from $ts-interval '3000 years')
+extract(doy from $dt-interval '3000 years')
+extract(week from $dt-interval '3000 years')
+date_trunc('quarter',$ts-interval '3000 years')
+date_trunc('week',$ts-interval '3000 years')
+$dt-2500000
+$dt+2145000000
+cast($ts as date)-$dt
+cast($dt+2000000 as timestamp)
+position('%' in $s||'%')
+length(trim(upper($s)))
+case when $s like '%a%' then lower($s) else cast($i as text) end
+greatest(lower($s),upper($t))
+coalesce(cast($n as text),$s)
+$i||''=$n
 length(lower($s)||upper($t))
 lower($s)=upper($s)
 coalesce(nullif(replace($s,'a',''),''),'empty')

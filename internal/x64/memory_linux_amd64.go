@@ -1,7 +1,6 @@
 package x64
 
 import (
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -17,42 +16,36 @@ import (
 // function and a page each. Where memory files are forbidden, every function gets
 // its own mapping, which is written first and made executable then.
 //
-// Space is taken first fit in units of 64 bytes and given back explicitly. When
-// space is used for a second time a core might still hold the old instructions,
-// fetched through the other view; membarrier makes all cores of the process discard
-// them. (The same membarrier is not needed for space that never held code.)
+// No byte of a chunk is used twice, because a core might still hold the old instructions,
+// fetched through the other view. A chunk whose space has been used up is unmapped
+// with the last of its functions; that interrupts all cores of the process, which then
+// know nothing of it any more, once per chunkBytes of code instead of once per function.
 
 const canRun = true
 
 const (
-	chunkBytes = 64 << 10
+	chunkBytes = 1 << 20
 	unitBytes  = 64
 	pageBytes  = 4096
 )
 
 type arena struct {
 	mu     sync.Mutex
-	chunks []*chunk
-	single bool // no memory files: a mapping per function
-
-	register sync.Once
-	barrier  bool // membarrier is usable
+	cur    *chunk // from which space is taken
+	single bool   // no memory files: a mapping per function
 }
 
 type chunk struct {
 	write, exec []byte
-	free        []span // sorted, never adjacent
-	fresh       int    // from here on nothing was ever written
+	used        int // bytes handed out
+	live        int // functions in it
 }
-
-type span struct{ off, n int }
 
 // block is a function's place.
 type block struct {
-	write  []byte // where to write it, until it is sealed
-	chunk  *chunk // nil: a mapping of its own
-	off    int
-	reused bool // held code before
+	write []byte // where to write it, until it is sealed
+	chunk *chunk // nil: a mapping of its own
+	off   int
 }
 
 var codeMemory arena
@@ -63,21 +56,26 @@ func (a *arena) alloc(n int) (block, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.single {
-		for _, c := range a.chunks {
-			if b, ok := c.take(n); ok {
-				return b, nil
+		if a.cur == nil || a.cur.used+n > len(a.cur.write) {
+			c, err := newChunk(max(chunkBytes, (n+pageBytes-1)&^(pageBytes-1)))
+			switch {
+			case err == nil:
+				if a.cur != nil && a.cur.live == 0 {
+					a.cur.unmap()
+				}
+				a.cur = c
+			case a.cur != nil:
+				return block{}, err
+			default:
+				a.single = true
 			}
 		}
-		c, err := newChunk(max(chunkBytes, (n+pageBytes-1)&^(pageBytes-1)))
-		if err == nil {
-			a.chunks = append(a.chunks, c)
-			b, _ := c.take(n)
+		if c := a.cur; c != nil {
+			b := block{write: c.write[c.used : c.used+n : c.used+n], chunk: c, off: c.used}
+			c.used += n
+			c.live++
 			return b, nil
 		}
-		if len(a.chunks) > 0 {
-			return block{}, err
-		}
-		a.single = true
 	}
 	m, err := unix.Mmap(-1, 0, (n+pageBytes-1)&^(pageBytes-1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	return block{write: m}, err
@@ -92,13 +90,10 @@ func (a *arena) seal(b block) (uintptr, error) {
 		}
 		return uintptr(unsafe.Pointer(&b.write[0])), nil
 	}
-	if b.reused {
-		a.synchronize()
-	}
 	return uintptr(unsafe.Pointer(&b.chunk.exec[b.off])), nil
 }
 
-// free takes a block back. An empty chunk is unmapped unless it is the only one.
+// free takes a block back.
 func (a *arena) free(b block) {
 	if b.chunk == nil {
 		unix.Munmap(b.write)
@@ -107,31 +102,14 @@ func (a *arena) free(b block) {
 	fill(b.write) // a call that comes too late traps instead of running something else
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	c := b.chunk
-	c.giveBack(span{b.off, len(b.write)})
-	if len(c.free) == 1 && c.free[0].n == len(c.write) && (len(c.write) > chunkBytes || len(a.chunks) > 1) {
-		a.chunks = slices.DeleteFunc(a.chunks, func(x *chunk) bool { return x == c })
-		unix.Munmap(c.exec)
-		unix.Munmap(c.write)
+	if b.chunk.live--; b.chunk.live == 0 && b.chunk != a.cur {
+		b.chunk.unmap()
 	}
 }
 
-// The commands of membarrier(2), which package unix does not name.
-const (
-	membarrierSyncCore         = 1 << 5
-	membarrierRegisterSyncCore = 1 << 6
-)
-
-// synchronize lets all cores forget instructions they may have fetched. Kernels
-// without it (before 4.16) are trusted to interrupt the cores often enough.
-func (a *arena) synchronize() {
-	a.register.Do(func() {
-		_, _, e := unix.Syscall(unix.SYS_MEMBARRIER, membarrierRegisterSyncCore, 0, 0)
-		a.barrier = e == 0
-	})
-	if a.barrier {
-		unix.Syscall(unix.SYS_MEMBARRIER, membarrierSyncCore, 0, 0)
-	}
+func (c *chunk) unmap() {
+	unix.Munmap(c.exec)
+	unix.Munmap(c.write)
 }
 
 // newChunk maps a new memory file twice.
@@ -157,37 +135,5 @@ func newChunk(n int) (*chunk, error) {
 		unix.Munmap(write)
 		return nil, err
 	}
-	return &chunk{write: write, exec: exec, free: []span{{0, n}}}, nil
-}
-
-// take cuts n bytes from the first free span that has them.
-func (c *chunk) take(n int) (block, bool) {
-	for i, s := range c.free {
-		if s.n < n {
-			continue
-		}
-		if s.n == n {
-			c.free = slices.Delete(c.free, i, i+1)
-		} else {
-			c.free[i] = span{s.off + n, s.n - n}
-		}
-		b := block{write: c.write[s.off : s.off+n : s.off+n], chunk: c, off: s.off, reused: s.off < c.fresh}
-		c.fresh = max(c.fresh, s.off+n)
-		return b, true
-	}
-	return block{}, false
-}
-
-// giveBack inserts a span and joins it with its neighbours.
-func (c *chunk) giveBack(s span) {
-	i, _ := slices.BinarySearchFunc(c.free, s.off, func(x span, off int) int { return x.off - off })
-	c.free = slices.Insert(c.free, i, s)
-	if i+1 < len(c.free) && s.off+s.n == c.free[i+1].off {
-		c.free[i].n += c.free[i+1].n
-		c.free = slices.Delete(c.free, i+1, i+2)
-	}
-	if i > 0 && c.free[i-1].off+c.free[i-1].n == s.off {
-		c.free[i-1].n += c.free[i].n
-		c.free = slices.Delete(c.free, i, i+1)
-	}
+	return &chunk{write: write, exec: exec}, nil
 }
