@@ -13,10 +13,11 @@ import (
 )
 
 // both is one set of tables in both engines, with DuckDB set to PostgreSQL's ways where it has a
-// setting for them.
+// setting for them. Kelpie has the tables twice: as it likes to store them, and plainly.
 type both struct {
-	k *kelpie
-	d *duck
+	k     *kelpie
+	plain *kelpie
+	d     *duck
 }
 
 func openBoth(t testing.TB) *both {
@@ -26,42 +27,57 @@ func openBoth(t testing.TB) *both {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.close)
-	b := &both{openKelpie(), d}
-	for _, sql := range []string{
-		"SET integer_division = true",
-		"SET default_null_order = 'nulls_last_on_asc_first_on_desc'",
-		"SET threads = 2",
-	} {
-		if err := d.drain(sql); err != nil {
-			t.Fatal(err)
+	b := &both{openKelpie(), openKelpie(), d}
+	must := func(e engine, sql string) {
+		t.Helper()
+		if err := e.drain(sql); err != nil {
+			t.Fatalf("%s: %v\n%.200s", e.name(), err, sql)
 		}
 	}
+	must(d, "SET integer_division = true")
+	must(d, "SET default_null_order = 'nulls_last_on_asc_first_on_desc'")
+	must(d, "SET threads = 2")
+	must(b.plain, "SET dictionaries = off; SET narrow_integers = off")
 	for _, sql := range tables() {
-		for _, e := range []engine{b.k, b.d} {
-			if err := e.drain(sql); err != nil {
-				t.Fatalf("%s: %v\n%.200s", e.name(), err, sql)
-			}
-		}
+		must(b.k, sql)
+		must(b.plain, sql)
+		must(d, sql)
 	}
-	if err := b.k.drain("SET check = on"); err != nil {
-		t.Fatal(err)
-	}
+	must(b.k, "SET check = on")
+	must(b.plain, "SET check = on")
 	return b
 }
 
 // shapes are the ways in which Kelpie runs every statement; the rows must not depend on them.
-var shapes = []struct{ threads, morsel int }{{1, 0}, {1, 1}, {2, 7}, {4, 64}}
+var shapes = []struct {
+	threads, morsel int
+	plain           bool   // tables without dictionaries and narrow integers
+	disabled        string // optimizer passes
+}{
+	{threads: 1},
+	{threads: 2, morsel: 7},
+	{threads: 4, morsel: 1, plain: true},
+	{threads: 2, morsel: 64, disabled: "fold,inline,groupkeys,sort,joinorder,share,prune,predicates,reduce"},
+}
 
 // kelpieRows runs a statement in every shape and returns the rows, or the first error or
 // disagreement between shapes. ordered says that the rows' order counts.
 func (b *both) kelpieRows(sql string, ordered bool) ([][]types.Value, error) {
 	var first [][]types.Value
 	for i, s := range shapes {
-		if err := b.k.drain(fmt.Sprintf("SET threads = %d; SET morsel_rows = %d", s.threads, s.morsel)); err != nil {
+		k := b.k
+		if s.plain {
+			k = b.plain
+		}
+		set := fmt.Sprintf("SET threads = %d; SET morsel_rows = %d; SET disabled_optimizers = '%s'", s.threads, s.morsel, s.disabled)
+		if err := k.drain(set); err != nil {
 			return nil, err
 		}
-		rows, err := b.k.rows(sql)
+		rows, err := k.rows(sql)
 		if err != nil {
+			if i > 0 {
+				err = fmt.Errorf("%+v: %w", s, err)
+			}
 			return nil, err
 		}
 		if i == 0 {
@@ -69,8 +85,7 @@ func (b *both) kelpieRows(sql string, ordered bool) ([][]types.Value, error) {
 			continue
 		}
 		if diff, inOrder := sameRows(rows, first); diff != "" || ordered && !inOrder {
-			return nil, fmt.Errorf("%d threads, morsels of %d rows, against %d and %d: %s%s", s.threads, s.morsel,
-				shapes[0].threads, shapes[0].morsel, diff, map[bool]string{true: "the order differs"}[diff == ""])
+			return nil, fmt.Errorf("%+v against %+v: %s%s", s, shapes[0], diff, map[bool]string{true: "the order differs"}[diff == ""])
 		}
 	}
 	return first, nil

@@ -63,25 +63,29 @@ line'), (25, 'it''s'), (26, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab'), (27, 'abababab
 			(6, 18446744073709551616, 1.5, 2.5, 18446744073709551616.5), (7, 9223372036854775808, -1.5, -2.5, -18446744073709551616.5),
 			(8, -9223372036854775809, 3.25, 1.25, 9223372036854775808), (9, 1, 0.0000000001, 0.0001, 0)`,
 		`create table big (i int, g int, h int, s varchar, x decimal(12,2), y double precision, dt date)`,
-		bigRows(),
+		bigRows(0, 1000), bigRows(1000, 1100), bigRows(1100, 3000),
 		`create table dim (g int primary key, name varchar not null)`,
 		`insert into dim values (0, 'zero'), (1, 'one'), (2, 'two'), (3, 'three'), (4, 'four'), (5, 'five'), (17, 'seventeen'), (99, 'ninety-nine')`,
+		`create table keyed (id int primary key, ref int not null, n int, s varchar not null)`,
+		`insert into keyed values (1, 10, 5, 'one'), (2, 10, null, 'two'), (3, 20, 7, 'one'), (4, 30, 5, ''), (5, 20, 0, 'five'), (10, 99, 1, 'ten')`,
+		`create table pairs (a int not null, b int not null, v int, d decimal(10,2) not null, primary key (a, b))`,
+		`insert into pairs values (1, 1, 10, 1.5), (1, 2, null, 2.5), (2, 1, 30, -1), (3, 3, 10, 0), (5, 1, 50, 7.25), (10, 20, 1, 99.99), (20, 10, 2, 0.01)`,
 	}
 }
 
-// bigRows inserts enough rows to make hash tables grow and morsels end: about 3000, with skew.
-func bigRows() string {
-	r := rand.New(rand.NewPCG(1, 2))
+// bigRows inserts the rows lo to hi of big: enough to make hash tables grow and morsels end, with skew.
+func bigRows(lo, hi int) string {
 	var s strings.Builder
 	s.WriteString("insert into big values ")
-	null := func(percent int, v string) string {
-		if r.IntN(100) < percent {
-			return "null"
+	for i := lo; i < hi; i++ {
+		r := rand.New(rand.NewPCG(uint64(i), 2))
+		null := func(percent int, v string) string {
+			if r.IntN(100) < percent {
+				return "null"
+			}
+			return v
 		}
-		return v
-	}
-	for i := range 3000 {
-		if i > 0 {
+		if i > lo {
 			s.WriteString(", ")
 		}
 		g := r.IntN(1 + r.IntN(40))

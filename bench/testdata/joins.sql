@@ -43,7 +43,7 @@ select x.id, y.id from wide x join wide y on x.x = y.w::decimal(38,0);
 error 22003 select x.id, y.id from wide x join wide y on x.x = y.w;
 select x.id, y.id from wide x join wide y on x.z = y.y;
 maybe select x.id, y.id from words x join words y on lower(x.s) = lower(y.s);
-maybe select x.id, y.id from words x join words y on x.s like y.s || '%';
+maybe select x.id, y.id from words x join words y on x.s like y.s || '%' where y.id <> 15;
 select x.id, y.id from words x join words y on length(x.s) = length(y.s) and x.id < y.id;
 select x.f, y.a from t x join t y on x.f = y.f;
 select x.f, y.a from t x join t y on x.f = (y.a > 2);

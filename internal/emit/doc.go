@@ -6,4 +6,7 @@
 // tuples that its sink writes. The style is produce/consume: the source opens the row
 // loop, each operator adds its part and calls the next, the sink ends it. Read emit.go, then
 // value.go and env.go (what a value is, how columns are found), then an operator such as filter.go.
+//
+// The GPU gets the same operators inside another frame, gpu_frame.go, with sinks of its own:
+// gpu_write.go, gpu_share.go (sums and their like) and gpu_group.go.
 package emit

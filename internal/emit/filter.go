@@ -42,6 +42,8 @@ func predCost(x plan.Expr) int {
 				cost += 50
 			case plan.Or, plan.InList, plan.Case:
 				cost += 5
+			case plan.Div, plan.Mod, plan.Sqrt: // slow, and other predicates may keep them from failing
+				cost += 1000
 			}
 		}
 		return true

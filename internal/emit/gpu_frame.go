@@ -95,43 +95,12 @@ func (e *emitter) laneRows(body func(i ir.Reg)) {
 	e.warpLoop(func(has ir.Reg) { e.b.Set(has, ir.LT, i.V(), n.V()) },
 		func() { body(i) },
 		func() { e.b.Op2(ir.Add, i, i.V(), step.V()) })
-	e.hoistWords()
+	hoistWords(e)
 	if g.finally != nil {
 		g.finally()
 	}
 	e.b.Clear(g.ofKernel...)
 	e.b.Clear(i, n, step, g.lane, g.below)
-}
-
-// hoistWords reads the words of the context once per lane instead of once per row: they do not
-// change during a launch, and a lane has registers to spare.
-func (e *emitter) hoistWords() {
-	f := e.b.F
-	each := func(use func(in *ir.Instr)) {
-		for i := e.gpu.kernel.at; i < len(f.Code); i++ {
-			in := &f.Code[i]
-			if in.Op == ir.Load && in.M.Base == ir.Ctx && in.M.Index == ir.NoReg && in.W == 8 {
-				use(in)
-			}
-		}
-	}
-	var order []*ir.Instr
-	held := map[int32]ir.Reg{}
-	each(func(in *ir.Instr) {
-		if _, ok := held[in.M.Disp]; !ok {
-			held[in.M.Disp] = ir.NoReg
-			order = append(order, &ir.Instr{D: in.D, M: in.M})
-		}
-	})
-	e.insert(e.gpu.kernel, func() {
-		for _, in := range order {
-			r := e.int(f.Regs[in.D].Name)
-			e.b.Load8(r, in.M)
-			held[in.M.Disp] = r
-			e.gpu.ofKernel = append(e.gpu.ofKernel, r)
-		}
-	})
-	each(func(in *ir.Instr) { *in = ir.Instr{Op: ir.Mov, D: in.D, A: held[in.M.Disp].V()} })
 }
 
 // warpLoop repeats body under a guard while some lane of the warp has a row. next comes after

@@ -5,5 +5,5 @@
 // batches. Pipelines run one after the other, each on all threads; each is compiled
 // just before it runs, when everything below it is known exactly. Read run.go, then
 // worker.go; sinks are in collect.go, build.go and group.go. Where a pipeline needs what only Go
-// can compute it runs in stages: stage.go.
+// can compute it runs in stages: stage.go. On a GPU, gpu.go launches kernels over the same ranges.
 package exec

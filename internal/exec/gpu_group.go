@@ -33,54 +33,6 @@ func (s *groupSink) reserve(w *worker, tuples int) error {
 	return nil
 }
 
-// widen makes the directory at least n slots large.
-func (s *groupSink) widen(g *groups, n uint64) error {
-	size := g.mask + 1
-	if size >= n {
-		return nil
-	}
-	for size < n {
-		size *= 2
-	}
-	dir, err := s.r.mem.alloc(int(size) * 8)
-	if err != nil {
-		return err
-	}
-	to, mask := words(dir, int(size)), size-1
-	for _, e := range words(g.dir, int(g.mask+1)) {
-		if e == 0 {
-			continue
-		}
-		i := load64(uintptr(e&layout.AddrMask)) & mask
-		for to[i] != 0 {
-			i = (i + 1) & mask
-		}
-		to[i] = e
-	}
-	s.r.mem.free(g.dir)
-	g.dir, g.mask = dir, mask
-	return nil
-}
-
-// neutralSlots fills the slots of a group array with what aggregates start from.
-func (s *groupSink) neutralSlots(g *groups) {
-	size := uintptr(s.plan.Tuple.Size)
-	for i := range uintptr(s.plan.Slots) {
-		at := g.dir + i*size
-		for k, a := range s.s.Group.Aggs {
-			f := &s.plan.Tuple.Fields[len(s.s.Group.Keys)+k]
-			lo, hi := emit.Neutral(a.Func, f.Desc.Form)
-			store64(at+uintptr(f.Off), uint64(lo))
-			if f.Desc.Form.Words() == 2 {
-				store64(at+uintptr(f.Off)+8, uint64(hi))
-			}
-			if f.Null >= 0 {
-				store8(at+uintptr(f.Null), 1)
-			}
-		}
-	}
-}
-
 // gather lists the groups of the one table, in the order in which they were made: tuples that
 // lost the race for a slot are in the buffer, but not in the directory.
 func (s *groupSink) gather(g *groups) error {

@@ -43,21 +43,13 @@ func (s *groupSink) newGroups(expect int64) (*groups, error) {
 		if g.one, err = s.r.mem.alloc(s.plan.Tuple.Size); err != nil {
 			return nil, err
 		}
-		for i, a := range s.s.Group.Aggs {
-			f := &s.plan.Tuple.Fields[i]
-			lo, hi := emit.Neutral(a.Func, f.Desc.Form)
-			store64(g.one+uintptr(f.Off), uint64(lo))
-			if f.Desc.Form.Words() == 2 {
-				store64(g.one+uintptr(f.Off)+8, uint64(hi))
-			}
-			if f.Null >= 0 {
-				store8(g.one+uintptr(f.Null), 1)
-			}
-		}
+		s.neutral(g.one)
 	case emit.ArrayGroups:
 		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * s.plan.Tuple.Size)
-		if err == nil && s.r.gpu != nil {
-			s.neutralSlots(g)
+		if err == nil && s.r.gpu != nil { // generated code finds the slots ready
+			for i := range uintptr(s.plan.Slots) {
+				s.neutral(g.dir + i*uintptr(s.plan.Tuple.Size))
+			}
 		}
 	case emit.DenseGroups:
 		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * 8)
@@ -70,6 +62,21 @@ func (s *groupSink) newGroups(expect int64) (*groups, error) {
 		g.mask, g.room = n-1, n/2
 	}
 	return g, err
+}
+
+// neutral writes what aggregates start from to the tuple at addr.
+func (s *groupSink) neutral(addr uintptr) {
+	for i, a := range s.s.Group.Aggs {
+		f := &s.plan.Tuple.Fields[len(s.s.Group.Keys)+i]
+		lo, hi := emit.Neutral(a.Func, f.Desc.Form)
+		store64(addr+uintptr(f.Off), uint64(lo))
+		if f.Desc.Form.Words() == 2 {
+			store64(addr+uintptr(f.Off)+8, uint64(hi))
+		}
+		if f.Null >= 0 {
+			store8(addr+uintptr(f.Null), 1)
+		}
+	}
 }
 
 func (s *groupSink) attach(w *worker) error {
@@ -111,27 +118,42 @@ func (s *groupSink) growGroups(w *worker, g *groups) error {
 		}
 	}
 	if g.room == 0 && s.plan.Mode == emit.HashGroups {
-		size := (g.mask + 1) * 4
-		dir, err := s.r.mem.alloc(int(size) * 8)
-		if err != nil {
+		had := g.mask + 1
+		if err := s.widen(g, had*4); err != nil {
 			return err
 		}
-		to, mask := words(dir, int(size)), size-1
-		for _, e := range words(g.dir, int(g.mask+1)) {
-			if e == 0 {
-				continue
-			}
-			i := load64(uintptr(e&layout.AddrMask)) & mask
-			for to[i] != 0 {
-				i = (i + 1) & mask
-			}
-			to[i] = e
-		}
-		s.r.mem.free(g.dir)
-		g.room = size/2 - (g.mask+1)/2
-		g.dir, g.mask = dir, mask
+		g.room = (g.mask+1)/2 - had/2
 	}
 	g.toContext(w)
+	return nil
+}
+
+// widen makes the directory at least n slots large.
+func (s *groupSink) widen(g *groups, n uint64) error {
+	size := g.mask + 1
+	if size >= n {
+		return nil
+	}
+	for size < n {
+		size *= 2
+	}
+	dir, err := s.r.mem.alloc(int(size) * 8)
+	if err != nil {
+		return err
+	}
+	to, mask := words(dir, int(size)), size-1
+	for _, e := range words(g.dir, int(g.mask+1)) {
+		if e == 0 {
+			continue
+		}
+		i := load64(uintptr(e&layout.AddrMask)) & mask
+		for to[i] != 0 {
+			i = (i + 1) & mask
+		}
+		to[i] = e
+	}
+	s.r.mem.free(g.dir)
+	g.dir, g.mask = dir, mask
 	return nil
 }
 

@@ -154,7 +154,7 @@ func (s *splitter) start(q *Pipeline) *splitting {
 	if t, ok := q.Source.(*Table); ok {
 		var rest []plan.Expr
 		for _, x := range t.Filter {
-			if s.all(x) {
+			if s.all(x) && !(len(rest) > 0 && mayFail(x)) {
 				w.scan = append(w.scan, x)
 			} else {
 				rest = append(rest, x)
@@ -261,24 +261,35 @@ func (w *splitting) placeAs(x *plan.Call, id plan.ColID) plan.Expr {
 	return w.cols.NewRef(id)
 }
 
-// filter tests what code can be generated for before anything is computed for the rest.
+// filter tests what code can be generated for before anything is computed for the rest, unless
+// it might fail where the rest, which the query says first, does not hold.
 func (w *splitting) filter(preds []plan.Expr, node plan.Node) {
-	var first, rest []plan.Expr
+	var first, rest, last []plan.Expr
 	fails := false
 	for _, x := range preds {
-		if x = w.inlined(x); w.all(x) {
-			first = append(first, x)
-		} else {
+		switch x = w.inlined(x); {
+		case !w.all(x):
 			rest = append(rest, x)
 			fails = fails || mayFail(x)
+		case len(rest) > 0 && mayFail(x):
+			last = append(last, x)
+		default:
+			first = append(first, x)
 		}
 	}
 	if len(first) > 0 {
 		w.ops = append(w.ops, &Filter{first, node})
 	}
-	if len(rest) == 0 {
-		return
+	if len(rest) > 0 {
+		w.slowly(rest, fails, node)
 	}
+	if len(last) > 0 {
+		w.ops = append(w.ops, &Filter{last, node})
+	}
+}
+
+// slowly is filter for predicates that need something computed in Go.
+func (w *splitting) slowly(rest []plan.Expr, fails bool, node plan.Node) {
 	if len(rest) > 1 && fails {
 		// One predicate may keep another from failing: all are computed together, in their order, up to
 		// the first that does not hold.

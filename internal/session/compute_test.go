@@ -218,6 +218,8 @@ func TestGuards(t *testing.T) {
 		{"select sum(cast(val as integer)) from g where lower(kind) = 'n'", "14"},
 		{"select coalesce(case when kind = 'n' then 1 end, cast(val as integer)) from g where k <> 3 and k <> 4", "1 1 7"},
 		{"select g.k from g join h on g.k = h.k and cast(g.val as integer) > h.y", "1 2 5"},
+		{"select k from g where upper(kind) = 'N' and 10 / (k - 3) < 0", "1 2"},
+		{"select k from g where kind like 'n%' and 10 / (k - 3) < 0", "1 2"},
 		{"select k from g where k in (1, 2) and ln(cast(val as integer) + 4) > 1", "1"},
 		{"select x.v from (select k, cast(val as integer) as v from g) x where x.k < 3", "10 -3"},
 		{"select x.v from (select kind, cast(val as integer) as v from g) x where lower(x.kind) = 'n'", "10 -3 7"},

@@ -391,7 +391,6 @@ $f in (1,3.5,0.1)
 $w in (1.0000,2.5)
 $ts in (timestamp '2023-01-31 23:00:00',timestamp '1970-01-01 00:00:00')
 $b is distinct from ($i>0)
-$z=$w
 $r=0.1
 $r*$r
 greatest($b,false)

@@ -108,6 +108,29 @@ func TestSimtMatrix(t *testing.T) {
 	}
 }
 
+// TestSimtPassesOff: other plans, the same rows.
+func TestSimtPassesOff(t *testing.T) {
+	s := load(t, "tpch", "0.01")
+	for _, list := range []string{"groupkeys", "joinorder", "share", "prune", "reduce"} {
+		if testing.Short() && list != "joinorder" {
+			continue
+		}
+		t.Run(list, func(t *testing.T) {
+			s.Configure(func(x *Settings) {
+				x.Device, x.Check = "simt", true
+				if err := x.setDisabled(list); err != nil {
+					t.Fatal(err)
+				}
+			})
+			for _, q := range suiteQueries("tpch") {
+				if list != "joinorder" || bearable[q] {
+					checkAnswer(t, s, "tpch", "0.01", q)
+				}
+			}
+		})
+	}
+}
+
 // TestSimtFunctions: every function gives the same on both devices, also where it fails.
 func TestSimtFunctions(t *testing.T) {
 	for _, dict := range []bool{true, false} {

@@ -60,7 +60,8 @@ func (b *binder) variadic(op plan.Op, c *call) plan.Expr {
 			continue
 		}
 		args = append(args, a)
-		if op == plan.Coalesce && b.notNull(a) {
+		// A column declared NOT NULL does not end the list: above ROLLUP it may be NULL.
+		if _, ok := a.(*plan.Const); ok && op == plan.Coalesce {
 			break
 		}
 	}

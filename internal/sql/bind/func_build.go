@@ -157,7 +157,7 @@ func (b *binder) concatFunc(c *call) plan.Expr {
 		if plan.IsNullConst(a) {
 			continue
 		}
-		if !b.notNull(a) {
+		if _, ok := a.(*plan.Const); !ok {
 			a = &plan.Call{Op: plan.Coalesce, T: types.TText, Args: []plan.Expr{a, &plan.Const{V: types.TextValue("")}}, Pos: c.pos}
 		}
 		args = append(args, a)

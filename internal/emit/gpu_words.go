@@ -1,0 +1,61 @@
+package emit
+
+import "github.com/kelpiedb/kelpie/internal/ir"
+
+// hoistWords reads the words of the context once per lane instead of once per row: they do not
+// change during a launch, and a lane has registers to spare. The register into which a row read
+// a word is replaced by the lane's, unless it is changed afterwards; then the lane's is copied.
+func hoistWords(e *emitter) {
+	f := e.b.F
+	assigned := make([]int, len(f.Regs))
+	for i := range f.Code {
+		switch in := f.Code[i].Normal(); in.Op {
+		case ir.Vreg, ir.Clear:
+		default:
+			assigned[in.D]++
+			assigned[in.D2]++
+		}
+	}
+	isWord := func(in *ir.Instr) bool {
+		return in.Op == ir.Load && in.M.Base == ir.Ctx && in.M.Index == ir.NoReg && in.W == 8
+	}
+	start := e.gpu.kernel.at
+	words := map[int32]ir.Reg{} // by offset
+	instead := map[ir.Reg]ir.Reg{}
+	var body []ir.Instr
+	tail := append([]ir.Instr(nil), f.Code[start:]...)
+	f.Code = f.Code[:start]
+	for _, in := range tail {
+		if isWord(&in) {
+			w, ok := words[in.M.Disp]
+			if !ok {
+				w = e.int(f.Regs[in.D].Name)
+				e.b.Load8(w, in.M)
+				words[in.M.Disp] = w
+				e.gpu.ofKernel = append(e.gpu.ofKernel, w)
+			}
+			if assigned[in.D] == 1 {
+				instead[in.D] = w
+				continue
+			}
+			in = ir.Instr{Op: ir.Mov, D: in.D, A: w.V()}
+		}
+		body = append(body, in)
+	}
+	for _, in := range body {
+		if _, gone := instead[in.D]; gone && (in.Op == ir.Vreg || in.Op == ir.Clear) {
+			continue
+		}
+		for _, v := range []*ir.Val{&in.A, &in.A2, &in.B, &in.B2, &in.C, &in.C2} {
+			if w, ok := instead[v.R]; ok {
+				v.R = w
+			}
+		}
+		for _, r := range []*ir.Reg{&in.M.Base, &in.M.Index} {
+			if w, ok := instead[*r]; ok {
+				*r = w
+			}
+		}
+		f.Code = append(f.Code, in)
+	}
+}
