@@ -31,7 +31,7 @@ func WithThreads(n int) Option { return set("threads", strconv.Itoa(n)) }
 // query that needs more fails with SQLSTATE 53200. Zero, the default, is no limit.
 func WithMemoryLimit(bytes int64) Option { return set("memory_limit", strconv.FormatInt(bytes, 10)) }
 
-// WithDevice says where queries run: "cpu", the default, or "simt". See Devices.
+// WithDevice says where queries run: "cpu" or "simt". The default is the first of Devices.
 func WithDevice(name string) Option { return set("device", name) }
 
 // WithProgress asks to be told how far running statements are. f is called from one goroutine

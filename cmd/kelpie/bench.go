@@ -82,9 +82,6 @@ func benchCommand(ctx context.Context, args []string) error {
 		return err
 	}
 	defer db.Close()
-	if err := engine.runnable(); err != nil {
-		return err
-	}
 	r := &runner{session: db.Session(), progress: meter}
 	took, err := s.load(ctx, r, *sf)
 	if err != nil {

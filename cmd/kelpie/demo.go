@@ -38,9 +38,6 @@ func demoCommand(ctx context.Context, args []string) error {
 		return err
 	}
 	defer db.Close()
-	if err := engine.runnable(); err != nil {
-		return err
-	}
 	r := &runner{session: db.Session(), progress: meter}
 	s := suites[0]
 	took, err := s.load(ctx, r, *sf)

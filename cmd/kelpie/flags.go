@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -38,7 +39,7 @@ Examples:
 `
 
 // engineHelp tells of the flags that all commands have which run queries.
-const engineHelp = `  --device NAME      where queries run: cpu (default) or simt, a simulated GPU
+const engineHelp = `  --device NAME      where queries run: cpu or simt, a simulated GPU (default: cpu if it can)
   --threads N        threads per query (default: all processors)
   --memory SIZE      memory that a query may take, such as 4GB (default: no limit)
 `
@@ -79,7 +80,7 @@ type engineFlags struct {
 }
 
 func (f *engineFlags) register(fs *flag.FlagSet) {
-	fs.StringVar(&f.device, "device", "cpu", "")
+	fs.StringVar(&f.device, "device", "", "")
 	fs.IntVar(&f.threads, "threads", 0, "")
 	fs.StringVar(&f.memory, "memory", "", "")
 }
@@ -91,6 +92,9 @@ func (f *engineFlags) open(opts ...kelpie.Option) (*kelpie.DB, error) {
 	}
 	if f.threads == 0 {
 		f.threads = runtime.GOMAXPROCS(0)
+	}
+	if err := f.choose(os.Stderr); err != nil {
+		return nil, err
 	}
 	opts = append(opts, kelpie.WithThreads(f.threads), kelpie.WithDevice(f.device))
 	if f.memory != "" {
@@ -111,14 +115,22 @@ func (f *engineFlags) open(opts ...kelpie.Option) (*kelpie.DB, error) {
 	return db, nil
 }
 
-// runnable is an error where the device is not to be had on this machine. Commands that are all
-// queries ask first; the shell lets the query that needs it say so.
-func (f *engineFlags) runnable() error {
-	if slices.Contains(kelpie.Devices(), f.device) {
-		return nil
+// choose settles the device. Where there is no translator for the processor the simulated GPU serves,
+// but not silently: it is slow.
+func (f *engineFlags) choose(warn io.Writer) error {
+	can := slices.Contains(kelpie.Devices(), "cpu")
+	switch {
+	case f.device == "" && can:
+		f.device = "cpu"
+	case f.device == "":
+		f.device = "simt"
+		fmt.Fprintf(warn, "NOTE: there is no CPU translator for %s/%s yet; queries run on a simulated GPU, slowly.\n"+
+			"--device simt asks for it and leaves this note out.\n", runtime.GOOS, runtime.GOARCH)
+	case f.device == "cpu" && !can:
+		return fmt.Errorf("there is no CPU translator for %s/%s yet: generated code cannot run on this machine\n"+
+			"HINT: --device simt runs everywhere: it simulates a GPU, slowly but exactly", runtime.GOOS, runtime.GOARCH)
 	}
-	return fmt.Errorf("there is no CPU translator for %s/%s yet: generated code cannot run on this machine\n"+
-		"HINT: --device simt runs everywhere: it simulates a GPU, slowly but exactly", runtime.GOOS, runtime.GOARCH)
+	return nil
 }
 
 // version is set by -ldflags "-X main.version=v1.2.3"; otherwise the module's is taken.

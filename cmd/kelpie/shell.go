@@ -47,9 +47,6 @@ var errQuit = errors.New("quit")
 func (s *shell) run() error {
 	fmt.Fprintf(s.screen, "%s on %s, %d thread%s\nStatements end with a semicolon; \\? tells more.\n\n",
 		versionText(), s.engine.device, s.engine.threads, plural(s.engine.threads))
-	if err := s.engine.runnable(); err != nil {
-		fmt.Fprintln(s.screen, "WARNING:", err)
-	}
 	for {
 		line, err := s.editor.Read()
 		switch {
