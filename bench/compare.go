@@ -70,6 +70,12 @@ func sorted(rows [][]types.Value) [][]types.Value {
 			s.WriteString(sortText(v))
 			s.WriteByte(0)
 		}
+		for _, v := range r { // what rounding made equal
+			if !v.Null && v.Type.IsNumeric() && !v.Type.IsFloat() {
+				s.WriteString(exact(v).RatString())
+				s.WriteByte(0)
+			}
+		}
 		keys[i], order[i] = s.String(), i
 	}
 	slices.SortFunc(order, func(x, y int) int { return strings.Compare(keys[x], keys[y]) })

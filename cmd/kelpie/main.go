@@ -8,9 +8,12 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"slices"
 
 	"github.com/kelpiedb/kelpie"
 )
@@ -37,6 +40,7 @@ func run(args []string) int {
 	context.AfterFunc(ctx, stop)
 
 	command := queryCommand
+	args = commandFirst(args)
 	if len(args) > 0 {
 		switch c, ok := commands[args[0]]; {
 		case ok:
@@ -51,6 +55,18 @@ func run(args []string) int {
 		}
 	}
 	return exitCode(ctx, command(ctx, args))
+}
+
+// commandFirst moves the command before the flags that all commands have: kelpie --threads 2 demo.
+func commandFirst(args []string) []string {
+	fs := flag.NewFlagSet("kelpie", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	new(engineFlags).register(fs)
+	if fs.Parse(args) != nil || fs.NArg() == 0 || commands[fs.Arg(0)] == nil {
+		return args
+	}
+	at := len(args) - fs.NArg()
+	return slices.Concat(args[at:at+1], args[:at], args[at+1:])
 }
 
 // exitCode reports an error that nobody has reported yet and says how the process ends.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -127,9 +126,10 @@ func (r *runner) measure(ctx context.Context, q gen.Query, warmup, runs int) (me
 	return m, nil
 }
 
-func median[T cmp.Ordered](list []T) T {
+func median(list []time.Duration) time.Duration {
 	slices.Sort(list)
-	return list[len(list)/2]
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
 // geomean is the geometric mean of the total times: every query counts alike, however long it is.

@@ -191,6 +191,10 @@ func (e *emitter) aggDesc(a plan.Agg, one bool) layout.Desc {
 		}
 		return d
 	case plan.Sum, plan.Min, plan.Max, plan.AnyValue, plan.BoolAnd, plan.BoolOr:
+	case plan.First:
+		if e.gpu != nil {
+			refuse(-1, "DISTINCT ON with columns that may be NULL is not supported on a GPU yet")
+		}
 	default:
 		panic(fmt.Sprintf("aggregate %s should have been rewritten", a.Func))
 	}
@@ -211,10 +215,10 @@ func (e *emitter) aggDesc(a plan.Agg, one bool) layout.Desc {
 		if d.Range.Fits64() {
 			d.Form = layout.I64
 		}
-	case a.Func != plan.AnyValue && d.Form == layout.Code: // codes are not ordered
+	case a.Func != plan.AnyValue && a.Func != plan.First && d.Form == layout.Code: // codes are not ordered
 		d.Form, d.Dict, d.Range = layout.Str, nil, layout.Range{}
 	}
-	if a.Func != plan.Sum && a.Func != plan.AnyValue && d.Form != layout.I64 {
+	if a.Func != plan.Sum && a.Func != plan.AnyValue && a.Func != plan.First && d.Form != layout.I64 {
 		d.Nullable = true // there is no neutral element: NULL is "none yet"
 	}
 	return d
@@ -383,7 +387,9 @@ func (e *emitter) initGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value
 
 // firstOnly reports an aggregate whose value is that of the row which makes the group: it
 // is read only there.
-func firstOnly(a plan.Agg, f *layout.Field) bool { return a.Func == plan.AnyValue && f.Null < 0 }
+func firstOnly(a plan.Agg, f *layout.Field) bool {
+	return a.Func == plan.First || a.Func == plan.AnyValue && f.Null < 0
+}
 
 // Neutral is what an aggregate starts from, as two words.
 func Neutral(fn plan.AggFunc, f layout.Form) (lo, hi int64) {

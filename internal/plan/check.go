@@ -286,7 +286,7 @@ func (c *checker) group(x *Group, outer ColSet) {
 		if c.final && (a.Distinct || a.Func == Avg || a.Func >= StddevSamp) {
 			c.fail(x, "aggregate %s was not split", a.Func)
 		}
-		if r, ok := a.Arg.(*Ref); !ok || r.ID != a.Col || a.Func != AnyValue {
+		if r, ok := a.Arg.(*Ref); !ok || r.ID != a.Col || a.Func != AnyValue && a.Func != First {
 			c.define(x, a.Col)
 		}
 	}

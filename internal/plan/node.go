@@ -179,11 +179,12 @@ const (
 	StddevPop
 	VarSamp
 	VarPop
+	First // the value, NULL or not, of the row that makes the group: with several of them, all from one row
 )
 
 func (f AggFunc) String() string {
 	return [...]string{"count(*)", "count", "sum", "avg", "min", "max", "any_value", "bool_and", "bool_or",
-		"stddev_samp", "stddev_pop", "var_samp", "var_pop"}[f]
+		"stddev_samp", "stddev_pop", "var_samp", "var_pop", "first"}[f]
 }
 
 // Agg is one aggregate computation.

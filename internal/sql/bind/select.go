@@ -262,7 +262,11 @@ next:
 				continue next
 			}
 		}
-		g.Aggs = append(g.Aggs, plan.Agg{Func: plan.AnyValue, Arg: b.ref(id), Col: id})
+		fn := plan.First // all from one row: any_value would look for values that are not NULL
+		if b.cols.Get(id).NotNull {
+			fn = plan.AnyValue
+		}
+		g.Aggs = append(g.Aggs, plan.Agg{Func: fn, Arg: b.ref(id), Col: id})
 	}
 	r.node = g
 }
