@@ -37,6 +37,9 @@ func openBoth(t testing.TB) *both {
 	must(d, "SET integer_division = true")
 	must(d, "SET default_null_order = 'nulls_last_on_asc_first_on_desc'")
 	must(d, "SET threads = 2")
+	for _, e := range []engine{d, b.k, b.plain} { // random statements can grow without bound
+		must(e, "SET memory_limit = '512MB'")
+	}
 	must(b.plain, "SET dictionaries = off; SET narrow_integers = off")
 	for _, sql := range tables() {
 		must(b.k, sql)

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/session"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -40,12 +42,23 @@ func (k *kelpie) drain(sql string) error {
 	}
 }
 
+// A statement whose rows are read must be of a bearable size: random ones may not be.
+const (
+	mostRows = 200_000
+	mostTime = 20 * time.Second
+)
+
 func (k *kelpie) rows(sql string) ([][]types.Value, error) {
-	res, err := k.s.Query(context.Background(), sql)
+	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
+	defer cancel()
+	res, err := k.s.Query(ctx, sql)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Close()
+	if res.Rows > mostRows {
+		return nil, diag.Errorf(diag.OutOfMemory, -1, "a result of %d rows", res.Rows)
+	}
 	return res.Values(), nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 )
@@ -28,7 +29,11 @@ func TestRandomStatements(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed+uint64(i), 11))
 		g := &sqlGen{r: r, budget: 5 + r.IntN(40)}
 		sql := g.top()
+		start := time.Now()
 		verdict, detail := b.compare(sql)
+		if took := time.Since(start); took > 2*time.Second {
+			t.Logf("seed %d took %.1f s", seed+uint64(i), took.Seconds())
+		}
 		tally[verdict]++
 		if detail != "" {
 			t.Errorf("BENCH_SEED=%d BENCH_COUNT=1: %s\n%s\n%s", seed+uint64(i), verdict, sql, detail)
@@ -51,6 +56,8 @@ func (b *both) compare(sql string) (verdict, detail string) {
 		return "internal error", errorText(err, sql)
 	case err != nil && diag.CodeOf(err) == diag.FeatureNotSupported:
 		return "kelpie does not support it", ""
+	case diag.CodeOf(err) == diag.OutOfMemory || diag.CodeOf(err) == diag.QueryCanceled:
+		return "too large", ""
 	}
 	want, duckErr := b.d.rows(sql)
 	switch {

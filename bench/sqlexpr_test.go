@@ -38,6 +38,16 @@ func (g *sqlGen) literal(k kind) string {
 	case aDate:
 		return g.pick("date '2020-01-01'", "date '2020-02-29'", "date '1970-01-01'", "date '1995-06-15'")
 	}
+	switch k {
+	case aBig:
+		return g.pick("300::bigint", "9000000000", "-200::bigint", "0::bigint")
+	case aWide:
+		return g.pick("1.5::decimal(30,10)", "18446744073709551616.5::decimal(38,10)", "0::decimal(30,10)")
+	case aDouble:
+		return g.pick("0.5::double precision", "1e3::double precision", "-12.25::double precision")
+	case aTime:
+		return g.pick("timestamp '2020-02-29 12:34:56.789012'", "timestamp '1970-01-01 00:00:00'", "timestamp '2000-02-29 01:00:00.5'")
+	}
 	return g.pick("true", "false")
 }
 
@@ -119,6 +129,49 @@ func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
 		}
 	case aBool:
 		return "(" + g.cond(sc, outer, depth-1) + ")"
+	case aBig:
+		switch g.r.IntN(8) {
+		case 0:
+			return c + " + 1"
+		case 1:
+			return c + " % 1000"
+		case 2:
+			if i := g.column(anInt, sc, outer); i != "" {
+				return g.pick(i+"::bigint", c+" - "+i, c+" + "+i)
+			}
+		}
+	case aWide:
+		switch g.r.IntN(8) {
+		case 0:
+			return "-" + strings.TrimPrefix(c, "-")
+		case 1:
+			return "abs(" + c + ")"
+		case 2:
+			if d := g.column(aDec, sc, outer); d != "" {
+				return d + "::decimal(30,10)"
+			}
+		}
+	case aDouble:
+		switch g.r.IntN(8) {
+		case 0:
+			return c + " * 2"
+		case 1:
+			if i := g.column(anInt, sc, outer); i != "" {
+				return g.pick(i+"::double precision", c+" + "+i)
+			}
+		case 2:
+			if d := g.column(aDec, sc, outer); d != "" {
+				return d + "::double precision"
+			}
+		case 3:
+			if w := g.column(aWide, sc, outer); w != "" {
+				return w + "::double precision"
+			}
+		}
+	case aTime:
+		if d := g.column(aDate, sc, outer); d != "" && g.chance(20) {
+			return d + "::timestamp"
+		}
 	}
 	return c
 }
@@ -162,7 +215,7 @@ func (g *sqlGen) cond(sc, outer scope, depth int) string {
 		case 1:
 			return fmt.Sprintf("%s (%s)", g.pick("exists", "not exists"), g.one(k, all, depth-1))
 		case 2:
-			k = kind("idst"[g.r.IntN(4)])
+			k = kind("idstnwm"[g.r.IntN(7)])
 			return fmt.Sprintf("%s %s (%s)", g.expr(k, sc, outer, 0),
 				g.pick("> all", "< any", "<> all", "= any", ">= any"), g.one(k, all, depth-1))
 		case 3:
@@ -192,7 +245,7 @@ func (g *sqlGen) cond(sc, outer scope, depth int) string {
 			return b + g.pick("", " is true", " is not false", " is null")
 		}
 	}
-	k := kind("iidst"[g.r.IntN(5)])
+	k := kind("iiidsstnwem"[g.r.IntN(11)])
 	x := g.expr(k, sc, outer, 0)
 	switch g.r.IntN(8) {
 	case 0:

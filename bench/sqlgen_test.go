@@ -12,12 +12,16 @@ import (
 type kind byte
 
 const (
-	anInt kind = 'i'
-	aDec  kind = 'd'
-	aText kind = 's'
-	aDate kind = 't'
-	aBool kind = 'b'
-	kinds      = "iiiddsstb"
+	anInt   kind = 'i'
+	aDec    kind = 'd'
+	aText   kind = 's'
+	aDate   kind = 't'
+	aBool   kind = 'b'
+	aBig    kind = 'n' // BIGINT
+	aWide   kind = 'w' // DECIMAL of more than 18 digits
+	aDouble kind = 'e'
+	aTime   kind = 'm' // TIMESTAMP
+	kinds        = "iiiiidddsssttbbnwem"
 )
 
 // col is a column in scope, qualified by the alias of its table.
@@ -46,8 +50,8 @@ var genTables = []struct {
 	from string
 	cols string // name:kind
 }{
-	{"t", "a:i b:i d:d s:s dt:t f:b"},
-	{"t", "a:i b:i d:d s:s dt:t f:b"},
+	{"t", "a:i b:i c:n d:d s:s dt:t f:b"},
+	{"t", "a:i b:i c:n d:d s:s dt:t f:b"},
 	{"u", "a:i k:i s:s v:d"},
 	{"u", "a:i k:i s:s v:d"},
 	{"v", "a:i b:i c:s"},
@@ -58,8 +62,9 @@ var genTables = []struct {
 	{"keyed", "id:i ref:i n:i s:s"},
 	{"pairs", "a:i b:i v:i d:d"},
 	{"(select * from words where id < 12)", "id:i s:s"},
-	{"(select * from days where id not in (8, 9))", "id:i d:t"},
-	{"(select * from big where i < 60)", "i:i g:i h:i s:s x:d dt:t"},
+	{"(select * from days where id not in (8, 9))", "id:i d:t ts:m"},
+	{"(select * from big where i < 60)", "i:i g:i h:i s:s x:d y:e dt:t"},
+	{"(select id, y, z, w from wide where id > 2)", "id:i y:w z:d w:w"},
 	{"(select g, h % 5 as h, s, x from big where i between 1000 and 1020)", "g:i h:i s:s x:d"},
 }
 
@@ -220,7 +225,7 @@ func (g *sqlGen) agg(k kind, sc scope) string {
 		return g.pick("bool_and", "bool_or") + "(" + arg(aBool) + ")" + filter
 	}
 	e := g.expr(k, sc, nil, 0)
-	if k == anInt && g.chance(50) || k == aDec {
+	if k == anInt && g.chance(50) || k == aDec || k == aBig && g.chance(50) || k == aWide && g.chance(30) || k == aDouble && g.chance(30) {
 		return g.pick("sum", "sum", "max") + "(" + distinct + e + ")" + filter
 	}
 	return g.pick("min", "max") + "(" + e + ")" + filter

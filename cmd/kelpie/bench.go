@@ -13,8 +13,8 @@ import (
 	"github.com/kelpiedb/kelpie/gen"
 )
 
-const benchHelp = `Generates a benchmark's tables in memory, runs each query runs+1 times, the first
-time to warm up, and prints the medians.
+const benchHelp = `Generates a benchmark's tables in memory, runs each query runs+1 times, the
+first time to warm up, and prints the medians.
 
 Usage:
   kelpie bench tpch|ssb [flags]
@@ -23,7 +23,7 @@ Flags:
   --sf N             scale factor (default 1)
   --runs N           measured runs of each query (default 3)
   --queries LIST     only these, such as q1,q6
-  --json FILE        also write the times as JSON (- is stdout, instead of the table)
+  --json FILE        write the times as JSON, too (- is stdout, no table)
 ` + engineHelp
 
 // benchResult is what --json writes.

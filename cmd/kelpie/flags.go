@@ -17,7 +17,7 @@ import (
 const help = `Kelpie is an analytical SQL engine that compiles every query.
 
 Usage:
-  kelpie [flags]                  the interactive shell; SQL from stdin when it is piped
+  kelpie [flags]                  the interactive shell, or SQL piped to stdin
   kelpie [flags] -c SQL           run statements
   kelpie [flags] -f FILE          run the statements of a file (- is stdin)
   kelpie demo  [--sf N]           generate TPC-H and run its 22 queries
@@ -28,7 +28,7 @@ Flags:
   -c SQL             statements to run; -c and -f may be given several times
   -f FILE            file of statements
   --format FORMAT    table (default), csv, json, jsonl or markdown
-  --timing           say for each statement how long it took to parse, plan, compile, execute
+  --timing           how long each statement took: parse, plan, compile, execute
 ` + engineHelp + `  --version          print the version
   --help             print this; kelpie COMMAND --help tells about a command
 
@@ -39,9 +39,9 @@ Examples:
 `
 
 // engineHelp tells of the flags that all commands have which run queries.
-const engineHelp = `  --device NAME      where queries run: cpu or simt, a simulated GPU (default: cpu if it can)
+const engineHelp = `  --device NAME      where queries run: cpu (default), or simt, a simulated GPU
   --threads N        threads per query (default: all processors)
-  --memory SIZE      memory that a query may take, such as 4GB (default: no limit)
+  --memory SIZE      memory that a query may take, such as 4GB (default: all)
 `
 
 // usageError is a mistake on the command line.

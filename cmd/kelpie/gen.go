@@ -12,7 +12,7 @@ import (
 	"github.com/kelpiedb/kelpie/gen"
 )
 
-const genHelp = `Writes a benchmark's tables as .tbl files, equal to those of the reference generator.
+const genHelp = `Writes a benchmark's tables as .tbl files, equal to the reference generator's.
 
 Usage:
   kelpie gen tpch|ssb [flags]

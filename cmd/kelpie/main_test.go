@@ -6,12 +6,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kelpiedb/kelpie"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the scripts print into testdata/script")
@@ -86,6 +89,33 @@ func TestComplete(t *testing.T) {
 		if got := complete(text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+}
+
+// TestHelpWidth: help fits a terminal of 80 columns.
+func TestHelpWidth(t *testing.T) {
+	for _, text := range []string{help, demoHelp, benchHelp, genHelp, shellHelp} {
+		for line := range strings.Lines(text) {
+			if len(line) > 81 { // with its newline
+				t.Errorf("%d columns: %s", len(line), line)
+			}
+		}
+	}
+}
+
+// TestChoose: the CPU where it can, else the simulator and a note.
+func TestChoose(t *testing.T) {
+	can := slices.Contains(kelpie.Devices(), "cpu")
+	var note strings.Builder
+	f := engineFlags{}
+	if err := f.choose(&note); err != nil || (f.device == "cpu") != can || (note.Len() == 0) != can {
+		t.Errorf("device %q, note %q, %v", f.device, note.String(), err)
+	}
+	if err := (&engineFlags{device: "cpu"}).choose(&note); (err == nil) != can {
+		t.Errorf("cpu: %v", err)
+	}
+	if err := (&engineFlags{device: "simt"}).choose(&note); err != nil {
+		t.Errorf("simt: %v", err)
 	}
 }
 

@@ -83,7 +83,7 @@ func BenchmarkCSVParse(b *testing.B) {
 	}
 	for b.Loop() {
 		sp := newSplitter(src.csv, src.files)
-		r := newRowParser(context.Background(), src.csv, t, src.cols, opts)
+		r := newRowParser(context.Background(), src, t, opts)
 		var buf []byte
 		for {
 			blk, err := sp.next(buf)

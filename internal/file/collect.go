@@ -57,7 +57,8 @@ func (c *collector) report(done int64) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.progress(min(done, c.total), c.total)
+	total := max(c.total, 1) // a stream does not tell
+	c.progress(min(done, total), total)
 }
 
 // result is all segments in order.

@@ -22,7 +22,7 @@ func (s *Source) loadCSV(ctx context.Context, table *catalog.Table, opts LoadOpt
 	var wg sync.WaitGroup
 	for range opts.Threads {
 		wg.Go(func() {
-			r := newRowParser(ctx, s.csv, table, s.cols, opts)
+			r := newRowParser(ctx, s, table, opts)
 			for b := range blocks {
 				if !c.moot(b.seq) {
 					if seg, err := parseBlock(r, b); err != nil {

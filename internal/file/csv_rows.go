@@ -34,6 +34,7 @@ const (
 type target struct {
 	b       *column.Builder
 	kind    scanKind
+	guessed bool // the type is from a sample of the file
 	end     byte // what ends a field: the delimiter, or for the last column the newline
 	last    bool
 	scale   int
@@ -58,7 +59,8 @@ type rowParser struct {
 	defaults []types.Value
 }
 
-func newRowParser(ctx context.Context, d *dialect, table *catalog.Table, names []catalog.ColumnDef, opts LoadOptions) *rowParser {
+func newRowParser(ctx context.Context, s *Source, table *catalog.Table, opts LoadOptions) *rowParser {
+	d := s.csv
 	r := &rowParser{ctx: ctx, d: d, tok: newTokenizer(d), table: table, sb: table.NewSegmentBuilder(),
 		missing: unmapped(table, opts.Columns), defaults: opts.Defaults}
 	// A delimiter or quote that may be part of a number or a date is not for the scanners, nor is a way
@@ -69,12 +71,13 @@ func newRowParser(ctx context.Context, d *dialect, table *catalog.Table, names [
 	r.cols = make([]target, len(opts.Columns))
 	for i, c := range opts.Columns {
 		t := &r.cols[i]
-		t.end, t.name = d.delim, names[i].Name
+		t.end, t.name = d.delim, s.cols[i].Name
 		if i == len(r.cols)-1 {
 			t.end, t.last = d.nl, true
 		}
 		if c >= 0 {
 			t.to(table, c, r.sb.Cols[c])
+			t.guessed = s.guessed && t.t == s.cols[i].Type
 		}
 	}
 	return r
@@ -288,7 +291,7 @@ func (r *rowParser) store(t *target, f *field) error {
 	if t.kind == scanSkip {
 		return nil
 	}
-	if f.null {
+	if f.null || f.lo == f.hi && r.d.lenient && t.kind != scanTexts {
 		if t.notNull {
 			return diag.Errorf(diag.NotNullViolation, diag.NoPos,
 				"null value in column %q of relation %q violates not-null constraint", t.name, t.table)
@@ -342,8 +345,14 @@ func (r *rowParser) fail(err error, b []byte, pc *piece, row int, t *target) err
 		err = unterminated()
 	}
 	line := pc.line + int64(bytes.Count(b[pc.lo:row], []byte{r.d.nl}))
-	if e := (*types.Error)(nil); line == 1 && !r.d.header && errors.As(err, &e) {
-		err = diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg).WithHint("if the first line has the names of the columns, say HEADER")
+	if e := (*types.Error)(nil); errors.As(err, &e) {
+		named := diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg).WithDetail("%s", e.Detail)
+		switch {
+		case t.guessed:
+			err = named.WithHint("the type %s was guessed from the first rows of the file; to say another, create a table and COPY into it", t.t)
+		case line == 1 && !r.d.header:
+			err = named.WithHint("if the first line has the names of the columns, say HEADER")
+		}
 	}
 	if t == nil {
 		return located(err, "file %s, line %d", pc.file.path, line)

@@ -89,6 +89,7 @@ func (s *Source) lookCSV(opts Options) error {
 		}
 		return nil
 	}
+	s.guessed = true
 	limit := opts.SampleRows
 	if limit <= 0 {
 		limit = defaultSampleRows

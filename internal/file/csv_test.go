@@ -58,6 +58,7 @@ var csvCases = []struct {
 
 	{name: "text format", opts: Options{Format: Text}, cols: "a INTEGER, b VARCHAR", text: "1\tx\n\\N\t\\N\n2\t\n3\ta\\tb\\\\c\\n\n4\t\\x41\\102\\q\\\n!\n\\.\n", want: "1 \"x\"\nNULL NULL\n2 \"\"\n3 \"a\\tb\\\\c\\n\"\n4 \"ABq\\n!\"\n"},
 	{name: "text format, backslash at the end", opts: Options{Format: Text}, cols: "a INTEGER, b VARCHAR", text: "1\tx\\", want: "1 \"x\\\\\"\n"},
+	{name: "text format, empty number", opts: Options{Format: Text}, cols: "a INTEGER, b VARCHAR, c DATE", text: "\t\t\n", want: "NULL \"\" NULL\n"},
 	{name: "text format, quotes are nothing", opts: Options{Format: Text}, cols: "a VARCHAR, b VARCHAR", text: "\"a\t\"b\"\n", want: "\"\\\"a\" \"\\\"b\\\"\"\n"},
 	{name: "text format, tbl", opts: Options{Format: Text, Delimiter: '|'}, cols: "a INTEGER, b VARCHAR", text: "1|x|\r\n2|y\\|z|\n", want: "1 \"x\"\n2 \"y|z\"\n"},
 
@@ -165,4 +166,12 @@ func TestSniff(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGuessedWrong: a value after the sample that is not of the type that the sample had.
+func TestGuessedWrong(t *testing.T) {
+	path := write(t, "x.csv", "k,v\n1,a\n2,b\nx,c\n")
+	_, err := loadFile(path, Options{SampleRows: 3}, nil, nil, 1)
+	same(t, "error", message(err, path), "ERROR: invalid input syntax for type bigint: \"x\" (22P02)\nDETAIL: file x.csv, line 4, column \"k\"\n"+
+		"HINT: the type BIGINT was guessed from the first rows of the file; to say another, create a table and COPY into it")
 }

@@ -89,15 +89,15 @@ func delimiterByName(path string) byte {
 
 // dialect is how a text file is written, all questions answered.
 type dialect struct {
-	text      bool // backslash escapes instead of quotes
-	delim     byte
-	quote     byte
-	hasQuote  bool
-	escape    byte // in quotes; may be the quote
-	nl        byte // ends a row: '\n', also after '\r'; or '\r' alone
-	null      string
-	header    bool
-	extraLast bool // a delimiter follows the last field, as in .tbl files
+	text     bool // backslash escapes instead of quotes
+	delim    byte
+	quote    byte
+	hasQuote bool
+	escape   byte // in quotes; may be the quote
+	nl       byte // ends a row: '\n', also after '\r'; or '\r' alone
+	null     string
+	header   bool
+	lenient  bool // an empty field is NULL where it cannot be a value
 }
 
 // check refuses characters that would make a file ambiguous.
@@ -138,7 +138,7 @@ func (o *Options) check() error {
 func (o *Options) newDialect(format Format) dialect {
 	d := dialect{text: format == Text, delim: o.Delimiter, nl: '\n', header: o.HasHeader && o.Header}
 	if d.text {
-		d.null = `\N`
+		d.null, d.lenient = `\N`, !o.HasNull
 	} else {
 		d.quote, d.hasQuote = '"', true
 		if o.Quote != 0 {

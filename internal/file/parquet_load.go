@@ -161,7 +161,7 @@ func (l *parquetLoad) cursors(u *unit) (out []*columnCursor) {
 		}
 		def := &l.table.Columns[to]
 		out = append(out, &columnCursor{col: i, to: to, t: def.Type, null: !def.NotNull,
-			table: l.table.Name, name: def.Name, groups: u.groups})
+			table: l.table.Name, name: def.Name, groups: u.groups, cur: u.groups[0], def: &u.groups[0].file.cols[i]})
 	}
 	return out
 }

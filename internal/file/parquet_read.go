@@ -30,7 +30,7 @@ type columnCursor struct {
 	name  string
 
 	groups []rowGroup // still to come
-	cur    rowGroup
+	cur    rowGroup   // also before the first is opened, for errors
 	def    *parquetColumn
 	r      pqfile.ColumnChunkReader
 	left   int64 // rows of the current row group
@@ -91,8 +91,9 @@ func (c *columnCursor) open() error {
 	c.close()
 	c.cur, c.groups = c.groups[0], c.groups[1:]
 	f := c.cur.file
+	c.def = &f.cols[c.col]
 	rg := c.cur.r.RowGroup(c.cur.index)
-	c.def, c.left = &f.cols[c.col], rg.NumRows()
+	c.left = rg.NumRows()
 	pages, err := rg.GetColumnPageReader(c.col)
 	if err != nil {
 		return c.damaged(err)

@@ -22,6 +22,7 @@ type Source struct {
 	rows   int64 // known or guessed
 
 	csv     *dialect
+	guessed bool            // the columns' types are
 	tune    func(*splitter) // tests make blocks small
 	parquet []*parquetFile  // one per file
 }

@@ -118,8 +118,11 @@ func newWriter(out io.Writer, format Format, schema []catalog.ColumnDef, opts Op
 }
 
 func (w *fileWriter) Write(rec arrow.RecordBatch) (err error) {
-	if w.err != nil || w.closed {
+	if w.err != nil {
 		return w.err
+	}
+	if w.closed {
+		return diag.Internalf("write file", "a batch after the end")
 	}
 	defer func() { w.err = err }()
 	defer diag.Recover("write file", &err)
