@@ -64,7 +64,7 @@ var genTables = []struct {
 	{"(select * from words where id < 12)", "id:i s:s"},
 	{"(select * from days where id not in (8, 9))", "id:i d:t ts:m"},
 	{"(select * from big where i < 60)", "i:i g:i h:i s:s x:d y:e dt:t"},
-	{"(select id, y, z, w from wide where id > 2)", "id:i y:w z:d w:w"},
+	{"(select id, y, w from wide where id > 2)", "id:i y:w w:w"},
 	{"(select g, h % 5 as h, s, x from big where i between 1000 and 1020)", "g:i h:i s:s x:d"},
 }
 

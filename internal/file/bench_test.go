@@ -121,3 +121,70 @@ func BenchmarkCSVSplit(b *testing.B) {
 		}
 	}
 }
+
+// lineitemParquet writes lineitem as a Parquet file of ours.
+func lineitemParquet(b *testing.B, sf float64) (path string, cols []catalog.ColumnDef) {
+	tbl, cols := lineitem(b, sf)
+	path = tbl + ".parquet"
+	if _, err := os.Stat(path); err == nil {
+		return path, cols
+	}
+	t, err := loadFile(tbl, Options{Columns: cols}, cols, nil, 2)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := save(t, path, Options{}); err != nil {
+		b.Fatal(err)
+	}
+	return path, cols
+}
+
+func BenchmarkParquetLineitem(b *testing.B) {
+	path, cols := lineitemParquet(b, 0.2)
+	for _, threads := range []int{1, 2} {
+		b.Run(fmt.Sprint(threads), func(b *testing.B) { benchLoad(b, path, cols, Options{}, threads) })
+	}
+}
+
+// BenchmarkWriteLineitem writes 100,000 rows.
+func BenchmarkWriteLineitem(b *testing.B) {
+	tbl, cols := lineitem(b, 0.2)
+	t, err := loadFile(tbl, Options{Columns: cols}, cols, nil, 2)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const rows = 100_000
+	rec := batch(t, 0, rows)
+	for _, name := range []string{"x.csv", "x.parquet"} {
+		b.Run(name, func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), name)
+			for b.Loop() {
+				w, err := NewWriter(path, Auto, cols, Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for range 4 {
+					if err := w.Write(rec); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := w.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			st, _ := os.Stat(path)
+			b.SetBytes(st.Size())
+			b.ReportMetric(4*rows*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mrows/s")
+		})
+	}
+}
+
+// BenchmarkSniff is Open with nothing known.
+func BenchmarkSniff(b *testing.B) {
+	path, _ := lineitem(b, 0.2)
+	for b.Loop() {
+		if _, err := Open(path, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -38,12 +38,7 @@ func (s *Source) lookCSV(opts Options) error {
 	if s.files[0].stream != nil && opts.Columns != nil {
 		// A stream for a known table is a client's, which follows PostgreSQL: nothing is guessed, so that
 		// nothing must be read before the client sends it.
-		if d.delim == 0 {
-			d.delim = ','
-			if d.text {
-				d.delim = '\t'
-			}
-		}
+		d.defaultDelimiter()
 		s.cols = opts.Columns
 		return nil
 	}
@@ -61,14 +56,12 @@ func (s *Source) lookCSV(opts Options) error {
 			return err
 		}
 		text = bytes.TrimPrefix(text, byteOrderMark)
-		if len(bytes.TrimSpace(text)) > 0 {
+		if len(bytes.Trim(text, "\r\n")) > 0 {
 			all = append(all, sample{f, text, whole})
 		}
 	}
 	if len(all) == 0 {
-		if d.delim == 0 {
-			d.delim = ','
-		}
+		d.defaultDelimiter()
 		if s.cols = opts.Columns; s.cols == nil {
 			return diag.Errorf(diag.BadCopyFormat, diag.NoPos, "%s is empty: it says nothing of its columns", s.describe())
 		}

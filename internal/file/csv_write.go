@@ -26,12 +26,7 @@ type csvEncoder struct {
 
 func newCSVEncoder(w *bufio.Writer, format Format, cols []catalog.ColumnDef, opts Options) (*csvEncoder, error) {
 	e := &csvEncoder{w: w, d: opts.newDialect(format), cols: cols}
-	if e.d.delim == 0 {
-		e.d.delim = ','
-		if e.d.text {
-			e.d.delim = '\t'
-		}
-	}
+	e.d.defaultDelimiter()
 	if strings.IndexByte(e.d.null, e.d.delim) >= 0 {
 		return nil, diag.Errorf(diag.InvalidParameter, diag.NoPos, "COPY delimiter character must not appear in the NULL specification")
 	}

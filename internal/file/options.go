@@ -134,6 +134,17 @@ func (o *Options) check() error {
 	return nil
 }
 
+// defaultDelimiter sets the delimiter if nothing else has.
+func (d *dialect) defaultDelimiter() {
+	switch {
+	case d.delim != 0:
+	case d.text:
+		d.delim = '\t'
+	default:
+		d.delim = ','
+	}
+}
+
 // newDialect is the dialect of the options, with the defaults of the format.
 func (o *Options) newDialect(format Format) dialect {
 	d := dialect{text: format == Text, delim: o.Delimiter, nl: '\n', header: o.HasHeader && o.Header}
