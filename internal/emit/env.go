@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -14,6 +15,7 @@ import (
 type env struct {
 	cols   []*binding // by ColID
 	blocks [][]*binding
+	descs  map[plan.Expr]layout.Desc // what describe found out, until a column is bound
 }
 
 // binding is a column of the current row.
@@ -39,16 +41,19 @@ func (e *emitter) binding(id plan.ColID) *binding {
 func (e *emitter) bind(id plan.ColID, v value) {
 	b := e.binding(id)
 	*b = binding{id: id, v: v, have: true}
+	clear(e.descs)
 	e.note(b)
 }
 
 // bindLazy says how to make a column when it is needed.
 func (e *emitter) bindLazy(id plan.ColID, load func() value) {
+	clear(e.descs)
 	*e.binding(id) = binding{id: id, load: load}
 }
 
 // bindExpr defines a column by an expression over others.
 func (e *emitter) bindExpr(id plan.ColID, x plan.Expr) {
+	clear(e.descs)
 	*e.binding(id) = binding{id: id, expr: x, load: func() value {
 		if _, plain := x.(*plan.Ref); !plain {
 			e.detail("compute", func(n plan.Names) string { return n.Define(id, x) })

@@ -132,8 +132,12 @@ func (e *emitter) cheap(x plan.Expr) bool {
 // mayBeNull is a cheap guess that errs towards true.
 func (e *emitter) mayBeNull(x plan.Expr) bool { return e.describe(x).Nullable }
 
-// describe tells what evaluating x here would give, by emitting it into the void.
+// describe tells what evaluating x here would give, by emitting it into the void. The answer is
+// kept: a CASE asks about its branches, and those about theirs.
 func (e *emitter) describe(x plan.Expr) layout.Desc {
+	if d, ok := e.descs[x]; ok {
+		return d
+	}
 	b := e.b
 	scratch := *b
 	f := ir.Func{Name: "scratch", Regs: append([]ir.RegInfo(nil), b.F.Regs...)}
@@ -148,5 +152,9 @@ func (e *emitter) describe(x plan.Expr) layout.Desc {
 		e.free(v)
 	})
 	e.b = b
+	if e.descs == nil {
+		e.descs = map[plan.Expr]layout.Desc{}
+	}
+	e.descs[x] = d
 	return d
 }

@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"strings"
+	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 )
@@ -216,14 +217,20 @@ func (d *dialect) skip(b []byte, p int, multi bool) int {
 	return p
 }
 
-// row reads all fields of a row for a look at it: as strings.
+// row reads all fields of a row for a look at it: as strings, which are valid while b does not change.
 func (k *tokenizer) row(b []byte, p, end int, out []sniffed) ([]sniffed, int, error) {
 	for {
 		f, q, err := k.field(b, p, end)
 		if err != nil {
 			return out, p, err
 		}
-		out = append(out, sniffed{text: string(f.bytes()), quoted: f.quoted, loose: f.loose, null: f.null})
+		s := sniffed{quoted: f.quoted, loose: f.loose, null: f.null}
+		if len(f.src) == len(b) && &f.src[0] == &b[0] { // in the sample, which stays
+			s.text = unsafe.String(unsafe.SliceData(b[f.lo:]), f.hi-f.lo)
+		} else {
+			s.text = string(f.bytes())
+		}
+		out = append(out, s)
 		if b[q] != k.d.delim {
 			return out, q + 1, nil
 		}

@@ -45,11 +45,14 @@ func (s *Source) lookCSV(opts Options) error {
 	var all []sample
 	for _, f := range s.files {
 		n := moreBytes
-		if len(all) == 0 {
-			n = sampleBytes
-		}
-		if opts.SampleRows > defaultSampleRows {
+		switch {
+		case opts.Columns != nil && len(all) > 0:
+			continue // one is enough for the dialect
+		case opts.Columns != nil:
+		case opts.SampleRows > defaultSampleRows:
 			n = math.MaxInt32
+		case len(all) == 0:
+			n = sampleBytes
 		}
 		text, whole, err := f.head(n, f.text)
 		if err != nil {
@@ -69,7 +72,8 @@ func (s *Source) lookCSV(opts Options) error {
 	}
 	first := &all[0]
 	d.nl = newlineOf(first.text)
-	if d.hasQuote && opts.Quote == 0 && opts.Escape == 0 && singleQuoted(&d, first) {
+	// For a known table, quotes are PostgreSQL's unless they are given: a guess would change data.
+	if opts.Columns == nil && d.hasQuote && opts.Quote == 0 && opts.Escape == 0 && singleQuoted(&d, first) {
 		d.quote, d.escape = '\'', '\''
 	}
 	if d.delim == 0 {
@@ -115,17 +119,18 @@ func (sm *sample) whole(d *dialect) sample {
 func (sm *sample) rows(d *dialect, limit int) (out [][]sniffed, used int, ok bool) {
 	w := sm.whole(d)
 	tok := newTokenizer(d)
-	p := 0
+	p, width := 0, 0
 	for p < w.end() && len(out) < limit {
 		if q := d.skip(w.text, p, true); q > p {
 			p = q
 			continue
 		}
-		row, q, err := tok.row(w.text, p, w.end(), nil)
+		row, q, err := tok.row(w.text, p, w.end(), make([]sniffed, 0, width))
 		if err != nil {
 			return out, p, false
 		}
 		out = append(out, row)
+		width = len(row)
 		p = q
 	}
 	return out, p, true
@@ -160,6 +165,9 @@ func guessDelimiter(d *dialect, sm *sample, want int) byte {
 		candidates = "\t|,;"
 	}
 	best, bestShare, bestCount := candidates[0], 0.0, 1
+	if want == 1 {
+		return best // anything that is not in the file would do
+	}
 	for i := range len(candidates) {
 		try := *d
 		try.delim = candidates[i]
@@ -226,7 +234,7 @@ func (s *Source) guessColumns(d *dialect, opts Options, all []sample, limit int)
 		if i == 0 {
 			n := columnCount(d, rows)
 			if !opts.HasHeader {
-				d.header = hasHeader(rows, n)
+				d.header = hasHeader(rows[:min(len(rows), shapeRows)], n)
 			}
 			guesses = make([]guess, n)
 			s.rows = estimateRows(s.files, rows, used, all[0].all)
@@ -313,21 +321,28 @@ func hasHeader(rows [][]sniffed, n int) bool {
 
 // headerNames makes n different names of a header.
 func headerNames(row []sniffed, n int) []string {
-	names := plainNames(n)
-	seen := map[string]bool{}
-	for i := range names {
-		if i < len(row) {
-			if t := strings.TrimSpace(row[i].text); t != "" {
-				names[i] = strings.ToValidUTF8(t, "?")
-			}
-		}
-		base := names[i]
-		for k := 1; seen[strings.ToLower(names[i])]; k++ {
-			names[i] = fmt.Sprintf("%s_%d", base, k)
-		}
-		seen[strings.ToLower(names[i])] = true
+	names := make([]string, n)
+	for i := range min(n, len(row)) {
+		names[i] = strings.ToValidUTF8(strings.TrimSpace(row[i].text), "?")
 	}
-	return names
+	return uniqueNames(names)
+}
+
+// uniqueNames changes names that are empty, or equal to one before but for their case.
+func uniqueNames(names []string) []string {
+	out := plainNames(len(names))
+	seen := map[string]bool{}
+	for i, base := range names {
+		if base == "" {
+			base = out[i]
+		}
+		out[i] = base
+		for k := 1; seen[strings.ToLower(out[i])]; k++ {
+			out[i] = fmt.Sprintf("%s_%d", base, k)
+		}
+		seen[strings.ToLower(out[i])] = true
+	}
+	return out
 }
 
 // plainNames are the names of columns without header, as DuckDB gives them: column0, column1 …
@@ -370,81 +385,4 @@ func estimateRows(files []*input, rows [][]sniffed, used int, all bool) int64 {
 		size += f.size
 	}
 	return size * int64(len(rows)) / int64(max(1, used))
-}
-
-// guess is what a column's values have in common.
-type guess struct {
-	seen                                bool
-	notBool, notInt, notFloat, notDates bool
-	times                               bool // some date has a time of day
-}
-
-// see takes a value into account.
-func (g *guess) see(f *sniffed) {
-	if f.null || f.text == "" && !f.quoted {
-		return
-	}
-	s := f.text
-	g.seen = true
-	if !g.notBool {
-		switch s {
-		case "t", "f":
-		default:
-			g.notBool = !strings.EqualFold(s, "true") && !strings.EqualFold(s, "false")
-		}
-	}
-	if !g.notInt && !parses(types.TInt64, s) {
-		g.notInt = true
-	}
-	if !g.notFloat && !parses(types.TFloat64, s) {
-		g.notFloat = true
-	}
-	if !g.notDates {
-		switch {
-		case dateShape(s):
-			g.notDates = !parses(types.TDate, s)
-		case len(s) >= 16 && dateShape(s[:10]) && (s[10] == ' ' || s[10] == 'T') && strings.IndexAny(s[11:], "+-") < 0:
-			g.times = true
-			g.notDates = !parses(types.TTimestamp, s)
-		default:
-			g.notDates = true
-		}
-	}
-}
-
-func parses(t types.Type, s string) bool {
-	_, err := types.ParseValue(t, s)
-	return err == nil
-}
-
-// dateShape is YYYY-MM-DD or YYYY/MM/DD.
-func dateShape(s string) bool {
-	if len(s) != 10 || s[4] != s[7] || s[4] != '-' && s[4] != '/' {
-		return false
-	}
-	for i := range len(s) {
-		if i != 4 && i != 7 && !isDigit(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// best is the narrowest type that all values have.
-func (g *guess) best() types.Type {
-	switch {
-	case !g.seen:
-		return types.TText
-	case !g.notBool:
-		return types.TBool
-	case !g.notInt:
-		return types.TInt64
-	case !g.notFloat:
-		return types.TFloat64
-	case !g.notDates && g.times:
-		return types.TTimestamp
-	case !g.notDates:
-		return types.TDate
-	}
-	return types.TText
 }

@@ -2,7 +2,6 @@ package file
 
 import (
 	"bufio"
-	"bytes"
 	"strconv"
 	"strings"
 
@@ -16,10 +15,11 @@ import (
 
 // csvEncoder writes CSV or the text format.
 type csvEncoder struct {
-	w    *bufio.Writer
-	d    dialect
-	cols []catalog.ColumnDef
-	line []byte
+	w       *bufio.Writer
+	d       dialect
+	cols    []catalog.ColumnDef
+	line    []byte
+	special [256]bool // bytes that need quotes
 	// easy: what numbers, dates and the like are written with never needs quotes.
 	easy bool
 }
@@ -35,6 +35,9 @@ func newCSVEncoder(w *bufio.Writer, format Format, cols []catalog.ColumnDef, opt
 	}
 	e.easy = strings.IndexByte(",|;\t", e.d.delim) >= 0 && (e.d.text || strings.IndexByte(`"'`, e.d.quote) >= 0) &&
 		(e.d.null == "" || e.d.null[0] == '\\')
+	for _, c := range []byte{e.d.delim, e.d.quote, '\n', '\r'} {
+		e.special[c] = true
+	}
 	if opts.HasHeader && !opts.Header || e.d.text && !opts.HasHeader {
 		return e, nil
 	}
@@ -61,7 +64,9 @@ func (e *csvEncoder) write(rec arrow.RecordBatch) error {
 		return diag.Internalf("write csv", "a batch of %d columns for %d", rec.NumCols(), len(e.cols))
 	}
 	cells := make([]func(dst []byte, row int) []byte, len(e.cols))
+	nulls := make([]bool, len(e.cols))
 	for i := range cells {
+		nulls[i] = rec.Column(i).NullN() > 0
 		if cells[i] = e.cell(rec.Column(i)); cells[i] == nil {
 			return diag.Unsupported(diag.NoPos, "column %q: writing %s as CSV", e.cols[i].Name, rec.Column(i).DataType())
 		}
@@ -71,7 +76,7 @@ func (e *csvEncoder) write(rec arrow.RecordBatch) error {
 			if i > 0 {
 				e.line = append(e.line, e.d.delim)
 			}
-			if rec.Column(i).IsNull(row) {
+			if nulls[i] && rec.Column(i).IsNull(row) {
 				e.line = append(e.line, e.d.null...)
 				continue
 			}
@@ -155,8 +160,14 @@ func (e *csvEncoder) text(dst, s []byte) []byte {
 	if d.text {
 		return e.escape(dst, s)
 	}
-	if bytes.IndexByte(s, d.delim) < 0 && bytes.IndexByte(s, d.quote) < 0 && bytes.IndexByte(s, '\n') < 0 &&
-		bytes.IndexByte(s, '\r') < 0 && string(s) != d.null {
+	plain := string(s) != d.null
+	for _, c := range s {
+		if e.special[c] {
+			plain = false
+			break
+		}
+	}
+	if plain {
 		return append(dst, s...)
 	}
 	dst = append(dst, d.quote)

@@ -10,7 +10,8 @@
 // never make us panic.
 //
 // Read source.go first. CSV: csv_split.go cuts the text into blocks of whole rows,
-// csv_rows.go turns a block into a segment with the scanners of csv_scan.go, and csv_sniff.go
-// guesses what the options leave open. Parquet: parquet_schema.go, then parquet_read.go.
+// csv_rows.go turns a block into a segment with the scanners of csv_scan.go, leaving unusual fields to
+// csv_field.go, and csv_sniff.go guesses what the options leave open. Parquet: parquet_schema.go, then
+// parquet_load.go and parquet_read.go.
 // Writing: write.go.
 package file

@@ -55,13 +55,18 @@ const (
 	defaultRowGroupSize = 122880
 )
 
-// formatByName is the format that a file's name says, and the name without the extensions of compression.
-func formatByName(path string) Format {
+// extension is a file's extension in lower case, not counting that of compression.
+func extension(path string) string {
 	name := strings.ToLower(filepath.Base(path))
 	for _, ext := range []string{".gz", ".zst", ".bz2"} {
 		name = strings.TrimSuffix(name, ext)
 	}
-	switch filepath.Ext(name) {
+	return filepath.Ext(name)
+}
+
+// formatByName is the format that a file's name says; Auto if it says none.
+func formatByName(path string) Format {
+	switch extension(path) {
 	case ".parquet", ".pq":
 		return Parquet
 	case ".tbl":
@@ -74,11 +79,7 @@ func formatByName(path string) Format {
 
 // delimiterByName is the delimiter that a file's name says; 0 if none.
 func delimiterByName(path string) byte {
-	name := strings.ToLower(path)
-	for _, ext := range []string{".gz", ".zst", ".bz2"} {
-		name = strings.TrimSuffix(name, ext)
-	}
-	switch filepath.Ext(name) {
+	switch extension(path) {
 	case ".tsv":
 		return '\t'
 	case ".tbl":

@@ -14,31 +14,15 @@ func (c *columnCursor) append(b *column.Builder, rows int) error {
 			"null value in column %q of relation %q violates not-null constraint", c.name, c.table))
 	}
 	put := c.putter(b)
-	if put == nil { // in one go
-		switch {
-		case v.n < rows:
-			put = c.direct(b)
-		case v.floats != nil:
-			b.AppendFloats(v.floats)
+	if put == nil {
+		if v.n == rows && c.bulk(b) {
 			return nil
-		case v.ints != nil:
-			b.AppendInts(v.ints[:v.n])
-			return nil
-		default:
-			put = c.direct(b)
 		}
-	}
-	if v.n == rows {
-		for i := range rows {
-			if err := put(i); err != nil {
-				return c.fail(err)
-			}
-		}
-		return nil
+		put = c.direct(b)
 	}
 	i := 0
-	for _, d := range c.defs[:rows] {
-		if d < c.max {
+	for row := range rows {
+		if v.n < rows && c.defs[row] < c.max {
 			b.AppendNull()
 			continue
 		}
@@ -48,6 +32,24 @@ func (c *columnCursor) append(b *column.Builder, rows int) error {
 		i++
 	}
 	return nil
+}
+
+// bulk appends all values as they are, in one go; it returns false if it does not know how.
+func (c *columnCursor) bulk(b *column.Builder) bool {
+	v := &c.values
+	switch {
+	case v.floats != nil:
+		b.AppendFloats(v.floats)
+	case v.bytes != nil:
+		for _, s := range v.bytes {
+			b.AppendBytes(s)
+		}
+	case v.ints != nil:
+		b.AppendInts(v.ints[:v.n])
+	default:
+		return false
+	}
+	return true
 }
 
 // direct appends value i as it is.
@@ -76,6 +78,8 @@ func (c *columnCursor) putter(b *column.Builder) func(i int) error {
 		from.Kind == types.Float32 && to.Kind == types.Float64,
 		from.Kind == types.Decimal && to.Kind == types.Decimal && from.Scale == to.Scale && from.Prec <= to.Prec:
 		return nil
+	case from.Kind == types.Text && to.Kind == types.Text && c.fits(int(to.Len)):
+		return nil
 	}
 	return func(i int) error {
 		v, err := types.Assign(c.value(i), to)
@@ -84,6 +88,16 @@ func (c *columnCursor) putter(b *column.Builder) func(i int) error {
 		}
 		return err
 	}
+}
+
+// fits reports whether no text of the batch has more than n bytes, and so none more than n characters.
+func (c *columnCursor) fits(n int) bool {
+	for _, s := range c.values.bytes {
+		if len(s) > n {
+			return false
+		}
+	}
+	return true
 }
 
 // value is value i of the batch.

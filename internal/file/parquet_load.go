@@ -62,6 +62,7 @@ type parquetLoad struct {
 	missing []int
 	c       *collector
 	tokens  chan struct{} // as many as goroutines may work at once
+	spare   sync.Pool     // builders: their memory has grown to the size of a segment
 	done    atomic.Int64
 }
 
@@ -125,7 +126,7 @@ func (l *parquetLoad) unit(u *unit) (_ []*catalog.Segment, err error) {
 		}
 	}()
 	// Two builders: one is filled while the other is sealed.
-	builders := [2]*catalog.SegmentBuilder{l.table.NewSegmentBuilder(), l.table.NewSegmentBuilder()}
+	builders := [2]*catalog.SegmentBuilder{l.builder(), l.builder()}
 	var sealing sync.WaitGroup
 	var sealErr error
 	defer sealing.Wait()
@@ -145,7 +146,19 @@ func (l *parquetLoad) unit(u *unit) (_ []*catalog.Segment, err error) {
 		})
 	}
 	sealing.Wait()
+	if sealErr == nil {
+		l.spare.Put(builders[0])
+		l.spare.Put(builders[1])
+	}
 	return segs, sealErr
+}
+
+// builder is an empty builder.
+func (l *parquetLoad) builder() *catalog.SegmentBuilder {
+	if sb, ok := l.spare.Get().(*catalog.SegmentBuilder); ok {
+		return sb
+	}
+	return l.table.NewSegmentBuilder()
 }
 
 func (l *parquetLoad) seal(sb *catalog.SegmentBuilder) (seg *catalog.Segment, err error) {

@@ -33,6 +33,7 @@ type columnCursor struct {
 	cur    rowGroup   // also before the first is opened, for errors
 	def    *parquetColumn
 	r      pqfile.ColumnChunkReader
+	pages  *checkedPages
 	left   int64 // rows of the current row group
 	max    int16 // definition level of a value
 
@@ -100,7 +101,8 @@ func (c *columnCursor) open() error {
 	}
 	descr := f.meta.Schema.Column(c.col)
 	c.max = descr.MaxDefinitionLevel()
-	c.r = pqfile.NewColumnReader(descr, &checkedPages{PageReader: pages}, memory.DefaultAllocator, c.cur.r.BufferPool())
+	c.pages = &checkedPages{PageReader: pages, text: c.def.form == utf8Text || c.def.form == binaryText}
+	c.r = pqfile.NewColumnReader(descr, c.pages, memory.DefaultAllocator, c.cur.r.BufferPool())
 	return nil
 }
 
@@ -109,31 +111,6 @@ func (c *columnCursor) close() {
 		c.r.Close()
 		c.r = nil
 	}
-}
-
-// checkedPages does not believe a dictionary that claims more values than it has bytes: the library
-// would allocate them.
-type checkedPages struct {
-	pqfile.PageReader
-	err error
-}
-
-func (p *checkedPages) Next() bool {
-	if !p.PageReader.Next() {
-		return false
-	}
-	if d, ok := p.Page().(*pqfile.DictionaryPage); ok && int(d.NumValues()) > len(d.Data()) {
-		p.err = fmt.Errorf("a dictionary of %d bytes cannot have %d values", len(d.Data()), d.NumValues())
-		return false
-	}
-	return true
-}
-
-func (p *checkedPages) Err() error {
-	if p.err != nil {
-		return p.err
-	}
-	return p.PageReader.Err()
 }
 
 // damaged is the error of a column that cannot be decoded.
@@ -343,6 +320,9 @@ func (c *columnCursor) check(xs []int64, lo, hi int64) error {
 
 // checkText reports bytes that are no text.
 func (c *columnCursor) checkText() error {
+	if c.pages.checked {
+		return nil
+	}
 	for _, b := range c.values.bytes {
 		if utf8.Valid(b) {
 			continue

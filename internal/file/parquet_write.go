@@ -66,12 +66,12 @@ func newParquetEncoder(w io.Writer, cols []catalog.ColumnDef, opts Options) (*pa
 	if e.limit <= 0 {
 		e.limit = defaultRowGroupSize
 	}
-	var names []sniffed
+	var names []string
 	for _, c := range cols {
-		names = append(names, sniffed{text: c.Name})
+		names = append(names, c.Name)
 	}
 	var fields schema.FieldList
-	for i, name := range headerNames(names, len(cols)) { // the same name twice would confuse readers
+	for i, name := range uniqueNames(names) { // the same name twice would confuse readers
 		s := &parquetSink{def: cols[i]}
 		node, err := s.node(name)
 		if err != nil {

@@ -123,7 +123,7 @@ type LoadOptions struct {
 	Progress func(done, total int64)
 }
 
-// Load reads the files into the table and returns the number of rows, which come in the order
+// Load reads the files into the table, which has at least one column, and returns the number of rows, which come in the order
 // of the files and become visible all at once. On an error, or when ctx is done, the table is as
 // before. The values of text files are read as the table's types; those of Parquet files are
 // converted as an assignment does.

@@ -308,3 +308,22 @@ func TestWriteLink(t *testing.T) {
 		t.Error("the target is empty")
 	}
 }
+
+// TestParquetNames: any name is kept, as long as it is the only one of its kind.
+func TestParquetNames(t *testing.T) {
+	cols := defs(t, "a INTEGER, b INTEGER, c INTEGER, d INTEGER, e INTEGER")
+	for i, name := range []string{"a.b", " sum(x) ", "", "x", "X"} {
+		cols[i].Name = name
+	}
+	table := randomTable(t, cols, 5)
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	if err := save(table, path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := loadFile(path, Options{}, nil, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "columns", show(got.Columns), "a.b INTEGER,  sum(x)  INTEGER, column2 INTEGER, x INTEGER, X_1 INTEGER")
+	same(t, "rows", dump(got), dump(table))
+}
