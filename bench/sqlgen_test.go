@@ -234,6 +234,7 @@ func (g *sqlGen) agg(k kind, sc scope) string {
 // from writes a FROM clause and gives the columns that it brings.
 func (g *sqlGen) from(outer scope, depth int) (string, scope) {
 	text, sc := g.table(outer, nil, depth)
+	crossed := depth < 2 // at most one join without an equality, and none in inner queries
 	for range g.r.IntN(3) {
 		lateral := scope(nil)
 		if depth > 1 && g.chance(10) {
@@ -244,14 +245,14 @@ func (g *sqlGen) from(outer scope, depth int) (string, scope) {
 		on := g.equal(sc, cols)
 		if g.chance(20) {
 			on += " and " + g.cond(both, nil, 0)
-		} else if g.chance(15) {
-			on = g.cond(both, nil, 0)
+		} else if !crossed && g.chance(15) {
+			on, crossed = g.cond(both, nil, 0), true
 		}
 		switch k := g.r.IntN(10); {
 		case lateral != nil:
-			text += " cross join " + right
-		case k == 0:
-			text += " cross join " + right
+			text, crossed = text+" cross join "+right, true
+		case k == 0 && !crossed:
+			text, crossed = text+" cross join "+right, true
 		case k == 1:
 			text += " right join " + right + " on " + on
 		case k == 2:
