@@ -10,7 +10,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// duck is a DuckDB in memory with one connection, used through its C interface: chunks of a result
+// duck is a DuckDB with one connection, used through its C interface: chunks of a result
 // are fetched as DuckDB makes them, without database/sql's cell by cell, so that the comparison
 // charges DuckDB nothing that it does not cost.
 type duck struct {
@@ -18,9 +18,12 @@ type duck struct {
 	conn duckdb.Connection
 }
 
-func openDuck() (*duck, error) {
+func openDuck() (*duck, error) { return openDuckAt(":memory:") }
+
+// openDuckAt opens a database file.
+func openDuckAt(path string) (*duck, error) {
 	d := &duck{}
-	if duckdb.Open(":memory:", &d.db) == duckdb.StateError {
+	if duckdb.Open(path, &d.db) == duckdb.StateError {
 		return nil, errors.New("DuckDB does not open")
 	}
 	if duckdb.Connect(d.db, &d.conn) == duckdb.StateError {

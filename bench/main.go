@@ -21,7 +21,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
-const usage = `usage: bench tpch|ssb [--sf 1] [--threads 1,2] [--runs 5] [--queries q1,q3] [--json FILE] [--markdown]`
+const usage = `usage: bench tpch|ssb [--sf 1] [--threads 1,2] [--runs 5] [--queries q1,q3] [--json FILE] [--markdown] [--duckdb FILE]`
 
 // options are the command line.
 type options struct {
@@ -32,6 +32,7 @@ type options struct {
 	queries  []gen.Query
 	json     string
 	markdown bool
+	duckdb   string
 }
 
 var errDiffer = errors.New("the results differ")
@@ -63,6 +64,7 @@ func parseArgs(args []string) (options, error) {
 	names := fs.String("queries", "", "queries to run, separated by commas; all if empty")
 	fs.StringVar(&o.json, "json", "", "file to write all measurements to")
 	fs.BoolVar(&o.markdown, "markdown", false, "print tables for LOG.md")
+	fs.StringVar(&o.duckdb, "duckdb", ":memory:", "file for DuckDB's tables, which it compresses there; in memory it does not")
 	if err := fs.Parse(args[1:]); err != nil {
 		return o, err
 	}
@@ -101,7 +103,7 @@ func parseArgs(args []string) (options, error) {
 // run loads both engines, measures and reports. Progress goes to log.
 func run(o options, out, log io.Writer) error {
 	k := openKelpie()
-	d, err := openDuck()
+	d, err := openDuckAt(o.duckdb)
 	if err != nil {
 		return err
 	}
@@ -119,6 +121,11 @@ func run(o options, out, log io.Writer) error {
 	if err := d.load(tables, o.sf); err != nil {
 		return fmt.Errorf("duckdb: %w", err)
 	}
+	if o.duckdb != ":memory:" {
+		if err := d.drain("CHECKPOINT"); err != nil {
+			return fmt.Errorf("duckdb: %w", err)
+		}
+	}
 	fmt.Fprintf(log, "duckdb %s: loaded in %.1f s\n", duckdb.LibraryVersion(), time.Since(start).Seconds())
 
 	var reports []report
@@ -126,7 +133,12 @@ func run(o options, out, log io.Writer) error {
 		if err := setThreads(threads, k, d); err != nil {
 			return err
 		}
-		r := report{Suite: o.suite, SF: o.sf, Threads: threads, Runs: o.runs, DuckDB: duckdb.LibraryVersion(), Date: time.Now()}
+		storage := "in memory"
+		if o.duckdb != ":memory:" {
+			storage = "in a file, compressed"
+		}
+		r := report{Storage: storage, Suite: o.suite, SF: o.sf, Threads: threads, Runs: o.runs,
+			DuckDB: duckdb.LibraryVersion(), Date: time.Now()}
 		for _, q := range o.queries {
 			m := measure(q, k, d, o.runs)
 			if m.Error != "" {

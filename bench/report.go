@@ -25,6 +25,7 @@ type report struct {
 	Threads int
 	Runs    int
 	DuckDB  string
+	Storage string // where DuckDB's tables are
 	Date    time.Time
 	Queries []measurement
 }
@@ -50,7 +51,7 @@ func geomean(xs []float64) float64 {
 // print writes the table: medians in milliseconds, and how many times as long DuckDB took.
 func (r report) print(w io.Writer, markdown bool) {
 	head, line := "%-8s %10s %10s %8s  %s\n", "%-8s %10.2f %10.2f %8.2f  %s\n"
-	fmt.Fprintf(w, "\n%s sf %g, %d threads, DuckDB %s, median of %d hot runs, ms\n", r.Suite, r.SF, r.Threads, r.DuckDB, r.Runs)
+	fmt.Fprintf(w, "\n%s sf %g, threads: %d, DuckDB %s (%s), median of %d hot runs, ms\n", r.Suite, r.SF, r.Threads, r.DuckDB, r.Storage, r.Runs)
 	if markdown {
 		head, line = "| %s | %s | %s | %s | %s |\n", "| %s | %.2f | %.2f | %.2f | %s |\n"
 		fmt.Fprintln(w)

@@ -199,3 +199,16 @@ select a, (select name from dim where dim.g = t.a) is null, coalesce((select nam
 select coalesce(max(name), 'none') from dim where g > 1000;
 select max(name) is null, count(name), sum(g) is null from dim where g > 1000;
 select g, max(name) is null from dim group by rollup (g) having g is null;
+select q.x, q.y, count(*) from (select a as x, a as y from t) q group by grouping sets ((q.x, q.y), (q.x), ());
+select q.x, q.y, count(*) from (select a as x, a as y from t) q group by rollup (q.x, q.y);
+select q.x, q.y, count(*), grouping(q.x), grouping(q.y) from (select a as x, a as y from t) q group by cube (q.x, q.y);
+with w as (select a as x, a as y from t) select x, y, count(*) from w group by rollup (x, y);
+select t.a, x.c0, count(*) from t cross join lateral (select t.a as c0) x group by grouping sets ((t.a, x.c0), (t.a), (x.c0));
+select t.a, x.c0 from t left join lateral (select t.a as c0 where t.b > 15) x on true;
+select t.a, x.c0, count(*) from t left join lateral (select t.a as c0 where t.b > 15) x on true group by rollup (t.a, x.c0);
+select q.x, q.y from (select a as x, a as y from t) q left join u on q.x = u.a where q.y > 1;
+select q.x, r.y from (select a as x from t) q full join (select k as y, k as z from u) r on q.x = r.y and r.z > 10;
+select x, y from (select a as x, a as y from t union all select a, k from u) q;
+select x, y from (select a as x, a as y from t except select a, k from u) q;
+select p.a, p.b from (select t.a, t.a as b from t) p(a, b) right join v on p.a = v.a and p.b < 3;
+select a, a as b, count(*) from t group by grouping sets ((a), ());

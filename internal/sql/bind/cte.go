@@ -89,7 +89,7 @@ func (b *binder) scanCTE(c *cte, pos int) (plan.Node, *rel) {
 			again := b.bindCTE(c)
 			r = &again
 		}
-		d := b.derived(*r, pos)
+		d := b.derived(r, pos)
 		d.name = c.def.Name.Name
 		return r.node, d
 	}

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -162,14 +164,42 @@ func applyAlias(r *rel, a *ast.Alias) {
 	}
 }
 
-// derived makes a relation of a bound query.
-func (b *binder) derived(q result, pos int) *rel {
+// derived makes a relation of a bound query. A column that the query gives twice becomes two: grouping sets
+// may have one of them without the other.
+func (b *binder) derived(q *result, pos int) *rel {
+	q.node = b.distinctCols(q)
 	r := &rel{pos: pos, cols: make([]relCol, len(q.cols))}
 	for i, c := range q.cols {
 		col := b.cols.Get(c.id)
 		r.cols[i] = relCol{name: c.name, typ: col.Type, id: c.id, notNull: col.NotNull}
 	}
 	return r
+}
+
+// distinctCols is the query's plan, with a projection on top that gives repeated columns names of their own.
+func (b *binder) distinctCols(q *result) plan.Node {
+	var p *plan.Project
+	for i := range q.cols {
+		c := &q.cols[i]
+		if !slices.ContainsFunc(q.cols[:i], func(o outCol) bool { return o.id == c.id }) {
+			continue
+		}
+		if p == nil {
+			p = &plan.Project{Input: q.node}
+		}
+		e := b.ref(c.id)
+		c.id = b.newCol(c.name, e)
+		p.Exprs, p.Cols = append(p.Exprs, e), append(p.Cols, c.id)
+	}
+	if p == nil {
+		return q.node
+	}
+	for _, c := range q.cols {
+		if !slices.Contains(p.Cols, c.id) {
+			p.Keep = append(p.Keep, c.id)
+		}
+	}
+	return p
 }
 
 // subqueryTable binds (select …) in FROM.
@@ -183,7 +213,7 @@ func (b *binder) subqueryTable(s *scope, left []*rel, t *ast.SubqueryTable) (pla
 	}
 	q := b.query(t.Query, around)
 	b.beyond, b.beyondHint = beyond, hint
-	r := b.derived(q, t.Pos)
+	r := b.derived(&q, t.Pos)
 	applyAlias(r, t.Alias)
 	return q.node, []*rel{r}
 }

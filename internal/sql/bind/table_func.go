@@ -74,7 +74,7 @@ func (b *binder) series(s *scope, t *ast.FuncTable, inclusive bool) (plan.Node, 
 		unsupported(t.Pos, "a series of more than %d rows", int64(maxSeries))
 	}
 	node, id := b.seriesNode(from, step, int64(n), typ, t.Call.Name.Last())
-	r := b.derived(result{node, []outCol{{name: t.Call.Name.Last(), id: id}}}, t.Pos)
+	r := b.derived(&result{node, []outCol{{name: t.Call.Name.Last(), id: id}}}, t.Pos)
 	r.name = t.Call.Name.Last()
 	if t.Alias != nil && len(t.Alias.Columns) == 0 && !t.Alias.Name.Empty() {
 		r.cols[0].name = t.Alias.Name.Name // the column takes the alias, as in PostgreSQL

@@ -25,7 +25,7 @@ func (b *binder) view(v *catalog.View, pos int) (plan.Node, *rel) {
 			q.cols[i].name = name
 		}
 	}
-	r := b.derived(q, pos)
+	r := b.derived(&q, pos)
 	r.name = v.Name
 	return q.node, r
 }
