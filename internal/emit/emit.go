@@ -46,6 +46,7 @@ type Request struct {
 	Count bool
 	// Verbose: comments tell the operators' expressions, for EXPLAIN.
 	Verbose bool
+	Off     Off
 }
 
 // Shape is a chunk's shape, and whether its codes are offset by a base.

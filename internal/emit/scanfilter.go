@@ -50,7 +50,7 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
 
 	var doubtful []*rangeTest
 	for _, r := range ranges {
-		if r.share > mostlyFails && r.share < mostlyPasses && len(ranges)+len(compares) > 1 {
+		if !e.Off.BranchFree && r.share > mostlyFails && r.share < mostlyPasses && len(ranges)+len(compares) > 1 {
 			doubtful = append(doubtful, r)
 			continue
 		}
@@ -60,6 +60,9 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
 	for early < len(filters) && filters[early].Share < 0.3 {
 		e.scanFilter(filters[early])
 		early++
+	}
+	if e.Off.BranchFree {
+		rest, compares = append(compares, rest...), nil
 	}
 	e.oneBranch(doubtful, compares)
 	for _, f := range filters[early:] {

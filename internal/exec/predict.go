@@ -71,7 +71,7 @@ type prediction struct {
 func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	out := Listing{Pipeline: q}
 	req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Target: ir.CPU, Tables: p.tables,
-		Count: p.Count, Verbose: true, Generic: p.makers[q.Sink] > 1}
+		Count: p.Count, Verbose: true, Off: p.Off, Generic: p.makers[q.Sink] > 1}
 	if s := p.sinks[q.Sink]; s != nil {
 		req.Sink, req.Group = s.tuple, s.group
 	}
@@ -166,7 +166,7 @@ func firstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
 
 // filters predicts which semi-join filters will be worth applying.
 func (p *predictor) filters(t *pipe.Table, req *emit.Request) {
-	if p.NoReduce {
+	if p.Off.SemiJoins {
 		return
 	}
 	for _, rd := range t.Reduce {

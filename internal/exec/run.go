@@ -25,9 +25,9 @@ type Options struct {
 	Memory     int64 // budget in bytes, 0: none
 	Count      bool  // count rows per operator (EXPLAIN ANALYZE)
 	Verify     bool  // hold every function to the IR's rules (tests)
-	NoReduce   bool  // leave semi-join filters out
-	Profile    bool  // find out where the time of a pipeline goes (EXPLAIN ANALYZE)
-	Listing    bool  // keep the generated functions, with comments that say more (EXPLAIN)
+	Off        emit.Off
+	Profile    bool // find out where the time of a pipeline goes (EXPLAIN ANALYZE)
+	Listing    bool // keep the generated functions, with comments that say more (EXPLAIN)
 	Progress   func(done, total int64)
 
 	Device string // "" and "cpu": machine code; "simt": the simulated GPU
@@ -207,7 +207,7 @@ func (r *run) fail(err error) {
 
 // compile emits and translates a request.
 func (r *run) compile(req emit.Request) (*emit.Fragment, device.Kernel, error) {
-	req.Cols = r.prog.Query.Cols
+	req.Cols, req.Off = r.prog.Query.Cols, r.Off
 	req.Tables = r.tables
 	r.deviceRequest(&req)
 	f, err := emit.Pipeline(req)

@@ -123,7 +123,7 @@ const maxBitmap = 8 << 20
 
 // scanFilters makes the semi-join filters that are ready and promise to drop rows.
 func (j *job) scanFilters(t *pipe.Table, req *emit.Request) error {
-	if j.r.NoReduce {
+	if j.r.Off.SemiJoins {
 		return nil
 	}
 	for _, rd := range t.Reduce {

@@ -47,7 +47,7 @@ func (s *Session) plan(q *plan.Query, set *Settings, t *Timing) (*pipe.Program, 
 var Trace bool
 
 func (s *Session) options(set *Settings) exec.Options {
-	o := exec.Options{Threads: set.Threads, MorselRows: set.MorselRows, Memory: set.Memory, Verify: set.Check,
+	o := exec.Options{Threads: set.Threads, MorselRows: set.MorselRows, Memory: set.Memory, Verify: set.Check, Off: set.Off,
 		Device: set.Device, Grid: set.Grid, Block: set.Block, NoCPU: set.NoCPU}
 	if s.Progress != nil {
 		o.Progress = func(done, total int64) { s.Progress("running", done, total) }

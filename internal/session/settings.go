@@ -10,6 +10,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/opt"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -28,6 +29,7 @@ type Settings struct {
 	Check      bool            // verify plans and generated functions
 	Narrow     bool            // narrow integers in tables made from now on
 	Dict       bool            // dictionaries, likewise
+	Off        emit.Off        // techniques
 	other      map[string]string
 }
 
@@ -68,6 +70,8 @@ type setting struct {
 }
 
 var settings = []setting{
+	technique("branch_free", "decide doubtful tests of a scan together, by one branch",
+		func(s *Settings) *bool { return &s.Off.BranchFree }),
 	{"check", "verify plans and generated functions (slow; for tests)",
 		func(s *Settings) string { return onOff(s.Check) },
 		func(s *Settings, v types.Value) (err error) { s.Check, err = boolOf(v); return }},
@@ -77,6 +81,8 @@ var settings = []setting{
 	{"dictionaries", "dictionary encoding of texts in tables made from now on",
 		func(s *Settings) string { return onOff(s.Dict) },
 		func(s *Settings, v types.Value) (err error) { s.Dict, err = boolOf(v); return }},
+	technique("direct_tables", "address hash tables and groups by the key itself where keys are dense",
+		func(s *Settings) *bool { return &s.Off.DirectTables }),
 	{"disabled_optimizers", "optimizer passes to leave out, separated by commas",
 		func(s *Settings) string { return passList(s.Disabled) },
 		func(s *Settings, v types.Value) error { return s.setDisabled(v.S) }},
@@ -95,9 +101,30 @@ var settings = []setting{
 	{"narrow_integers", "store integers in as few bytes as they need in tables made from now on",
 		func(s *Settings) string { return onOff(s.Narrow) },
 		func(s *Settings, v types.Value) (err error) { s.Narrow, err = boolOf(v); return }},
+	technique("post_projection", "read columns where they are needed, not at the scan",
+		func(s *Settings) *bool { return &s.Off.PostProjection }),
+	technique("prefetch", "fetch what later rows will need",
+		func(s *Settings) *bool { return &s.Off.Prefetch }),
+	technique("range_checks", "leave out the checks that statistics show to be needless",
+		func(s *Settings) *bool { return &s.Off.RangeChecks }),
+	technique("semijoin_filters", "drop rows at the scan whose keys no join will find",
+		func(s *Settings) *bool { return &s.Off.SemiJoins }),
 	{"threads", "threads per query",
 		func(s *Settings) string { return strconv.Itoa(s.Threads) },
 		func(s *Settings, v types.Value) (err error) { s.Threads, err = intOf(v, 1, 4096); return }},
+}
+
+// technique is a setting that leaves a way of making code fast out.
+func technique(name, doc string, off func(*Settings) *bool) setting {
+	return setting{name, doc,
+		func(s *Settings) string { return onOff(!*off(s)) },
+		func(s *Settings, v types.Value) error {
+			on, err := boolOf(v)
+			if err == nil {
+				*off(s) = !on
+			}
+			return err
+		}}
 }
 
 // clientSettings are PostgreSQL's, which clients set on connecting: remembered, without effect.

@@ -1,0 +1,13 @@
+package emit
+
+// Off names the techniques that are left out. Nobody needs that but those who want to see what each
+// one brings: results are the same. The zero value leaves nothing out.
+type Off struct {
+	SIMD           bool // filters of a scan on 64 rows at a time
+	BranchFree     bool // doubtful tests without branches
+	Prefetch       bool // looking ahead of the row at hand
+	PostProjection bool // columns are read where they are needed, not at the scan
+	RangeChecks    bool // statistics tell which checks cannot fail, and how wide numbers are
+	DirectTables   bool // tables and groups addressed by the key instead of its hash
+	SemiJoins      bool // filters at scans made from the keys of joins
+}
