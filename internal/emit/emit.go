@@ -249,6 +249,14 @@ func (e *emitter) detail(text string, what func(plan.Names) string) {
 	}
 }
 
+// partName names a register after a part of a column, as far as people will read it.
+func (e *emitter) partName(name, part string) string {
+	if e.Verbose {
+		return name + part
+	}
+	return name
+}
+
 // called names the registers that a value owns after its column, in Verbose mode.
 func (e *emitter) called(v value, name string) value {
 	if !e.Verbose {

@@ -231,7 +231,7 @@ func (e *emitter) rangeCheck(d ir.Reg, limit layout.Range, null ir.Val, fail *di
 // wideOp computes on 128 bits. Sums of in-range decimals fit; products are checked by their
 // high parts unless the ranges prove them.
 func (e *emitter) wideOp(op ir.Op, l, r value, t types.Type, inside bool, fail *diag.Error) value {
-	lo, hi := e.int(op.String()), e.int(op.String()+".hi")
+	lo, hi := e.int(op.String()), e.int(e.partName(op.String(), ".hi"))
 	narrow := l.d.Form == layout.I64 && r.d.Form == layout.I64
 	if !inside { // a NULL row must not fail
 		l, r = e.harmless(l), e.harmless(r)

@@ -544,7 +544,7 @@ func (e *emitter) updateSum(p ir.Reg, f *layout.Field, v value) {
 			e.b.Sel(tb, ir.NE, v.null, ir.K(0), ir.K(0), b)
 			a, b = ta.V(), tb.V()
 		}
-		lo, hi := e.int(f.Name), e.int(f.Name+".hi")
+		lo, hi := e.int(f.Name), e.int(e.partName(f.Name, ".hi"))
 		e.b.Load8(lo, ir.At(p, f.Off))
 		e.b.Load8(hi, ir.At(p, f.Off+8))
 		if f.Desc.Range.Known {

@@ -132,17 +132,13 @@ func (e *emitter) cheap(x plan.Expr) bool {
 // mayBeNull is a cheap guess that errs towards true.
 func (e *emitter) mayBeNull(x plan.Expr) bool { return e.describe(x).Nullable }
 
-// describe tells what evaluating x here would give, by emitting it into the void. The answer is
+// describe tells what evaluating x here would give, by emitting it and taking that back. The answer is
 // kept: a CASE asks about its branches, and those about theirs.
 func (e *emitter) describe(x plan.Expr) layout.Desc {
 	if d, ok := e.descs[x]; ok {
 		return d
 	}
-	b := e.b
-	scratch := *b
-	f := ir.Func{Name: "scratch", Regs: append([]ir.RegInfo(nil), b.F.Regs...)}
-	scratch.F = &f
-	e.b = &scratch
+	mark, pool := e.b.Mark(), len(e.f.Pool)
 	var d layout.Desc
 	// Words allotted meanwhile are kept: the real evaluation wants them next.
 	e.block(func() {
@@ -151,7 +147,8 @@ func (e *emitter) describe(x plan.Expr) layout.Desc {
 		d.Nullable = !v.never()
 		e.free(v)
 	})
-	e.b = b
+	e.b.Undo(mark)
+	e.f.Pool = e.f.Pool[:pool]
 	if e.descs == nil {
 		e.descs = map[plan.Expr]layout.Desc{}
 	}

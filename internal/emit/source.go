@@ -141,7 +141,7 @@ func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
 	shape := e.Shapes[k]
 	name := e.Cols.Get(scan.Cols[k]).Name
 	v := value{d: columnDesc(scan, k), null: ir.K(0)}
-	p := e.loadWord(name+".data", Word{Kind: WordData, Index: k})
+	p := e.loadWord(e.partName(name, ".data"), Word{Kind: WordData, Index: k})
 
 	at := func(w int) ir.Mem { return ir.AtIndex(p, i, w, 0) }
 	sixteen := func() { // turn p into the address of element i
@@ -156,7 +156,7 @@ func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
 		e.b.Load(r, at(int(shape.Width)), int(shape.Width), false)
 		e.b.Clear(p)
 		if shape.Based {
-			base := e.loadWord(name+".base", Word{Kind: WordBase, Index: k})
+			base := e.loadWord(e.partName(name, ".base"), Word{Kind: WordBase, Index: k})
 			e.b.Op2(ir.Add, r, r.V(), base.V())
 			e.b.Clear(base)
 		}
@@ -173,7 +173,7 @@ func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
 		}
 	case column.EncI128, column.EncIvl:
 		sixteen()
-		a, b := e.int(name), e.int(name+".hi")
+		a, b := e.int(name), e.int(e.partName(name, ".hi"))
 		e.b.Load8(a, ir.At(p, 0))
 		e.b.Load8(b, ir.At(p, 8))
 		e.b.Clear(p)
@@ -194,14 +194,14 @@ func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
 		v.a, v.b, v.ownA, v.ownB = s.a, s.b, true, true
 	}
 	if shape.Nulls {
-		np := e.loadWord(name+".nulls", Word{Kind: WordNull, Index: k})
-		n := e.int(name + ".null")
+		np := e.loadWord(e.partName(name, ".nulls"), Word{Kind: WordNull, Index: k})
+		n := e.int(e.partName(name, ".null"))
 		e.b.Load(n, ir.AtIndex(np, i, 1, 0), 1, false)
 		e.b.Clear(np)
 		v.null, v.ownNull = n.V(), true
 	} else if v.d.Nullable {
 		// Only other segments have NULLs; code after this must look the same for all.
-		n := e.int(name + ".null")
+		n := e.int(e.partName(name, ".null"))
 		e.b.Mov(n, ir.K(0))
 		v.null, v.ownNull = n.V(), true
 	}

@@ -23,13 +23,13 @@ func (e *emitter) loadField(p ir.Reg, f *layout.Field, miss ir.Val) value {
 		e.b.Load8(r, ir.At(p, f.Off))
 		v.a, v.ownA = r.V(), true
 		if v.two() {
-			r := e.int(f.Name + ".2")
+			r := e.int(e.partName(f.Name, ".2"))
 			e.b.Load8(r, ir.At(p, f.Off+8))
 			v.b, v.ownB = r.V(), true
 		}
 	}
 	if f.Null >= 0 {
-		n := e.int(f.Name + ".null")
+		n := e.int(e.partName(f.Name, ".null"))
 		e.b.Load(n, ir.At(p, f.Null), 1, false)
 		if !miss.IsImm() {
 			e.b.Op2(ir.Or, n, n.V(), miss)
@@ -39,7 +39,7 @@ func (e *emitter) loadField(p ir.Reg, f *layout.Field, miss ir.Val) value {
 			e.b.Sel(v.a.R, ir.NE, n.V(), ir.K(0), ir.K(0), v.a)
 		}
 	} else if !miss.IsImm() {
-		n := e.int(f.Name + ".null")
+		n := e.int(e.partName(f.Name, ".null"))
 		e.b.Mov(n, miss)
 		v.null, v.ownNull = n.V(), true
 	}

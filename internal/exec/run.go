@@ -224,6 +224,9 @@ func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
 			return nil, diag.Internalf("emit", "%v\n%s", err, f.Func)
 		}
 	}
+	if !r.Listing { // nobody will read it any more
+		defer f.Func.Release()
+	}
 	if f.Func.Target == ir.GPU {
 		return device.CompileSimt(f.Func)
 	}

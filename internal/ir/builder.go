@@ -1,5 +1,10 @@
 package ir
 
+import (
+	"slices"
+	"sync"
+)
+
 // Builder appends instructions to a Func. Its methods are one per operation or
 // small family, so that emitters read like the code they write.
 type Builder struct {
@@ -9,103 +14,209 @@ type Builder struct {
 
 // NewFunc starts a function; its context register is open.
 func NewFunc(name string, target Target) *Builder {
-	return &Builder{F: &Func{Name: name, Target: target, Regs: []RegInfo{{Name: "ctx"}}}}
+	m := memories.Get().(*memory)
+	f := &Func{Name: name, Target: target, Regs: append(m.regs, RegInfo{Name: "ctx"}), Code: m.code, Texts: m.texts, mem: m}
+	return &Builder{F: f}
 }
 
-func (b *Builder) emit(i Instr) { b.F.Code = append(b.F.Code, i) }
+// memory is what a function is written into. Most functions are translated at once and never looked
+// at again; then the next one takes their place.
+type memory struct {
+	regs  []RegInfo
+	code  []Instr
+	texts []string
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
+// maxKept is the number of instructions beyond which memory is left to the garbage collector.
+const maxKept = 1 << 15
+
+// Release gives the memory of a function that NewFunc began to the next one. What stays is a
+// function without code.
+func (f *Func) Release() {
+	m := f.mem
+	if m == nil {
+		return
+	}
+	f.mem = nil
+	if cap(f.Code) <= maxKept {
+		clear(f.Regs)
+		clear(f.Texts)
+		m.regs, m.code, m.texts = f.Regs[:0], f.Code[:0], f.Texts[:0]
+		memories.Put(m)
+	}
+	f.Regs, f.Code, f.Texts = nil, nil, nil
+}
+
+// add appends an instruction, whose operands the caller sets in place: copying one, with room for
+// every operand that any operation has, would cost more than all else here.
+func (b *Builder) add(op Op) *Instr {
+	f := b.F
+	n := len(f.Code)
+	if n == cap(f.Code) {
+		f.Code = slices.Grow(f.Code, max(n, 512))
+	}
+	f.Code = f.Code[:n+1]
+	in := &f.Code[n]
+	*in = Instr{Op: op}
+	return in
+}
+
+// Mark is a place in a function to which Undo goes back.
+type Mark struct {
+	code, regs, texts int
+	labels            int32
+}
+
+// Mark is the current end of the function.
+func (b *Builder) Mark() Mark { return Mark{len(b.F.Code), len(b.F.Regs), len(b.F.Texts), b.labels} }
+
+// Undo takes back all that was written since m, registers opened since then included.
+func (b *Builder) Undo(m Mark) {
+	b.F.Code, b.F.Regs, b.F.Texts, b.labels = b.F.Code[:m.code], b.F.Regs[:m.regs], b.F.Texts[:m.texts], m.labels
+}
 
 // Comment leaves a line for the reader of a listing.
-func (b *Builder) Comment(text string) { b.emit(Instr{Op: Comment, Text: text}) }
+func (b *Builder) Comment(text string) {
+	b.add(Comment).Code = int32(len(b.F.Texts))
+	b.F.Texts = append(b.F.Texts, text)
+}
 
 // Vreg opens a register, Clear ends registers.
 func (b *Builder) Vreg(name string, t Type) Reg {
 	r := Reg(len(b.F.Regs))
 	b.F.Regs = append(b.F.Regs, RegInfo{name, t})
-	b.emit(Instr{Op: Vreg, D: r})
+	b.add(Vreg).D = r
 	return r
 }
 
 func (b *Builder) Clear(rs ...Reg) {
 	for _, r := range rs {
-		b.emit(Instr{Op: Clear, D: r})
+		b.add(Clear).D = r
 	}
 }
 
 // Op1, Op2 write D = op A and D = A op B for the plain integer and float operations.
-func (b *Builder) Op1(op Op, d Reg, a Val)    { b.emit(Instr{Op: op, D: d, A: a}) }
-func (b *Builder) Op2(op Op, d Reg, x, y Val) { b.emit(Instr{Op: op, D: d, A: x, B: y}) }
+func (b *Builder) Op1(op Op, d Reg, a Val) {
+	in := b.add(op)
+	in.D, in.A = d, a
+}
+func (b *Builder) Op2(op Op, d Reg, x, y Val) {
+	in := b.add(op)
+	in.D, in.A, in.B = d, x, y
+}
 
 // OpX is checked arithmetic with the exit status of an overflow.
 func (b *Builder) OpX(op Op, d Reg, x, y Val, code int32) {
-	b.emit(Instr{Op: op, D: d, A: x, B: y, Code: code})
+	in := b.add(op)
+	in.D, in.A, in.B, in.Code = d, x, y, code
 }
 
 // Op128 is arithmetic on pairs.
 func (b *Builder) Op128(op Op, d, d2 Reg, a, a2, x, x2 Val, code int32) {
-	b.emit(Instr{Op: op, D: d, D2: d2, A: a, A2: a2, B: x, B2: x2, Code: code})
+	in := b.add(op)
+	in.D, in.D2, in.A, in.A2, in.B, in.B2, in.Code = d, d2, a, a2, x, x2, code
 }
 
 // Mov copies integers; FMov floats; FConst makes a float from its bits.
-func (b *Builder) Mov(d Reg, a Val)         { b.emit(Instr{Op: Mov, D: d, A: a}) }
-func (b *Builder) FMov(d, a Reg)            { b.emit(Instr{Op: FMov, D: d, A: a.V()}) }
-func (b *Builder) FConst(d Reg, bits int64) { b.emit(Instr{Op: FConst, D: d, A: K(bits)}) }
+func (b *Builder) Mov(d Reg, a Val) {
+	in := b.add(Mov)
+	in.D, in.A = d, a
+}
+func (b *Builder) FMov(d, a Reg) {
+	in := b.add(FMov)
+	in.D, in.A = d, a.V()
+}
+func (b *Builder) FConst(d Reg, bits int64) {
+	in := b.add(FConst)
+	in.D, in.A = d, K(bits)
+}
 
 // Set and Sel turn comparisons into values.
-func (b *Builder) Set(d Reg, c Cond, x, y Val) { b.emit(Instr{Op: Set, Cond: c, D: d, A: x, B: y}) }
+func (b *Builder) Set(d Reg, c Cond, x, y Val) {
+	in := b.add(Set)
+	in.Cond, in.D, in.A, in.B = c, d, x, y
+}
 func (b *Builder) FSet(d Reg, c Cond, x, y Reg) {
-	b.emit(Instr{Op: FSet, Cond: c, D: d, A: x.V(), B: y.V()})
+	in := b.add(FSet)
+	in.Cond, in.D, in.A, in.B = c, d, x.V(), y.V()
 }
 func (b *Builder) Sel(d Reg, c Cond, x, y, yes, no Val) {
-	b.emit(Instr{Op: Sel, Cond: c, D: d, A: x, B: y, C: yes, C2: no})
+	in := b.add(Sel)
+	in.Cond, in.D, in.A, in.B, in.C, in.C2 = c, d, x, y, yes, no
 }
 func (b *Builder) FSel(d Reg, c Cond, x, y Val, yes, no Reg) {
-	b.emit(Instr{Op: FSel, Cond: c, D: d, A: x, B: y, C: yes.V(), C2: no.V()})
+	in := b.add(FSel)
+	in.Cond, in.D, in.A, in.B, in.C, in.C2 = c, d, x, y, yes.V(), no.V()
 }
 
 // Memory.
 func (b *Builder) Load(d Reg, m Mem, w int, signed bool) {
-	b.emit(Instr{Op: Load, D: d, M: m, W: uint8(w), Signed: signed})
+	in := b.add(Load)
+	in.D, in.M, in.W, in.Signed = d, m, uint8(w), signed
 }
-func (b *Builder) Load8(d Reg, m Mem)        { b.Load(d, m, 8, false) }
-func (b *Builder) Store(m Mem, a Val, w int) { b.emit(Instr{Op: Store, M: m, A: a, W: uint8(w)}) }
-func (b *Builder) FLoad(d Reg, m Mem, w int) { b.emit(Instr{Op: FLoad, D: d, M: m, W: uint8(w)}) }
+func (b *Builder) Load8(d Reg, m Mem) { b.Load(d, m, 8, false) }
+func (b *Builder) Store(m Mem, a Val, w int) {
+	in := b.add(Store)
+	in.M, in.A, in.W = m, a, uint8(w)
+}
+func (b *Builder) FLoad(d Reg, m Mem, w int) {
+	in := b.add(FLoad)
+	in.D, in.M, in.W = d, m, uint8(w)
+}
 func (b *Builder) FStore(m Mem, a Reg, w int) {
-	b.emit(Instr{Op: FStore, M: m, A: a.V(), W: uint8(w)})
+	in := b.add(FStore)
+	in.M, in.A, in.W = m, a.V(), uint8(w)
 }
-func (b *Builder) Lea(d Reg, m Mem) { b.emit(Instr{Op: Lea, D: d, M: m}) }
-func (b *Builder) Prefetch(m Mem)   { b.emit(Instr{Op: Prefetch, M: m}) }
+func (b *Builder) Lea(d Reg, m Mem) {
+	in := b.add(Lea)
+	in.D, in.M = d, m
+}
+func (b *Builder) Prefetch(m Mem) { b.add(Prefetch).M = m }
 
 // Control flow. If, Else and EndIf bracket; Loop returns the label that
 // Break, Continue, Next and EndLoop take.
-func (b *Builder) If(c Cond, x, y Val) { b.emit(Instr{Op: If, Cond: c, A: x, B: y}) }
-func (b *Builder) Else()               { b.emit(Instr{Op: Else}) }
-func (b *Builder) EndIf()              { b.emit(Instr{Op: EndIf}) }
+func (b *Builder) If(c Cond, x, y Val) {
+	in := b.add(If)
+	in.Cond, in.A, in.B = c, x, y
+}
+func (b *Builder) Else()  { b.add(Else) }
+func (b *Builder) EndIf() { b.add(EndIf) }
 func (b *Builder) Loop() int32 {
 	b.labels++
-	b.emit(Instr{Op: Loop, Label: b.labels})
+	b.add(Loop).Label = b.labels
 	return b.labels
 }
-func (b *Builder) Next(l int32) { b.emit(Instr{Op: Next, Label: l}) }
+func (b *Builder) Next(l int32) { b.add(Next).Label = l }
 func (b *Builder) EndLoop(l int32, c Cond, x, y Val) {
-	b.emit(Instr{Op: EndLoop, Label: l, Cond: c, A: x, B: y})
+	in := b.add(EndLoop)
+	in.Label, in.Cond, in.A, in.B = l, c, x, y
 }
 func (b *Builder) Break(l int32, c Cond, x, y Val) {
-	b.emit(Instr{Op: Break, Label: l, Cond: c, A: x, B: y})
+	in := b.add(Break)
+	in.Label, in.Cond, in.A, in.B = l, c, x, y
 }
 func (b *Builder) Continue(l int32, c Cond, x, y Val) {
-	b.emit(Instr{Op: Continue, Label: l, Cond: c, A: x, B: y})
+	in := b.add(Continue)
+	in.Label, in.Cond, in.A, in.B = l, c, x, y
 }
 
 // Leaving.
 func (b *Builder) Exit(code int32, c Cond, x, y Val) {
-	b.emit(Instr{Op: Exit, Code: code, Cond: c, A: x, B: y})
+	in := b.add(Exit)
+	in.Code, in.Cond, in.A, in.B = code, c, x, y
 }
-func (b *Builder) Yield(code int32) { b.emit(Instr{Op: Yield, Code: code}) }
+func (b *Builder) Yield(code int32) { b.add(Yield).Code = code }
 
 // Atomics and lanes.
 func (b *Builder) Atom(op Op, d Reg, m Mem, a, x Val) {
-	b.emit(Instr{Op: op, D: d, M: m, A: a, B: x, W: 8})
+	in := b.add(op)
+	in.D, in.M, in.A, in.B, in.W = d, m, a, x, 8
 }
-func (b *Builder) Special(d Reg, s SpecialReg) { b.emit(Instr{Op: Special, D: d, A: K(int64(s))}) }
-func (b *Builder) Barrier()                    { b.emit(Instr{Op: Barrier}) }
-func (b *Builder) Fence()                      { b.emit(Instr{Op: Fence}) }
+func (b *Builder) Special(d Reg, s SpecialReg) {
+	in := b.add(Special)
+	in.D, in.A = d, K(int64(s))
+}
+func (b *Builder) Barrier() { b.add(Barrier) }
+func (b *Builder) Fence()   { b.add(Fence) }

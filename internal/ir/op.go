@@ -6,7 +6,7 @@ type Op uint8
 
 const (
 	Nop     Op = iota
-	Comment    // Text, for people; survives into listings
+	Comment    // the Func's Texts[Code], for people; survives into listings
 
 	// Scopes. A register exists from its Vreg to its Clear, and both stand at the
 	// same nesting depth of control flow.
@@ -200,9 +200,9 @@ const (
 
 // Mem is a memory operand: [Base + Index*Scale + Disp].
 type Mem struct {
-	Base, Index Reg   // Index may be NoReg; Base may be NoReg in Shared space
-	Scale       uint8 // 1, 2, 4 or 8
+	Base, Index Reg // Index may be NoReg; Base may be NoReg in Shared space
 	Disp        int32
+	Scale       uint8 // 1, 2, 4 or 8
 	Space       Space
 }
 
@@ -212,18 +212,18 @@ func AtIndex(base, index Reg, scale, disp int) Mem {
 	return Mem{Base: base, Index: index, Scale: uint8(scale), Disp: int32(disp)}
 }
 
-// Instr is one instruction; which fields matter depends on Op.
+// Instr is one instruction; which fields matter depends on Op. It holds no pointers: thousands
+// of them are written per query, into memory that the garbage collector need not look at.
 type Instr struct {
 	Op                  Op
 	Cond                Cond
 	W                   uint8 // bytes of a memory access
 	Signed              bool
 	Label               int32 // loops
-	Code                int32 // exit status of checked arithmetic, Exit and Yield
+	Code                int32 // exit status of checked arithmetic, Exit and Yield; Comment: which text
 	D, D2               Reg
-	A, A2, B, B2, C, C2 Val
 	M                   Mem
-	Text                string // Comment
+	A, A2, B, B2, C, C2 Val
 }
 
 // The context block begins with these 8-byte words, known to the translators;
@@ -252,7 +252,18 @@ type Func struct {
 	Target      Target
 	Regs        []RegInfo // indexed by Reg; Regs[0] is the context
 	Code        []Instr
-	SharedBytes int // GPU scratchpad of a block
+	Texts       []string // of comments
+	SharedBytes int      // GPU scratchpad of a block
+
+	mem *memory // to be given back by Release
+}
+
+// Text is what a Comment says.
+func (f *Func) Text(in *Instr) string {
+	if uint(in.Code) < uint(len(f.Texts)) {
+		return f.Texts[in.Code]
+	}
+	return ""
 }
 
 // RegInfo is what is known of a virtual register.

@@ -284,11 +284,8 @@ func (in Instr) Normal() Instr {
 	if info.label {
 		out.Label = in.Label
 	}
-	if info.code != noCode {
+	if info.code != noCode || in.Op == Comment {
 		out.Code = in.Code
-	}
-	if in.Op == Comment {
-		out.Text = in.Text
 	}
 	return out
 }

@@ -314,7 +314,9 @@ func (c *cursor) comment() error {
 		}
 		text = quoted
 	}
-	c.p.f.Code = append(c.p.f.Code, Instr{Op: Comment, Text: text})
+	f := c.p.f
+	f.Code = append(f.Code, Instr{Op: Comment, Code: int32(len(f.Texts))})
+	f.Texts = append(f.Texts, text)
 	return nil
 }
 

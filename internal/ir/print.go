@@ -123,7 +123,7 @@ func (p *printer) instr(in *Instr) {
 	info := in.Op.info()
 	switch in.Op {
 	case Comment:
-		p.comment(in.Text)
+		p.comment(p.f.Text(in))
 		return
 	case Vreg:
 		p.str("vreg ")

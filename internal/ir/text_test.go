@@ -93,12 +93,6 @@ var lineCases = []struct {
 }{
 	{"nop", Instr{Op: Nop}},
 	{";", Instr{Op: Comment}},
-	{"; a; comment \"of\" words", Instr{Op: Comment, Text: "a; comment \"of\" words"}},
-	{`; "\"quoted\""`, Instr{Op: Comment, Text: `"quoted"`}},
-	{`; "two\nlines"`, Instr{Op: Comment, Text: "two\nlines"}},
-	{`; " space"`, Instr{Op: Comment, Text: " space"}},
-	{`; "\xff"`, Instr{Op: Comment, Text: "\xff"}},
-	{"; größer", Instr{Op: Comment, Text: "größer"}},
 	{"vreg a#1:i64", Instr{Op: Vreg, D: 1}},
 	{"vreg x#4:f64", Instr{Op: Vreg, D: 4}},
 	{"vreg ctx", Instr{Op: Vreg, D: Ctx}},
@@ -260,6 +254,31 @@ func TestLines(t *testing.T) {
 	}
 }
 
+func TestComments(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{";", ""},
+		{"; a; comment \"of\" words", "a; comment \"of\" words"},
+		{`; "\"quoted\""`, `"quoted"`},
+		{`; "two\nlines"`, "two\nlines"},
+		{`; " space"`, " space"},
+		{`; "\xff"`, "\xff"},
+		{"; größer", "größer"},
+	} {
+		f, err := Parse(caseHead + "; another\n" + c.text + "\n}\n")
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if got := f.Text(&f.Code[1]); got != c.want {
+			t.Errorf("%s: parsed to %q, want %q", c.text, got, c.want)
+		}
+		if got := f.Line(1); got != c.text {
+			t.Errorf("%s: printed as %s", c.text, got)
+		}
+		again(t, f)
+	}
+}
+
 func TestParseLenient(t *testing.T) {
 	f, err := Parse("\r\n  func  f   cpu|gpu{ ; remark\n\n\tvreg a#1 : i64\t; remark\r\n mov  a#1 ,ctx;remark\n load.u8 a#1,[ ctx+8 ]\nif.eq a#1,0{\n}; remark\nclear a#1\n}\n\n")
 	if err != nil {
@@ -369,7 +388,7 @@ func TestPrintBroken(t *testing.T) {
 // normal is a copy of a function with its instructions in normal form.
 func normal(f *Func) *Func {
 	g := *f
-	g.Code = nil
+	g.Code, g.mem = nil, nil
 	for _, in := range f.Code {
 		g.Code = append(g.Code, in.Normal())
 	}
@@ -435,10 +454,12 @@ func TestRandomRoundTrip(t *testing.T) {
 				Op: Op(pick(int(numOps))), Cond: Cond(pick(11)), W: uint8(1 << pick(4)), Signed: pick(2) == 0,
 				Label: int32(imm()), Code: int32(imm()), D: reg(), D2: reg(),
 				A: val(), A2: val(), B: val(), B2: val(), C: val(), C2: val(),
-				M:    Mem{index(), index(), uint8(pick(256)), int32(imm()), Space(pick(2))},
-				Text: names[pick(len(names))],
+				M: Mem{Base: index(), Index: index(), Disp: int32(imm()), Scale: uint8(pick(256)), Space: Space(pick(2))},
 			}
 			switch in.Op {
+			case Comment:
+				in.Code = int32(len(f.Texts))
+				f.Texts = append(f.Texts, names[pick(len(names))])
 			case FConst, Special: // never registers, as the text has no word for it
 				in.A = K(imm())
 			}

@@ -165,7 +165,7 @@ func (t *translator) instr(in *ir.Instr) {
 	switch in.Op {
 	case ir.Nop:
 	case ir.Comment:
-		for s := range strings.SplitSeq(in.Text, "\n") {
+		for s := range strings.SplitSeq(t.f.Text(in), "\n") {
 			t.line("// " + s)
 		}
 	case ir.Vreg:

@@ -113,7 +113,7 @@ func (t *translator) instr(in *ir.Instr) {
 	case ir.Comment:
 		t.over = over
 		if t.listing {
-			t.comment(in.Text)
+			t.comment(t.f.Text(in))
 		}
 	case ir.Vreg:
 		t.open(in.D)
