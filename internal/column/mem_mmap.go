@@ -15,3 +15,14 @@ func unmapMemory(addr uintptr, n int) {
 		panic("column: munmap: " + err.Error()) // only a wrong address can cause it
 	}
 }
+
+// trimMapping gives all of a mapping back but n bytes from at on, and returns their address.
+func trimMapping(addr uintptr, size int, at uintptr, n int) uintptr {
+	if head := int(at - addr); head > 0 {
+		unmapMemory(addr, head)
+	}
+	if tail := size - n - int(at-addr); tail > 0 {
+		unmapMemory(at+uintptr(n), tail)
+	}
+	return at
+}

@@ -21,3 +21,5 @@ func mapMemory(n int) (uintptr, error) {
 func unmapMemory(addr uintptr, _ int) { held.Delete(addr) }
 
 func adviseHuge(uintptr, int) {}
+
+func trimMapping(addr uintptr, _ int, _ uintptr, _ int) uintptr { return addr }

@@ -121,3 +121,80 @@ func TestPressure(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+func TestPoolClass(t *testing.T) {
+	for _, n := range []int{slabMax + 1, 80 << 10, 80<<10 + 1, 1 << 20, 1<<20 + 1, 5 << 20, 1<<40 + 12345} {
+		c := poolClass(n)
+		if size := poolBytes(c); size < n || size-n >= n/4+pageBytes || size%pageBytes != 0 || c >= poolClasses {
+			t.Errorf("%d bytes are of class %d with %d", n, c, size)
+		}
+		if c > 0 && poolBytes(c-1) >= n {
+			t.Errorf("%d bytes fit class %d", n, c-1)
+		}
+	}
+}
+
+// TestPool takes blocks again, with zeros where they are asked for, and lets the pool rest.
+func TestPool(t *testing.T) {
+	before := BytesInUse()
+	for _, n := range []int{100, 70 << 10, 3 << 20} {
+		a, err := Take(n, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range a.Bytes() {
+			a.Bytes()[i] = 0xAA
+		}
+		a.Give()
+		b, _ := Take(n-1, true)
+		if b.Addr() != a.Addr() || b.Addr()%Align != 0 || n >= hugePage && b.Addr()%hugePage != 0 {
+			t.Errorf("%d bytes at %x after %x", n, b.Addr(), a.Addr())
+		}
+		for _, x := range b.Bytes()[:n-1] {
+			if x != 0 {
+				t.Fatal("not cleared")
+			}
+		}
+		b.Give()
+	}
+	if _, err := Take(1<<60, false); err == nil {
+		t.Error("Take(2^60) succeeded")
+	}
+	if BytesInUse() != before {
+		t.Errorf("%d bytes in use, %d before", BytesInUse(), before)
+	}
+	for i := 0; ; i++ {
+		pool.Lock()
+		n := pool.bytes
+		pool.Unlock()
+		if n == 0 {
+			break
+		}
+		if i == 500 {
+			t.Fatalf("%d bytes rest in the pool for ever", n)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestPoolBound gives back more than the pool may hold; nothing is touched, so it costs no memory.
+func TestPoolBound(t *testing.T) {
+	var bs []Block
+	for range 5 {
+		b, err := Take(poolMax/4, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bs = append(bs, b)
+	}
+	for _, b := range bs {
+		b.Give()
+	}
+	pool.Lock()
+	defer pool.Unlock()
+	if pool.bytes > poolMax || pool.bytes < poolMax/2 {
+		t.Errorf("%d bytes in the pool", pool.bytes)
+	}
+	for dropLargest() {
+	}
+}

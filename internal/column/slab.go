@@ -29,7 +29,15 @@ func slabClass(size int) int {
 }
 
 func takeSlab(size int) (block, error) {
-	class := slabClass(size)
+	b, err := pieceOf(slabClass(size))
+	if err == nil {
+		clear(slice[byte](b.addr, b.bytes))
+	}
+	return b, err
+}
+
+// pieceOf is a piece of the class with anything in it.
+func pieceOf(class int) (block, error) {
 	n := slabMin << class
 	slabs.Lock()
 	list := slabs.free[class]
@@ -46,7 +54,6 @@ func takeSlab(size int) (block, error) {
 	addr := list[len(list)-1]
 	slabs.free[class] = list[:len(list)-1]
 	slabs.Unlock()
-	clear(slice[byte](addr, n))
 	return block{addr, n, class}, nil
 }
 

@@ -10,4 +10,5 @@ type Off struct {
 	RangeChecks    bool // statistics tell which checks cannot fail, and how wide numbers are
 	DirectTables   bool // tables and groups addressed by the key instead of its hash
 	SemiJoins      bool // filters at scans made from the keys of joins
+	MemoryPool     bool // memory of finished queries is used again
 }

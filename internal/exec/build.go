@@ -133,7 +133,7 @@ func (s *buildSink) contiguous() error {
 		return nil
 	}
 	n, size := int(s.all.Len()), s.tuple.Size
-	a, err := s.r.mem.alloc(n*size + 64)
+	a, err := s.r.mem.room(n*size + 64)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (s *buildSink) scatterDense(idx []uint32, off uintptr) error {
 	for k := 2; k < len(idx); k++ {
 		idx[k] += idx[k-1]
 	}
-	to, err := s.r.mem.alloc(int(t.Rows)*size + 64)
+	to, err := s.r.mem.room(int(t.Rows)*size + 64)
 	if err != nil {
 		return err
 	}
@@ -337,7 +337,7 @@ func (s *buildSink) buckets() error {
 	if err != nil {
 		return err
 	}
-	to, err := s.r.mem.alloc(n*size + 64)
+	to, err := s.r.mem.room(n*size + 64)
 	if err != nil {
 		return err
 	}

@@ -207,19 +207,6 @@ func (r *run) showMemory(w *worker) error {
 	return nil
 }
 
-// blocks are the sizes of all held blocks by address.
-func (m *memory) blocks() map[uintptr]int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := make(map[uintptr]int, len(m.held))
-	for a, b := range m.held {
-		if b.Size() > 0 {
-			out[a] = b.Size()
-		}
-	}
-	return out
-}
-
 // reserve makes sure that n tuples fit behind cur.
 func (b *buffer) reserve(cur uintptr, n int) error {
 	need := n * b.stride

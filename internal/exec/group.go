@@ -222,7 +222,7 @@ func (s *groupSink) indirect(addrs []uint64) error {
 	if len(addrs) == 0 {
 		return nil
 	}
-	a, err := s.r.mem.alloc(len(addrs) * 8)
+	a, err := s.r.mem.room(len(addrs) * 8)
 	if err != nil {
 		return err
 	}
@@ -383,7 +383,7 @@ func (s *groupSink) newMerger() (*merger, error) {
 // into combines the groups at addrs into g.
 func (m *merger) into(g *groups, addrs []uint64) error {
 	s := m.s
-	list, err := s.r.mem.alloc(len(addrs) * 8)
+	list, err := s.r.mem.room(len(addrs) * 8)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -10,21 +11,40 @@ import (
 )
 
 // memory is what a query has taken, held to a budget. Everything is given back at once
-// when the query ends.
+// when the query ends, or when nobody can reach it any more.
 type memory struct {
 	limit int64
 	used  atomic.Int64
 	peak  atomic.Int64
-	mu    sync.Mutex
-	held  map[uintptr]*column.Mem
+	held  *holding
 }
 
-func newMemory(limit int64) *memory {
-	return &memory{limit: limit, held: map[uintptr]*column.Mem{}}
+// holding lists a query's blocks with the sizes asked for.
+type holding struct {
+	mu     sync.Mutex
+	blocks map[uintptr]held
+	spoil  bool // what is given back holds rubbish, so that tests see who counts on zeros
+	noPool bool // blocks go back to the system
+}
+
+type held struct {
+	block column.Block
+	size  int
+}
+
+func newMemory(o *Options) *memory {
+	m := &memory{limit: o.Memory, held: &holding{blocks: map[uintptr]held{}, spoil: o.Verify, noPool: o.Off.MemoryPool}}
+	runtime.AddCleanup(m, (*holding).giveAll, m.held)
+	return m
 }
 
 // alloc returns the address of size zeroed bytes.
-func (m *memory) alloc(size int) (uintptr, error) {
+func (m *memory) alloc(size int) (uintptr, error) { return m.take(size, true) }
+
+// room is like alloc, but the bytes may be anything: for what is written before it is read.
+func (m *memory) room(size int) (uintptr, error) { return m.take(size, false) }
+
+func (m *memory) take(size int, zero bool) (uintptr, error) {
 	n := m.used.Add(int64(size))
 	if m.limit > 0 && n > m.limit {
 		m.used.Add(-int64(size))
@@ -33,38 +53,69 @@ func (m *memory) alloc(size int) (uintptr, error) {
 	}
 	for p := m.peak.Load(); n > p && !m.peak.CompareAndSwap(p, n); p = m.peak.Load() {
 	}
-	b, err := column.Alloc(size)
+	b, err := column.Take(size, zero)
 	if err != nil {
 		m.used.Add(-int64(size))
 		return 0, diag.Errorf(diag.OutOfMemory, -1, "out of memory: the system refused %s", formatBytes(int64(size)))
 	}
-	m.mu.Lock()
-	m.held[b.Addr()] = b
-	m.mu.Unlock()
+	m.held.mu.Lock()
+	m.held.blocks[b.Addr()] = held{b, size}
+	m.held.mu.Unlock()
 	return b.Addr(), nil
 }
 
 // free gives one block back early.
 func (m *memory) free(addr uintptr) {
-	m.mu.Lock()
-	b := m.held[addr]
-	delete(m.held, addr)
-	m.mu.Unlock()
-	if b != nil {
-		m.used.Add(-int64(b.Size()))
-		b.Free()
+	m.held.mu.Lock()
+	b, ok := m.held.blocks[addr]
+	delete(m.held.blocks, addr)
+	m.held.mu.Unlock()
+	if ok {
+		m.used.Add(-int64(b.size))
+		m.held.give(b.block)
 	}
 }
 
 // close gives everything back.
 func (m *memory) close() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for a, b := range m.held {
-		b.Free()
-		delete(m.held, a)
-	}
+	m.held.giveAll()
 	m.used.Store(0)
+}
+
+// blocks are the sizes of all blocks by address.
+func (m *memory) blocks() map[uintptr]int {
+	m.held.mu.Lock()
+	defer m.held.mu.Unlock()
+	out := make(map[uintptr]int, len(m.held.blocks))
+	for a, b := range m.held.blocks {
+		if b.size > 0 {
+			out[a] = b.size
+		}
+	}
+	return out
+}
+
+func (h *holding) giveAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, b := range h.blocks {
+		h.give(b.block)
+	}
+	clear(h.blocks)
+}
+
+func (h *holding) give(b column.Block) {
+	if h.spoil {
+		s := b.Bytes()
+		for i := range s {
+			s[i] = 0xA5
+		}
+	}
+	if h.noPool {
+		b.Drop()
+		return
+	}
+	b.Give()
 }
 
 func formatBytes(n int64) string {

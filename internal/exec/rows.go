@@ -87,7 +87,7 @@ func (b *buffer) grow(cur uintptr) error {
 		b.size = min(b.size*2, lastChunk)
 	}
 	n := max(b.size/b.stride, 1)
-	a, err := b.mem.alloc(n * b.stride)
+	a, err := b.mem.room(n * b.stride)
 	if err != nil {
 		return err
 	}

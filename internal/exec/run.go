@@ -109,7 +109,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	if opts.Threads <= 0 {
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
-	r := &run{Options: opts, ctx: ctx, prog: prog, mem: newMemory(opts.Memory),
+	r := &run{Options: opts, ctx: ctx, prog: prog, mem: newMemory(&opts),
 		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, tables: map[*pipe.Build]*layout.Table{},
 		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}}
 	defer func() {

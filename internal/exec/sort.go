@@ -53,7 +53,7 @@ func (s *sorter) compare(a, b entry) int {
 
 // entries is room for n entries in the query's memory.
 func (s *collectSink) entries(n int64) ([]entry, func(), error) {
-	a, err := s.r.mem.alloc(int(n) * int(unsafe.Sizeof(entry{})))
+	a, err := s.r.mem.room(int(n) * int(unsafe.Sizeof(entry{})))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +89,7 @@ func (s *collectSink) sort() error {
 	}
 	slices.SortFunc(entries, by.compare)
 	entries = entries[:s.wanted(n)]
-	mem, err := s.r.mem.alloc(len(entries) * 8)
+	mem, err := s.r.mem.room(len(entries) * 8)
 	if err != nil {
 		return err
 	}

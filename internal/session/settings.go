@@ -95,6 +95,8 @@ var settings = []setting{
 	{"memory_limit", "memory a query may take, such as '4GB'; 0 is no limit",
 		func(s *Settings) string { return formatBytes(s.Memory) },
 		func(s *Settings, v types.Value) (err error) { s.Memory, err = ParseBytes(v.String()); return }},
+	technique("memory_pool", "use the memory of finished queries again, without asking the system",
+		func(s *Settings) *bool { return &s.Off.MemoryPool }),
 	{"morsel_rows", "rows per morsel; 0 adapts to the time that they take",
 		func(s *Settings) string { return strconv.Itoa(s.MorselRows) },
 		func(s *Settings, v types.Value) (err error) { s.MorselRows, err = intOf(v, 0, 1<<30); return }},
