@@ -14,15 +14,16 @@ import (
 // are fetched as DuckDB makes them, without database/sql's cell by cell, so that the comparison
 // charges DuckDB nothing that it does not cost.
 type duck struct {
-	db   duckdb.Database
-	conn duckdb.Connection
+	db     duckdb.Database
+	conn   duckdb.Connection
+	inFile bool
 }
 
 func openDuck() (*duck, error) { return openDuckAt(":memory:") }
 
 // openDuckAt opens a database file.
 func openDuckAt(path string) (*duck, error) {
-	d := &duck{}
+	d := &duck{inFile: path != ":memory:"}
 	if duckdb.Open(path, &d.db) == duckdb.StateError {
 		return nil, errors.New("DuckDB does not open")
 	}
@@ -63,19 +64,22 @@ func (d *duck) drain(sql string) error {
 	return d.each(sql, func([]duckColumn, duckdb.DataChunk, int) {})
 }
 
-// rows runs a text and reads all rows.
-func (d *duck) rows(sql string) ([][]types.Value, error) {
-	var out [][]types.Value
-	err := d.each(sql, func(cols []duckColumn, chunk duckdb.DataChunk, n int) {
+// scan runs a text and hands every row to f, which may keep it.
+func (d *duck) scan(sql string, f func(row []types.Value)) error {
+	return d.each(sql, func(cols []duckColumn, chunk duckdb.DataChunk, n int) {
 		cells := make([]types.Value, n*len(cols))
-		at := len(out)
-		for i := range n {
-			out = append(out, cells[i*len(cols):(i+1)*len(cols)])
-		}
 		for k, c := range cols {
-			c.read(duckdb.DataChunkGetVector(chunk, duckdb.IdxT(k)), n, func(i int, v types.Value) { out[at+i][k] = v })
+			c.read(duckdb.DataChunkGetVector(chunk, duckdb.IdxT(k)), n, func(i int, v types.Value) { cells[i*len(cols)+k] = v })
+		}
+		for i := range n {
+			f(cells[i*len(cols) : (i+1)*len(cols) : (i+1)*len(cols)])
 		}
 	})
+}
+
+// rows runs a text and reads all rows.
+func (d *duck) rows(sql string) (out [][]types.Value, err error) {
+	err = d.scan(sql, func(row []types.Value) { out = append(out, row) })
 	return out, err
 }
 

@@ -16,6 +16,8 @@ type engine interface {
 	// drain runs a text and fetches all rows of its result in the form in which the engine hands
 	// them out, without looking at them.
 	drain(sql string) error
+	// scan runs a text and hands every row of its result to f, which may keep it.
+	scan(sql string, f func(row []types.Value)) error
 	// rows runs a text and reads all rows of its result.
 	rows(sql string) ([][]types.Value, error)
 }
@@ -24,6 +26,9 @@ type engine interface {
 type kelpie struct{ s *session.Session }
 
 func openKelpie() *kelpie { return &kelpie{session.New(session.NewDB())} }
+
+// another is a session of its own, with settings of its own, on the same tables.
+func (k *kelpie) another() *kelpie { return &kelpie{session.New(k.s.DB)} }
 
 func (k *kelpie) name() string { return "kelpie" }
 
@@ -39,6 +44,23 @@ func (k *kelpie) drain(sql string) error {
 			return err
 		}
 		b.Release()
+	}
+}
+
+func (k *kelpie) scan(sql string, f func(row []types.Value)) error {
+	res, err := k.s.Query(context.Background(), sql)
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	for {
+		rows := res.Take(session.BatchRows)
+		if len(rows) == 0 {
+			return nil
+		}
+		for _, row := range rows {
+			f(row)
+		}
 	}
 }
 

@@ -5,29 +5,35 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
 // measurement is one query's hot runs on both engines.
 type measurement struct {
-	Query     string
-	Rows      int
-	Kelpie    []time.Duration // nanoseconds in JSON
-	Duck      []time.Duration
-	Reordered bool   `json:",omitempty"` // same rows in another order
-	Error     string `json:",omitempty"` // different rows, or a failure
+	Query      string
+	Rows       int
+	Kelpie     []time.Duration // nanoseconds in JSON
+	Duck       []time.Duration
+	KelpiePeak int64  `json:",omitempty"` // bytes in RAM, tables included
+	DuckPeak   int64  `json:",omitempty"`
+	Reordered  bool   `json:",omitempty"` // same rows in another order
+	Error      string `json:",omitempty"` // different rows, or a failure
 }
 
 // report is a run of a suite with one number of threads.
 type report struct {
-	Suite   string
-	SF      float64
-	Threads int
-	Runs    int
-	DuckDB  string
-	Storage string // where DuckDB's tables are
-	Date    time.Time
-	Queries []measurement
+	Suite        string
+	SF           float64
+	Threads      int
+	Runs         int
+	DuckDB       string
+	Storage      string // where DuckDB's tables are
+	Settings     string `json:",omitempty"` // of Kelpie
+	Date         time.Time
+	KelpieLoaded int64 `json:",omitempty"` // bytes in RAM once the tables are there
+	DuckLoaded   int64 `json:",omitempty"`
+	Queries      []measurement
 }
 
 func median(ds []time.Duration) float64 {
@@ -50,17 +56,20 @@ func geomean(xs []float64) float64 {
 
 // print writes the table: medians in milliseconds, and how many times as long DuckDB took.
 func (r report) print(w io.Writer, markdown bool) {
-	head, line := "%-8s %10s %10s %8s  %s\n", "%-8s %10.2f %10.2f %8.2f  %s\n"
-	fmt.Fprintf(w, "\n%s sf %g, threads: %d, DuckDB %s (%s), median of %d hot runs, ms\n", r.Suite, r.SF, r.Threads, r.DuckDB, r.Storage, r.Runs)
-	if markdown {
-		head, line = "| %s | %s | %s | %s | %s |\n", "| %s | %.2f | %.2f | %.2f | %s |\n"
-		fmt.Fprintln(w)
+	fmt.Fprintf(w, "\n%s sf %g, threads: %d, DuckDB %s (%s), median of %d hot runs, ms", r.Suite, r.SF, r.Threads, r.DuckDB, r.Storage, r.Runs)
+	if r.Settings != "" {
+		fmt.Fprintf(w, ", with %s", r.Settings)
 	}
-	fmt.Fprintf(w, head, "query", "kelpie", "duckdb", "ratio", "")
-	if markdown {
-		fmt.Fprintln(w, "|---|---:|---:|---:|---|")
+	fmt.Fprintln(w)
+	memory := slices.ContainsFunc(r.Queries, func(m measurement) bool { return m.KelpiePeak+m.DuckPeak > 0 })
+	head := []string{"query", "kelpie", "duckdb", "ratio"}
+	if memory {
+		fmt.Fprintf(w, "MB in RAM: with the tables kelpie %.0f, duckdb %.0f; the peak of each query below\n", mega(r.KelpieLoaded), mega(r.DuckLoaded))
+		head = append(head, "kelpie MB", "duckdb MB", "of")
 	}
-	var ks, ds, ratios []float64
+	t := table{rows: [][]string{append(head, "")}}
+	var ks, ds, ratios, sizes []float64
+	var kPeak, dPeak int64
 	for _, m := range r.Queries {
 		note := ""
 		switch {
@@ -73,9 +82,70 @@ func (r report) print(w io.Writer, markdown bool) {
 		if !math.IsNaN(k) && !math.IsNaN(d) {
 			ks, ds, ratios = append(ks, k), append(ds, d), append(ratios, d/k)
 		}
-		fmt.Fprintf(w, line, m.Query, k, d, d/k, note)
+		row := []string{m.Query, number2(k), number2(d), number2(d / k)}
+		if memory {
+			kPeak, dPeak = max(kPeak, m.KelpiePeak), max(dPeak, m.DuckPeak)
+			size := float64(m.KelpiePeak) / float64(m.DuckPeak)
+			sizes = append(sizes, size)
+			row = append(row, fmt.Sprintf("%.0f", mega(m.KelpiePeak)), fmt.Sprintf("%.0f", mega(m.DuckPeak)), number2(size))
+		}
+		t.rows = append(t.rows, append(row, note))
 	}
 	if len(ks) > 0 {
-		fmt.Fprintf(w, line, "geomean", geomean(ks), geomean(ds), geomean(ratios), "")
+		row := []string{"geomean", number2(geomean(ks)), number2(geomean(ds)), number2(geomean(ratios))}
+		if memory {
+			row = append(row, "", "", number2(geomean(sizes)))
+		}
+		t.rows = append(t.rows, append(row, ""))
+		if memory {
+			t.rows = append(t.rows, []string{"largest", "", "", "", fmt.Sprintf("%.0f", mega(kPeak)), fmt.Sprintf("%.0f", mega(dPeak)),
+				number2(float64(kPeak) / float64(dPeak)), ""})
+		}
+	}
+	t.print(w, markdown)
+}
+
+func mega(n int64) float64 { return float64(n) / 1e6 }
+
+func number2(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+// table prints cells in columns; the first row is the head. The first and last column are texts.
+type table struct{ rows [][]string }
+
+func (t table) print(w io.Writer, markdown bool) {
+	width := make([]int, len(t.rows[0]))
+	for _, row := range t.rows {
+		for i, c := range row {
+			width[i] = max(width[i], len([]rune(c)))
+		}
+	}
+	if markdown {
+		fmt.Fprintln(w)
+	}
+	for i, row := range t.rows {
+		var line strings.Builder
+		for k, c := range row {
+			pad := strings.Repeat(" ", width[k]-len([]rune(c)))
+			switch {
+			case markdown:
+				line.WriteString("| " + c + " ")
+			case k == 0 || k == len(row)-1:
+				line.WriteString(c + pad + "  ")
+			default:
+				line.WriteString(pad + c + "  ")
+			}
+		}
+		if markdown {
+			line.WriteString("|")
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		if markdown && i == 0 {
+			fmt.Fprintln(w, "|---"+strings.Repeat("|---:", len(row)-2)+"|---|")
+		}
 	}
 }

@@ -201,16 +201,19 @@ func appendValue(b array.Builder, v types.Value) {
 }
 
 // Values reads all remaining rows as Go values, for tests, small tools and INSERT.
-func (r *Result) Values() [][]types.Value {
+func (r *Result) Values() [][]types.Value { return r.Take(int(r.Rows - r.pos)) }
+
+// Take reads the next rows as Go values, n if there are as many.
+func (r *Result) Take(n int) [][]types.Value {
+	n = min(n, int(r.Rows-r.pos))
 	if r.exec == nil {
-		out := r.values[r.pos:]
-		r.pos = r.Rows
+		out := r.values[r.pos:][:n]
+		r.pos += int64(n)
 		return out
 	}
 	if r.reader == nil {
 		r.reader = r.exec.NewReader()
 	}
-	n := int(r.Rows - r.pos)
 	r.reader.Advance(n)
 	out := make([][]types.Value, n)
 	cells := make([]types.Value, n*len(r.Columns))
@@ -220,7 +223,7 @@ func (r *Result) Values() [][]types.Value {
 	for i, c := range r.Columns {
 		r.reader.Column(i, &valueAppender{t: c.Type, out: out, col: i})
 	}
-	r.pos = r.Rows
+	r.pos += int64(n)
 	return out
 }
 

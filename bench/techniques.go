@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kelpiedb/kelpie/gen"
+)
+
+// technique is something that makes Kelpie fast and that settings switch off.
+type technique struct {
+	name     string
+	settings string
+	reload   bool // tables are made differently
+}
+
+var techniques = []technique{
+	{"SIMD filters", "simd=off", false},
+	{"branch-free selection", "branch_free=off", false},
+	{"prefetch", "prefetch=off", false},
+	{"Bloom and semi-join filters", "semijoin_filters=off", false},
+	{"direct addressing", "direct_tables=off", false},
+	{"post-projection", "post_projection=off", false},
+	{"checks removed by statistics", "range_checks=off", false},
+	{"narrow integers", "narrow_integers=off", true},
+	{"dictionaries", "dictionaries=off", true},
+	{"all of them", "", true},
+}
+
+// init makes the last row of all others, as far as this build has the settings.
+func init() {
+	var all []string
+	k := openKelpie()
+	for i := range techniques {
+		t := &techniques[i]
+		if t.settings == "" {
+			t.settings = strings.Join(all, ",")
+		} else if k.apply(t.settings) == nil {
+			all = append(all, t.settings)
+		}
+	}
+}
+
+// apply changes settings.
+func (k *kelpie) apply(list string) error {
+	sqls, err := settingList(list)
+	for _, sql := range sqls {
+		if err == nil {
+			err = k.drain(sql)
+		}
+	}
+	return err
+}
+
+// gain is what a technique brings to a suite.
+type gain struct {
+	ratio float64 // how many times as long queries take without it, geometric mean
+	query string  // the one that profits most
+	most  float64
+	worst string // the one that profits least, or loses
+	least float64
+}
+
+// techniquesCommand runs suites with and without each technique, in turns in one process, and
+// prints how many times as long queries take without it. The fastest run counts: a technique changes
+// the work, what else goes on only adds to it.
+func techniquesCommand(args []string, out, log io.Writer) error {
+	fs := flag.NewFlagSet("bench techniques", flag.ContinueOnError)
+	fs.SetOutput(log)
+	names := fs.String("suites", "tpch,ssb,more", "suites to run, separated by commas")
+	only := fs.String("only", "", "settings of the techniques to look at, separated by commas")
+	sf := fs.Float64("sf", 1, "scale factor")
+	threads := fs.Int("threads", 1, "threads")
+	runs := fs.Int("runs", 5, "runs per query with and without; the fastest counts")
+	queries := fs.String("queries", "", "queries to run, separated by commas; all if empty")
+	markdown := fs.Bool("markdown", false, "print tables for LOG.md")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 || *runs < 1 || *sf <= 0 || *threads < 1 {
+		return errors.New("techniques: see -h for the options")
+	}
+	for _, name := range strings.Split(*names, ",") {
+		s, err := findSuite(name)
+		if err != nil {
+			return err
+		}
+		if s.queries, err = s.pick(*queries); err != nil {
+			return err
+		}
+		t := table{rows: [][]string{{"without", "× slower", "most", "", "least", ""}}}
+		fmt.Fprintf(out, "\n%s sf %g, threads: %d, how many times as long without a technique, fastest of %d runs\n", s.name, *sf, *threads, *runs)
+		on := openKelpie()
+		if err := s.loadKelpie(on, *sf); err != nil {
+			return err
+		}
+		for _, tech := range techniques {
+			if *only != "" && !strings.Contains(","+*only+",", ","+strings.TrimSuffix(tech.settings, "=off")+",") {
+				continue
+			}
+			g, err := s.gain(tech, on, *sf, *threads, *runs, log)
+			if err != nil {
+				fmt.Fprintf(log, "%s: %v\n", tech.name, err)
+				t.rows = append(t.rows, []string{tech.name, "–", "", "", "", ""})
+				continue
+			}
+			t.rows = append(t.rows, []string{tech.name, number2(g.ratio), g.query, number2(g.most), g.worst, number2(g.least)})
+		}
+		t.print(out, *markdown)
+		debug.FreeOSMemory()
+	}
+	return nil
+}
+
+// gain measures a suite with and without a technique; on has the suite's tables.
+func (s suite) gain(tech technique, on *kelpie, sf float64, threads, runs int, log io.Writer) (gain, error) {
+	off := on.another()
+	if tech.reload {
+		off = openKelpie()
+		defer debug.FreeOSMemory()
+	}
+	if err := off.apply(tech.settings); err != nil {
+		return gain{}, err
+	}
+	if tech.reload {
+		if err := s.loadKelpie(off, sf); err != nil {
+			return gain{}, err
+		}
+	}
+	if err := setThreads(threads, on, off); err != nil {
+		return gain{}, err
+	}
+	g := gain{least: 1e9}
+	var ratios []float64
+	for _, q := range s.queries {
+		r, err := slowdown(q, on, off, runs)
+		if err != nil {
+			return gain{}, fmt.Errorf("%s: %w", q.Name, err)
+		}
+		ratios = append(ratios, r)
+		if r > g.most {
+			g.query, g.most = q.Name, r
+		}
+		if r < g.least {
+			g.worst, g.least = q.Name, r
+		}
+	}
+	g.ratio = geomean(ratios)
+	fmt.Fprintf(log, "%s %s: %s\n", s.name, tech.name, strconv.FormatFloat(g.ratio, 'f', 2, 64))
+	return g, nil
+}
+
+// slowdown is how many times as long off takes as on.
+func slowdown(q gen.Query, on, off *kelpie, runs int) (float64, error) {
+	best := [2]time.Duration{1 << 62, 1 << 62}
+	for range runs + 1 { // the first one warms up
+		for i, k := range []*kelpie{on, off} {
+			start := time.Now()
+			if err := k.drain(q.SQL); err != nil {
+				return 0, err
+			}
+			best[i] = min(best[i], time.Since(start))
+		}
+	}
+	return float64(best[1]) / float64(best[0]), nil
+}
