@@ -19,18 +19,33 @@ type Kernel interface {
 	Free()
 }
 
+// SIMD is a level of vector instructions, of those that this processor has.
+type SIMD = x64.Level
+
+// The levels: SIMDAuto is the best, SIMDOff none.
+const (
+	SIMDAuto   = x64.LevelAuto
+	SIMDOff    = x64.LevelNone
+	SIMDAVX2   = x64.LevelAVX2
+	SIMDAVX512 = x64.LevelAVX512
+)
+
+// ParseSIMD reads a level's name: auto, avx512, avx2 or off.
+func ParseSIMD(name string) (SIMD, bool) { return x64.ParseLevel(name) }
+
 // CompileCPU translates a function to machine code.
-func CompileCPU(f *ir.Func) (Kernel, error) {
-	c, err := x64.Translate(f)
+func CompileCPU(f *ir.Func, simd SIMD) (Kernel, error) {
+	c, err := x64.TranslateWith(f, x64.Options{SIMD: simd})
 	if err != nil {
 		return nil, cpuError(err)
 	}
 	return c, nil
 }
 
-// ListCPU is the machine code of a function as text.
-func ListCPU(f *ir.Func) (string, error) {
-	c, err := x64.TranslateWith(f, x64.Options{Listing: true})
+// ListCPU is the machine code of a function as text, at a level of vector instructions
+// that this processor need not have.
+func ListCPU(f *ir.Func, simd SIMD) (string, error) {
+	c, err := x64.TranslateWith(f, x64.Options{Listing: true, SIMD: simd, Foreign: true})
 	if err != nil {
 		return "", cpuError(err)
 	}

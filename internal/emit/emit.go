@@ -42,6 +42,8 @@ type Request struct {
 	Group *GroupPlan
 	// Merge: the source delivers the sink's own partial groups, to be combined.
 	Merge bool
+	// SIMD: what is for the CPU may use operations on masks of rows.
+	SIMD bool
 	// Count: keep a counter of rows after each operator, for EXPLAIN ANALYZE.
 	Count bool
 	// Verbose: comments tell the operators' expressions, for EXPLAIN.

@@ -93,6 +93,7 @@ func (r *run) target() ir.Target {
 // deviceRequest adds to a request what the device demands.
 func (r *run) deviceRequest(req *emit.Request) {
 	req.Target = r.target()
+	req.SIMD = r.SIMD != device.SIMDOff
 	if r.gpu == nil {
 		return
 	}

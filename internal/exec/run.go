@@ -30,10 +30,11 @@ type Options struct {
 	Listing    bool // keep the generated functions, with comments that say more (EXPLAIN)
 	Progress   func(done, total int64)
 
-	Device string // "" and "cpu": machine code; "simt": the simulated GPU
-	Grid   int    // GPU: blocks per launch, 0: by the rows
-	Block  int    // GPU: threads per block, 0: some
-	NoCPU  bool   // GPU: make lookup tables there, too, as where there is no CPU translator
+	SIMD   device.SIMD // CPU: vector instructions
+	Device string      // "" and "cpu": machine code; "simt": the simulated GPU
+	Grid   int         // GPU: blocks per launch, 0: by the rows
+	Block  int         // GPU: threads per block, 0: some
+	NoCPU  bool        // GPU: make lookup tables there, too, as where there is no CPU translator
 }
 
 // Result is a finished query: its rows, and what is needed to read them. Close gives the
@@ -230,7 +231,7 @@ func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
 	if f.Func.Target == ir.GPU {
 		return device.CompileSimt(f.Func)
 	}
-	k, err := device.CompileCPU(f.Func)
+	k, err := device.CompileCPU(f.Func, r.SIMD)
 	if err != nil {
 		return nil, err
 	}

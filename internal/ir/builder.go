@@ -175,6 +175,32 @@ func (b *Builder) Lea(d Reg, m Mem) {
 }
 func (b *Builder) Prefetch(m Mem) { b.add(Prefetch).M = m }
 
+// Masks of rows.
+func (b *Builder) MaskRange(d Reg, a, low, span Val, m Mem, w int) {
+	in := b.add(MaskRange)
+	in.D, in.A, in.B, in.C, in.M, in.W = d, a, low, span, m, uint8(w)
+}
+func (b *Builder) MaskCmp(d Reg, c Cond, a, add, other Val, otherW int, m Mem, w int) {
+	in := b.add(MaskCmp)
+	in.Cond, in.D, in.A, in.B, in.C, in.C2, in.M, in.W = c, d, a, add, other, K(int64(otherW)), m, uint8(w)
+}
+func (b *Builder) MaskBits(d Reg, a, low, bitmap Val, m Mem, w int) {
+	in := b.add(MaskBits)
+	in.D, in.A, in.B, in.C, in.M, in.W = d, a, low, bitmap, m, uint8(w)
+}
+func (b *Builder) MaskLut(d Reg, a, table Val, entries int, m Mem, w int) {
+	in := b.add(MaskLut)
+	in.D, in.A, in.C, in.C2, in.M, in.W = d, a, table, K(int64(entries)), m, uint8(w)
+}
+func (b *Builder) MaskBytes(d Reg, a, first, second Val, dist int, m Mem) {
+	in := b.add(MaskBytes)
+	in.D, in.A, in.B, in.C, in.C2, in.M = d, a, first, second, K(int64(dist)), m
+}
+func (b *Builder) Pick(d Reg, a, first Val, m Mem) {
+	in := b.add(Pick)
+	in.D, in.A, in.B, in.M = d, a, first, m
+}
+
 // Control flow. If, Else and EndIf bracket; Loop returns the label that
 // Break, Continue, Next and EndLoop take.
 func (b *Builder) If(c Cond, x, y Val) {

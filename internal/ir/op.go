@@ -52,6 +52,7 @@ const (
 	Ctz    // D = trailing zeros of A; 64 for 0
 	Clz    // D = leading zeros of A; 64 for 0
 	Bswap  // D = A with its 8 bytes reversed
+	Blsr   // D = A & (A-1): A without its lowest one (CPU only)
 
 	// Floats: registers of type F64.
 	FMov
@@ -90,6 +91,20 @@ const (
 	FStore   // M = A(F64), W 8, or 4 rounded to single precision
 	Lea      // D = address of M
 	Prefetch // hint that M will be read
+
+	// Masks of rows (CPU only). A mask has one bit for each of 64 rows, bit k for row
+	// k, and an array at M one element of W bytes for each row, x_k. All 64 elements
+	// are readable, whichever rows the mask holds. These operations clear bits: D is
+	// A without the rows for which the condition does not hold. C2 is a constant.
+	MaskRange // ((x_k - B) mod 2^8W) <= (C mod 2^8W), unsigned
+	MaskCmp   // Cond(x_k + B, y_k): y_k is element k, of C2 bytes, of the array at address C; elements extend by zeros to 64 bits. Where both have at most 2 bytes, B is a signed 32-bit number and the sum has 32 bits
+	MaskBits  // bit (x_k - B) mod 2^32 of the bitmap at address C is set; the bitmap is read only for rows of A
+	MaskLut   // byte x_k of the C2 bytes at address C is not 0; x_k < C2 for rows of A. Readable: 64 bytes, and 3 beyond the C2
+	MaskBytes // bytes: the low byte of B is x_k, that of C is x_{k+C2}, 0 <= C2 < 64; 64+C2 bytes are readable
+
+	// Pick stores the numbers B + k of the ones in A, ascending, as 32-bit words from
+	// M on; D is how many. It may write all 64 words, whatever A is (CPU only).
+	Pick
 
 	// Structured control flow. Loops are numbered by Label.
 	If       // if Cond(A,B)

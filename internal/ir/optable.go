@@ -13,6 +13,9 @@ const (
 	fltVal       // F64 register; never an immediate, FConst is there for that
 	fltBits      // immediate, the bits of a float
 	special      // immediate, a SpecialReg
+	size         // immediate, 1, 2, 4 or 8
+	dist         // immediate, 0 to 63
+	count        // immediate, positive
 	anyReg       // register of either type, opened or ended but not assigned
 )
 
@@ -39,6 +42,10 @@ var (
 	floatChoice = [numIn]slot{inA: intVal, inB: intVal, inC: fltVal, inC2: fltVal}
 	constFloat  = [numIn]slot{inA: fltBits}
 	specialName = [numIn]slot{inA: special}
+	threeInts   = [numIn]slot{inA: intVal, inB: intVal, inC: intVal}
+	maskCmp     = [numIn]slot{inA: intVal, inB: intVal, inC: intVal, inC2: size}
+	maskLut     = [numIn]slot{inA: intVal, inC: intVal, inC2: count}
+	maskBytes   = [numIn]slot{inA: intVal, inB: intVal, inC: intVal, inC2: dist}
 )
 
 // condUse says which conditions an operation takes. Where the condition is
@@ -70,6 +77,7 @@ const (
 	intWidths widthUse = 1 | 2 | 4 | 8
 	fltWidths widthUse = 4 | 8
 	onlyEight widthUse = 8
+	upToFour  widthUse = 1 | 2 | 4
 )
 
 // group is who must take part in an operation together.
@@ -137,6 +145,7 @@ var ops = [numOps]opInfo{
 	Ctz:    {name: "ctz", d: intVal, src: oneInt},
 	Clz:    {name: "clz", d: intVal, src: oneInt},
 	Bswap:  {name: "bswap", d: intVal, src: oneInt},
+	Blsr:   {name: "blsr", d: intVal, src: oneInt, only: CPU},
 
 	FMov:     {name: "fmov", d: fltVal, src: oneFloat},
 	FAdd:     {name: "fadd", d: fltVal, src: twoFloats},
@@ -171,6 +180,13 @@ var ops = [numOps]opInfo{
 	FStore:   {name: "fstore", mem: true, src: oneFloat, width: fltWidths},
 	Lea:      {name: "lea", d: intVal, mem: true},
 	Prefetch: {name: "prefetch", mem: true},
+
+	MaskRange: {name: "maskrange", d: intVal, mem: true, src: threeInts, width: intWidths, only: CPU},
+	MaskCmp:   {name: "maskcmp", d: intVal, mem: true, src: maskCmp, width: intWidths, cond: intCond, only: CPU},
+	MaskBits:  {name: "maskbits", d: intVal, mem: true, src: threeInts, width: intWidths, only: CPU},
+	MaskLut:   {name: "masklut", d: intVal, mem: true, src: maskLut, width: upToFour, only: CPU},
+	MaskBytes: {name: "maskbytes", d: intVal, mem: true, src: maskBytes, only: CPU},
+	Pick:      {name: "pick", d: intVal, mem: true, src: twoInts, only: CPU},
 
 	// If takes no Always: translators jump on the negated condition.
 	If:       {name: "if", src: twoInts, cond: intCond, opens: true},

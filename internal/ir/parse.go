@@ -196,11 +196,20 @@ func (c *cursor) mnemonic(in *Instr, word string, closing bool) error {
 		}
 		return nil
 	case info.cond != noCond:
-		i := indexOf(condNames[:], suffix)
-		if i <= int(Always) {
-			return c.errorf("unknown condition %q", suffix)
+		cond, width, both := strings.Cut(suffix, ".")
+		i := indexOf(condNames[:], cond)
+		switch {
+		case i <= int(Always) && info.width != noWidth:
+			return c.width(in, info, suffix) // a broken function: the condition is missing
+		case i <= int(Always):
+			return c.errorf("unknown condition %q", cond)
+		case both && info.width == noWidth:
+			return c.errorf("%s takes no width", name)
 		}
 		in.Cond = Cond(i)
+		if both {
+			return c.width(in, info, width)
+		}
 		return nil
 	case info.width != noWidth:
 		return c.width(in, info, suffix)

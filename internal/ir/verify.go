@@ -134,12 +134,21 @@ func verifyCond(in *Instr, info *opInfo) error {
 
 func verifyVal(f *Func, v Val, kind slot) error {
 	switch {
-	case kind == fltBits || kind == special:
+	case kind >= fltBits && kind <= count:
 		if !v.IsImm() {
 			return fmt.Errorf("%s stands where a constant must be", regText(f, v.R))
 		}
 		if kind == special && (v.Imm < 0 || v.Imm > int64(GridDim)) {
 			return fmt.Errorf("no such special register")
+		}
+		if kind == size && v.Imm != 1 && v.Imm != 2 && v.Imm != 4 && v.Imm != 8 {
+			return fmt.Errorf("%d bytes is not a size of elements", v.Imm)
+		}
+		if kind == dist && (v.Imm < 0 || v.Imm > 63) {
+			return fmt.Errorf("a distance of %d is not from 0 to 63", v.Imm)
+		}
+		if kind == count && v.Imm <= 0 {
+			return fmt.Errorf("%d entries are none", v.Imm)
 		}
 	case !v.IsImm():
 		return verifyReg(f, v.R, kind)

@@ -156,6 +156,8 @@ func (g *randomCode) simple() {
 			g.Special(d, SpecialReg(g.rng.IntN(5)))
 		case g.rng.IntN(2) == 0:
 			g.Load8(d, At(g.reg(), 0))
+		case !g.lanes && g.rng.IntN(2) == 0:
+			g.MaskCmp(d, LT, g.val(), g.val(), g.val(), 4, At(g.reg(), 0), 2)
 		default:
 			g.Op2(Add, d, d.V(), K(1))
 		}

@@ -256,6 +256,11 @@ func TestVerifyStruct(t *testing.T) {
 		{Instr{Op: Load, D: 1, W: 8, M: At(9, 0)}, "there is no register #9"},
 		{Instr{Op: Load, D: 1, W: 8, M: Mem{Space: 2}}, "no such address space"},
 		{Instr{Op: FConst, D: 2, A: Reg(1).V()}, "a#1 stands where a constant must be"},
+		{Instr{Op: MaskCmp, Cond: EQ, D: 1, A: K(1), B: K(1), C: K(1), C2: K(3), W: 8, M: At(0, 0)}, "3 bytes is not a size"},
+		{Instr{Op: MaskCmp, Cond: EQ, D: 1, A: K(1), B: K(1), C: K(1), C2: Reg(1).V(), W: 8, M: At(0, 0)}, "a#1 stands where a constant must be"},
+		{Instr{Op: MaskLut, D: 1, A: K(1), C: K(1), C2: K(0), W: 4, M: At(0, 0)}, "0 entries are none"},
+		{Instr{Op: MaskLut, D: 1, A: K(1), C: K(1), C2: K(1), W: 8, M: At(0, 0)}, "a width of 8 bytes is not possible"},
+		{Instr{Op: MaskBytes, D: 1, A: K(1), B: K(1), C: K(1), C2: K(64), M: At(0, 0)}, "a distance of 64"},
 		{Instr{Op: Set, D: 1, Cond: UGE + 1}, "no such condition"},
 		{Instr{Op: Vreg, D: NoReg}, "there is no register #-1"},
 	} {
@@ -293,8 +298,8 @@ func TestTable(t *testing.T) {
 		if info.group != alone && info.only != GPU {
 			t.Errorf("%s is collective, but a cpu has no lanes", info.name)
 		}
-		if info.cond != noCond && info.width != noWidth {
-			t.Errorf("%s has two suffixes", info.name)
+		if info.cond == jumpCond && info.width != noWidth {
+			t.Errorf("%s: a width cannot stand where a condition may be left out", info.name)
 		}
 	}
 }

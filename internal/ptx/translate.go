@@ -176,6 +176,8 @@ func (t *translator) instr(in *ir.Instr) {
 		t.fail("yield is for the CPU only")
 	case ir.Div128, ir.Rem128:
 		t.fail("division of 128-bit numbers is for the CPU only")
+	case ir.Blsr, ir.MaskRange, ir.MaskCmp, ir.MaskBits, ir.MaskLut, ir.MaskBytes, ir.Pick:
+		t.fail("%s is for the CPU only", in.Op)
 	case ir.If, ir.Else, ir.EndIf, ir.Loop, ir.Next, ir.EndLoop, ir.Break, ir.Continue, ir.Exit:
 		t.control(in)
 	case ir.Load, ir.Store, ir.FLoad, ir.FStore, ir.Lea, ir.Prefetch,

@@ -126,6 +126,10 @@ func TestErrors(t *testing.T) {
 			x := reg(b)
 			b.Op128(ir.Rem128, x, x, x.V(), x.V(), ir.K(3), ir.Val{}, 0)
 		}},
+		{"maskrange is for the CPU only", func(b *ir.Builder) {
+			x := reg(b)
+			b.MaskRange(x, x.V(), ir.K(1), ir.K(2), ir.At(ir.Ctx, 0), 4)
+		}},
 		{"not for the GPU", func(b *ir.Builder) { b.F.Target = ir.CPU }},
 		{"cannot be the name", func(b *ir.Builder) { b.F.Name = "a-b" }},
 		{"more than 49152", func(b *ir.Builder) { b.F.SharedBytes = 1 << 20 }},

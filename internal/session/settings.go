@@ -26,6 +26,7 @@ type Settings struct {
 	Block      int             // GPU: threads per block
 	NoCPU      bool            // GPU: nothing runs as machine code
 	Disabled   map[string]bool // optimizer passes
+	SIMD       device.SIMD     // vector instructions of the CPU
 	Check      bool            // verify plans and generated functions
 	Narrow     bool            // narrow integers in tables made from now on
 	Dict       bool            // dictionaries, likewise
@@ -111,6 +112,9 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.RangeChecks }),
 	technique("semijoin_filters", "drop rows at the scan whose keys no join will find",
 		func(s *Settings) *bool { return &s.Off.SemiJoins }),
+	{"simd", "vector instructions of generated CPU code: auto, avx512, avx2 or off",
+		func(s *Settings) string { return s.SIMD.String() },
+		func(s *Settings, v types.Value) error { return s.setSIMD(v.String()) }},
 	{"threads", "threads per query",
 		func(s *Settings) string { return strconv.Itoa(s.Threads) },
 		func(s *Settings, v types.Value) (err error) { s.Threads, err = intOf(v, 1, 4096); return }},
@@ -223,6 +227,15 @@ func (s *Settings) setDevice(name string) error {
 		return fmt.Errorf("there is no device %q (cpu, simt)", name)
 	}
 	s.Device = name
+	return nil
+}
+
+func (s *Settings) setSIMD(name string) error {
+	l, ok := device.ParseSIMD(strings.ToLower(name))
+	if !ok {
+		return fmt.Errorf("there is no level %q (auto, avx512, avx2, off)", name)
+	}
+	s.SIMD = l
 	return nil
 }
 

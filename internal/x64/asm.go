@@ -28,6 +28,7 @@ type asm struct {
 	negMask int32 // places of masks in the pool, or -1
 	absMask int32
 
+	mask    byte // of the next instruction, see masked
 	listing bool
 }
 
@@ -45,6 +46,7 @@ func (a *asm) reset(listing bool) {
 	a.fix, a.pool, a.poolRef = a.fix[:0], a.pool[:0], a.poolRef[:0]
 	a.negMask, a.absMask = -1, -1
 	a.listing = listing
+	a.mask = 0
 }
 
 // swap changes between the hot and the cold section.
@@ -81,7 +83,7 @@ func (a *asm) insR(i inst, r, v, rm reg, imm int64) {
 	f := &forms[i]
 	start := a.n
 	switch f.shape {
-	case shM, shMI:
+	case shM, shMI, shVM, shVMI:
 		r = reg(f.ext)
 	case shO, shOI:
 		a.insO(f, r, imm)
@@ -91,7 +93,8 @@ func (a *asm) insR(i inst, r, v, rm reg, imm int64) {
 	if f.mk == k8 && rm >= 4 {
 		rex = 0x40
 	}
-	w, sh := f.head(r, v, 0, rm, rex)
+	mask := a.takeMask()
+	w, sh := f.head(r, v, 0, rm, rex, mask)
 	w |= uint64(0xc0|byte(r&7)<<3|byte(rm&7)) << sh
 	sh += 8
 	binary.LittleEndian.PutUint64(a.b[a.n:], w)
@@ -100,7 +103,7 @@ func (a *asm) insR(i inst, r, v, rm reg, imm int64) {
 		a.immediate(f.imm, imm)
 	}
 	if a.listing {
-		a.record(start, f.textR(r, v, rm, imm))
+		a.record(start, maskText(f.textR(r, v, rm, imm), mask))
 	}
 }
 
@@ -109,13 +112,14 @@ func (a *asm) insM(i inst, r, v reg, m mem, imm int64) {
 	f := &forms[i]
 	start := a.n
 	switch f.shape {
-	case shM, shMI:
+	case shM, shMI, shVM, shVMI:
 		r = reg(f.ext)
 	}
+	mask := a.takeMask()
 	var w uint64
 	var sh uint
 	if m.base == rip {
-		w, sh = f.head(r, v, 0, 0, 0)
+		w, sh = f.head(r, v, 0, 0, 0, mask)
 		w |= uint64(byte(r&7)<<3|5) << sh
 		sh += 8
 		binary.LittleEndian.PutUint64(a.b[a.n:], w)
@@ -126,15 +130,18 @@ func (a *asm) insM(i inst, r, v reg, m mem, imm int64) {
 	} else {
 		index := m.index
 		if index == noReg {
-			w, sh = f.head(r, v, 0, m.base, 0)
+			w, sh = f.head(r, v, 0, m.base, 0, mask)
 		} else {
-			w, sh = f.head(r, v, index, m.base, 0)
+			w, sh = f.head(r, v, index, m.base, 0, mask)
 		}
-		mod := byte(0x80)
+		mod, short := byte(0x80), m.disp
+		if f.evex {
+			short = m.disp / f.n
+		}
 		switch {
 		case m.disp == 0 && m.base&7 != rbp:
 			mod = 0
-		case m.disp == int32(int8(m.disp)):
+		case short == int32(int8(short)) && (!f.evex || short*f.n == m.disp):
 			mod = 0x40
 		}
 		if index == noReg && m.base&7 != rsp {
@@ -152,7 +159,7 @@ func (a *asm) insM(i inst, r, v reg, m mem, imm int64) {
 		a.n += int(sh >> 3)
 		switch mod {
 		case 0x40:
-			a.b[a.n] = byte(m.disp)
+			a.b[a.n] = byte(short)
 			a.n++
 		case 0x80:
 			binary.LittleEndian.PutUint32(a.b[a.n:], uint32(m.disp))
@@ -163,14 +170,14 @@ func (a *asm) insM(i inst, r, v reg, m mem, imm int64) {
 		a.immediate(f.imm, imm)
 	}
 	if a.listing {
-		a.record(start, f.textM(r, v, a.memText(m), imm))
+		a.record(start, maskText(f.textM(r, v, a.memText(m, f.indexKind()), imm), mask))
 	}
 }
 
 // insO writes an instruction with its register in the opcode.
 func (a *asm) insO(f *form, r reg, imm int64) {
 	start := a.n
-	w, sh := f.head(0, 0, 0, r, 0)
+	w, sh := f.head(0, 0, 0, r, 0, 0)
 	w += uint64(r&7) << (sh - 8)
 	binary.LittleEndian.PutUint64(a.b[a.n:], w)
 	a.n += int(sh >> 3)
@@ -186,7 +193,7 @@ func (a *asm) insO(f *form, r reg, imm int64) {
 func (a *asm) ins0(i inst) {
 	f := &forms[i]
 	start := a.n
-	w, sh := f.head(0, 0, 0, 0, 0)
+	w, sh := f.head(0, 0, 0, 0, 0, 0)
 	binary.LittleEndian.PutUint64(a.b[a.n:], w)
 	a.n += int(sh >> 3)
 	if a.listing {
@@ -197,14 +204,17 @@ func (a *asm) ins0(i inst) {
 // head packs prefixes and opcode into a word, and says how many bits they take;
 // ModRM and SIB fit behind them. index 0 (rax) stands for none: neither has an
 // extension bit. rex is 0x40 where a byte register exists only with that prefix
-// (spl, bpl, sil, dil), and 0 otherwise.
-func (f *form) head(r, v, index, base reg, rex byte) (w uint64, sh uint) {
+// (spl, bpl, sil, dil), and 0 otherwise. mask is what masked made.
+func (f *form) head(r, v, index, base reg, rex, mask byte) (w uint64, sh uint) {
+	if f.evex {
+		return f.evexHead(r, v, index, base, mask)
+	}
 	rb, xb, bb := byte(r>>3), byte(index>>3), byte(base>>3)
 	if f.vex {
 		if f.noV {
 			v = 0
 		}
-		vb := (^byte(v)&15)<<3 | f.pp
+		vb := (^byte(v)&15)<<3 | f.l<<2 | f.pp
 		if xb|bb|f.w == 0 && f.mp == 1 {
 			return 0xc5 | uint64(rb<<7^0x80|vb)<<8 | uint64(f.op)<<16, 24
 		}
@@ -220,6 +230,38 @@ func (f *form) head(r, v, index, base reg, rex byte) (w uint64, sh uint) {
 		sh += 8
 	}
 	return w | uint64(f.after)<<sh, sh + uint(f.afterBits)
+}
+
+// evexHead is head for EVEX. Registers have a fifth bit: that of a register in the
+// rm field lies where the index's fourth would, that of a vector index where v's would.
+func (f *form) evexHead(r, v, index, base reg, mask byte) (w uint64, sh uint) {
+	if f.noV {
+		v = 0
+	}
+	if f.vsib {
+		v = index & 16
+	}
+	rb, xb, bb := byte(r>>3)&1, byte(index>>3|base>>4)&1, byte(base>>3)&1
+	p0 := (rb<<7 | xb<<6 | bb<<5 | byte(r>>4)<<4) ^ 0xf0 | f.mp
+	p1 := f.w<<7 | (^byte(v)&15)<<3 | 4 | f.pp
+	p2 := mask | f.l<<5 | (^byte(v)&16)>>1
+	return 0x62 | uint64(p0)<<8 | uint64(p1)<<16 | uint64(p2)<<24 | uint64(f.op)<<32, 40
+}
+
+// masked lets the next instruction, an EVEX one, touch only the elements of mask k;
+// the others keep what they hold, or become zero.
+func (a *asm) masked(k reg, zero bool) *asm {
+	a.mask = byte(k)
+	if zero {
+		a.mask |= 0x80
+	}
+	return a
+}
+
+func (a *asm) takeMask() byte {
+	m := a.mask
+	a.mask = 0
+	return m
 }
 
 func (a *asm) immediate(n uint8, v int64) {
@@ -249,6 +291,20 @@ func (a *asm) poolMask(at *int32, bits uint64) mem {
 		a.pool = append(a.pool, bits, bits)
 	}
 	return mem{base: rip, disp: *at}
+}
+
+// poolPair makes a memory operand of 16 bytes that do not straddle cache lines.
+func (a *asm) poolPair(lo, hi uint64) mem {
+	for i := 0; i+1 < min(len(a.pool), 32); i += 2 {
+		if a.pool[i] == lo && a.pool[i+1] == hi {
+			return mem{base: rip, disp: int32(i)}
+		}
+	}
+	if len(a.pool)&1 != 0 {
+		a.pool = append(a.pool, 0)
+	}
+	a.pool = append(a.pool, lo, hi)
+	return mem{base: rip, disp: int32(len(a.pool) - 2)}
 }
 
 func (a *asm) put32(site int32, v int32) {

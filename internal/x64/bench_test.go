@@ -1,6 +1,7 @@
 package x64
 
 import (
+	"fmt"
 	"testing"
 	"unsafe"
 
@@ -78,5 +79,82 @@ func BenchmarkCall(b *testing.B) {
 	w := newWorld()
 	for b.Loop() {
 		c.Call(unsafe.Pointer(&w.mem[0]))
+	}
+}
+
+// BenchmarkMasks is the cost per row of each operation on masks, at each level, over
+// arrays that fit into the first cache.
+func BenchmarkMasks(b *testing.B) {
+	const blocks = 32
+	type bench struct {
+		name string
+		emit func(g *ir.Builder, d, x, tab ir.Reg)
+	}
+	all := ir.K(-1)
+	var benches []bench
+	for _, w := range []int{1, 2, 4, 8} {
+		benches = append(benches,
+			bench{fmt.Sprintf("range%d", w), func(g *ir.Builder, d, x, tab ir.Reg) {
+				g.MaskRange(d, all, ir.K(5), ir.K(50), ir.At(x, 0), w)
+			}},
+			bench{fmt.Sprintf("cmp%d", w), func(g *ir.Builder, d, x, tab ir.Reg) {
+				g.MaskCmp(d, ir.LT, all, ir.K(0), tab.V(), w, ir.At(x, 0), w)
+			}},
+			bench{fmt.Sprintf("cmp%d,add", w), func(g *ir.Builder, d, x, tab ir.Reg) {
+				g.MaskCmp(d, ir.LT, all, ir.K(7), tab.V(), w, ir.At(x, 0), w)
+			}},
+			bench{fmt.Sprintf("bits%d", w), func(g *ir.Builder, d, x, tab ir.Reg) {
+				g.MaskBits(d, all, ir.K(0), tab.V(), ir.At(x, 0), w)
+			}},
+			bench{fmt.Sprintf("bits%d,sparse", w), func(g *ir.Builder, d, x, tab ir.Reg) {
+				g.MaskBits(d, ir.K(1<<20|1<<50), ir.K(0), tab.V(), ir.At(x, 0), w)
+			}})
+		if w < 8 {
+			benches = append(benches, bench{fmt.Sprintf("lut%d", w), func(g *ir.Builder, d, x, tab ir.Reg) {
+				g.MaskLut(d, all, tab.V(), 100, ir.At(x, 0), w)
+			}})
+		}
+	}
+	benches = append(benches, bench{"bytes", func(g *ir.Builder, d, x, tab ir.Reg) {
+		g.MaskBytes(d, all, ir.K(3), ir.K(4), 5, ir.At(x, 0))
+	}})
+	for _, m := range []int64{-1, 0x5555555555555555, 1 << 40, 0x0100010001000100} {
+		benches = append(benches, bench{fmt.Sprintf("pick%x", uint64(m)), func(g *ir.Builder, d, x, tab ir.Reg) {
+			g.Pick(d, ir.K(m), ir.K(7), ir.At(tab, 1024))
+		}})
+	}
+	for _, c := range benches {
+		for _, opt := range simdLevels() {
+			b.Run(c.name+"/"+levelName(opt), func(b *testing.B) {
+				g := ir.NewFunc(c.name, ir.CPU)
+				x, tab, end, d, sum := g.Vreg("x", ir.I64), g.Vreg("tab", ir.I64), g.Vreg("end", ir.I64), g.Vreg("d", ir.I64), g.Vreg("sum", ir.I64)
+				g.Load8(x, ir.At(ir.Ctx, dataAt))
+				g.Load8(tab, ir.At(ir.Ctx, dataAt+8))
+				g.Op2(ir.Add, end, x.V(), ir.K(512*blocks))
+				g.Mov(sum, ir.K(0))
+				l := g.Loop()
+				c.emit(g, d, x, tab)
+				g.Op2(ir.Add, sum, sum.V(), d.V())
+				g.Op2(ir.Add, x, x.V(), ir.K(512))
+				g.EndLoop(l, ir.ULT, x.V(), end.V())
+				g.Store(ir.At(ir.Ctx, dataAt), sum.V(), 8)
+				code, err := TranslateWith(g.F, opt)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer code.Free()
+				w := newWorld()
+				data := make([]byte, 512*(blocks+1)) // elements of all widths below 100
+				for i := range 64 * (blocks + 1) {
+					data[8*i] = byte(i * 7 % 100)
+				}
+				for b.Loop() {
+					w.put(dataAt, int64(uintptr(unsafe.Pointer(&data[0]))))
+					w.put(dataAt+8, int64(uintptr(unsafe.Pointer(&w.mem[512]))))
+					code.Call(unsafe.Pointer(&w.mem[0]))
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(64*blocks), "ns/row")
+			})
+		}
 	}
 }

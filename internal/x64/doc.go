@@ -28,7 +28,8 @@
 //	the other eleven     virtual integer registers
 //	xmm0–xmm11           virtual float registers
 //	xmm12–xmm15          temporaries
-//	[rsp+8] …            240 spill slots, 4 scratch words
+//	zmm16–zmm23, k1–k7   temporaries of the operations on masks of rows, with AVX-512
+//	[rsp+8] …            240 spill slots, 8 scratch words
 //
 // The context block and the save area whose address it holds must lie outside the
 // Go heap or be kept alive by the caller, and must stay where they are.

@@ -17,4 +17,4 @@ func Supported() bool { return canRun && supported }
 var supported = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
 
 // The frame that enter_amd64.s declares is the one that place.go lays out.
-var _ [frameBytes]byte = [1952]byte{}
+var _ [frameBytes]byte = [1984]byte{}

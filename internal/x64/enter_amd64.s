@@ -8,7 +8,7 @@
 // before the call, never during it. ABI0: the wrapper restores R14 and X15, the
 // epilogue restores BP. NO_LOCAL_POINTERS, because the collector may look at this
 // frame when a fault inside has become a panic.
-TEXT ·enter(SB), 0, $1952-24
+TEXT ·enter(SB), 0, $1984-24
 	NO_LOCAL_POINTERS
 	MOVQ code+0(FP), AX
 	MOVQ ctx+8(FP), DI

@@ -19,6 +19,8 @@ const (
 	shO                 // register in the opcode
 	shOI                // register in the opcode, imm
 	shVRMR              // reg, v, rm, xmm register in the high half of an imm8
+	shVM                // v, rm
+	shVMI               // v, rm, imm
 )
 
 // kind is what an operand is: a register file and width.
@@ -29,7 +31,10 @@ const (
 	k32
 	k16
 	k8
-	kX
+	kX // xmm, ymm, zmm: vectors of 16, 32 and 64 bytes
+	kY
+	kZ
+	kK // mask
 )
 
 // form is how one instruction is encoded and written.
@@ -42,14 +47,20 @@ type form struct {
 	ext   byte  // /digit where the reg field extends the opcode
 	w     byte  // REX.W or VEX.W
 	imm   uint8 // bytes of immediate
-	rk    kind  // reg field (and v)
+	rk    kind  // reg field
+	vk    kind  // v, where it is not like the reg field
 	mk    kind  // rm field when a register
 	msz   uint8 // bytes of the rm field when memory; 0: never memory
 	vex   bool
 	lock  bool
+	evex  bool
+	l     byte  // vector length of VEX and EVEX: 0, 1 and 2 for 16, 32 and 64 bytes
+	n     int32 // EVEX: what a displacement of one byte counts
+	vsib  bool  // the index is a vector
+	pred  bool  // the immediate is a predicate and written into the name
 
 	// What follows is worked out by finish.
-	noV                   bool // the VEX form has no v operand
+	noV                   bool // the VEX or EVEX form has no v operand
 	pp                    byte // pfx as VEX writes it
 	before, after         uint32
 	beforeBits, afterBits uint8 // legacy encoding: what stands before and after REX
@@ -57,7 +68,10 @@ type form struct {
 
 // finish derives what the encoder wants to have at hand.
 func (f *form) finish() {
-	f.noV = f.shape == shRM || f.shape == shMR
+	f.noV = f.shape == shRM || f.shape == shMR || f.shape == shRMI || f.shape == shNone
+	if f.vk == k64 {
+		f.vk = f.rk
+	}
 	f.pp = map[byte]byte{0x66: 1, 0xf3: 2, 0xf2: 3}[f.pfx]
 	add := func(w *uint32, n *uint8, b byte) {
 		*w |= uint32(b) << *n
@@ -178,9 +192,9 @@ const (
 	iVMOVQrx
 	iVBLENDVPD
 
-	iSETcc   // 16 rows, by cc
-	iCMOVcc  = iSETcc + 16
-	numForms = iCMOVcc + 16
+	iSETcc  // 16 rows, by cc
+	iCMOVcc = iSETcc + 16
+	iSIMD   = iCMOVcc + 16 // forms_simd.go
 )
 
 // forms is filled once: the rows that differ in a number only are written by a loop.
@@ -199,6 +213,7 @@ func makeForms() (f [numForms]form) {
 		f[iCMOVcc+inst(i)] = form{name: "cmov" + name, shape: shRM, mp: 1, op: 0x40 + byte(i), w: 1, msz: 8}
 	}
 	copy(f[numALU:], table[numALU:])
+	copy(f[iSIMD:], simdTable[iSIMD:])
 	for i := range f {
 		f[i].finish()
 	}

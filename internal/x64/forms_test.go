@@ -26,7 +26,7 @@ type row struct {
 }
 
 func (f *form) fullM(a *asm, r, v reg, m mem, imm int64) string {
-	s := a.memText(m)
+	s := a.memText(m, f.indexKind())
 	if f.name != "lea" {
 		s = sizeNames[f.msz] + " " + s
 	}
@@ -38,6 +38,10 @@ var testImms = map[uint8][]int64{0: {0}, 1: {5, -128}, 2: {0x1234}, 4: {0x123456
 // immsOf avoids what a form's users never write.
 func immsOf(i inst) []int64 {
 	switch f := &forms[i]; {
+	case f.pred:
+		return []int64{predEQ, predLT, predLE, predNE, predGE, predGT}
+	case f.evex || f.mk >= kX && f.imm == 1 && f.shape == shRMI:
+		return []int64{1, 5}
 	case i == iAND32i8 || f.shape == shVRMI || i == iSHL || i == iSHR || i == iSAR:
 		return []int64{5, 9}
 	case f.shape == shVRMR:
@@ -66,21 +70,22 @@ func allRows(few bool) (rows []row) {
 			continue
 		}
 		onlyRM := f.shape == shM || f.shape == shMI || f.shape == shO || f.shape == shOI
-		memOnly := f.lock || i == iXCHG || i == iPREFETCH || i == iLEA || i == iVMOVSDld || i == iVMOVSDst || i == iVMOVSSst
+		memOnly := f.lock || f.vsib || i == iXCHG || i == iPREFETCH || i == iLEA || i == iVMOVSDld || i == iVMOVSDst || i == iVMOVSSst
 		n := 0
-		for r := range reg(16) {
-			for rm := range reg(16) {
+		for r := range regsOf(f, f.rk) {
+			for rm := range regsOf(f, f.mk) {
 				if memOnly || onlyRM && r > 0 || few && (int(r)*7+int(rm)*5+int(i))%83 != 0 {
 					continue
 				}
 				imms := immsOf(i)
 				imm := imms[n%len(imms)]
 				n++
-				v := (r*3 + rm) & 15
+				v := (r*3 + rm) & (regsOf(f, f.vk) - 1)
+				mask := maskOf(f, n)
 				if f.shape == shO || f.shape == shOI {
 					emit(i, f.textR(rm, v, rm, imm), func() { a.insR(i, rm, v, rm, imm) })
 				} else {
-					emit(i, f.textR(r, v, rm, imm), func() { a.insR(i, r, v, rm, imm) })
+					emit(i, maskText(f.textR(r, v, rm, imm), mask), func() { a.mask = mask; a.insR(i, r, v, rm, imm) })
 				}
 			}
 		}
@@ -88,6 +93,9 @@ func allRows(few bool) (rows []row) {
 			continue
 		}
 		disps := []int32{0, 8, 127, 128, -128, -129, 0x123456}
+		if f.evex {
+			disps = append(disps, 64, 127*64, 128*64, -128*64, 48)
+		}
 		for base := range reg(16) {
 			for index := range reg(17) {
 				for k, disp := range disps {
@@ -103,14 +111,50 @@ func allRows(few bool) (rows []row) {
 					imms := immsOf(i)
 					imm := imms[n%len(imms)]
 					n++
-					r := (base*5 + index + reg(k)) & 15
-					v := (r + 3) & 15
-					emit(i, f.fullM(a, r, v, m, imm), func() { a.insM(i, r, v, m, imm) })
+					r := (base*5 + index + reg(k)) & (regsOf(f, f.rk) - 1)
+					v := (r + 3) & (regsOf(f, f.vk) - 1)
+					mask := maskOf(f, n)
+					if f.vsib { // any vector is an index, but not the one that is written
+						if index == 16 {
+							continue
+						}
+						if m.index = (index + reg(k)*16) & 31; m.index == r {
+							continue
+						}
+					}
+					emit(i, maskText(f.fullM(a, r, v, m, imm), mask), func() { a.mask = mask; a.insM(i, r, v, m, imm) })
 				}
 			}
 		}
 	}
 	return rows
+}
+
+// regsOf is how many registers of a kind the form can name.
+func regsOf(f *form, k kind) reg {
+	switch {
+	case k == kK:
+		return 8
+	case k >= kX && f.evex:
+		return 32
+	}
+	return 16
+}
+
+// maskOf is a mask for the n-th row of a form. Gathers must have one; what writes a
+// mask does not know zeroing.
+func maskOf(f *form, n int) byte {
+	k := byte(n % 8)
+	if !f.evex || f.shape == shRM && f.rk == kK {
+		return 0
+	}
+	if f.vsib {
+		return k%7 + 1
+	}
+	if k != 0 && n%3 == 0 && f.rk != kK {
+		k |= 0x80
+	}
+	return k
 }
 
 var (
@@ -176,7 +220,7 @@ func at0(s []string, i int) string {
 func TestFormsX86asm(t *testing.T) {
 	checked := map[inst]bool{}
 	for _, r := range allRows(false) {
-		if f := &forms[r.inst]; f.vex || r.inst == iLZCNT || r.inst == iTZCNT {
+		if f := &forms[r.inst]; f.vex || f.evex || r.inst == iLZCNT || r.inst == iTZCNT {
 			continue
 		}
 		d, err := x86asm.Decode(r.code, 64)

@@ -54,6 +54,7 @@ var opSpecs = []opSpec{
 	{op: ir.Popcnt, name: "Popcnt", in: "i-----", out: "i"},
 	{op: ir.Ctz, name: "Ctz", in: "i-----", out: "i"},
 	{op: ir.Clz, name: "Clz", in: "i-----", out: "i"},
+	{op: ir.Blsr, name: "Blsr", in: "i-----", out: "i"},
 	{op: ir.Bswap, name: "Bswap", in: "i-----", out: "i"},
 	{op: ir.FMov, name: "FMov", in: "f-----", out: "f"},
 	{op: ir.FAdd, name: "FAdd", in: "f-f---", out: "f"},

@@ -20,10 +20,10 @@ const (
 // Spill slots 0 to frameSlots-1 lie in the trampoline's frame, where they are
 // memory operands like any other. The ones beyond live in the context's save area,
 // whose address must be loaded first: they are rare, and slow. Above the slots the
-// frame has scratch words for division (enter_amd64.s must agree).
+// frame has scratch words for division and loops (enter_amd64.s must agree).
 const (
 	frameSlots   = 240
-	scratchWords = 4
+	scratchWords = 8
 	frameBytes   = 8 * (frameSlots + scratchWords)
 )
 
@@ -129,7 +129,7 @@ func (t *translator) placeText(l loc) string {
 	case l < firstSlot:
 		return reg(l - firstXMM).name(kX)
 	case l < firstSlot+frameSlots:
-		return t.memText(slotMem(l))
+		return t.memText(slotMem(l), k64)
 	}
 	return fmt.Sprintf("save area+%d", farDisp(l))
 }

@@ -122,6 +122,8 @@ func (g *generator) block(n int) {
 			g.floating()
 		case k < 62:
 			g.memory()
+		case k < 66:
+			g.masks()
 		default:
 			g.integer()
 		}
@@ -305,13 +307,51 @@ func (g *generator) memory() {
 	g.Clear(x)
 }
 
+// masks writes an operation on a mask of rows. The integers' memory is the array, and
+// the table too.
+func (g *generator) masks() {
+	p := g.Vreg("p", ir.I64)
+	g.Op2(ir.Add, p, ir.Ctx.V(), ir.K(intsAt))
+	d, w := g.target(), 1<<g.r.IntN(3)
+	switch g.r.IntN(7) {
+	case 0:
+		g.Op1(ir.Blsr, d, g.val())
+	case 1:
+		g.MaskRange(d, g.val(), g.val(), g.val(), ir.At(p, 0), w)
+	case 2:
+		add := g.Vreg("add", ir.I64)
+		g.Op2(ir.Sar, add, g.val(), ir.K(34))
+		g.MaskCmp(d, g.cond(), g.val(), add.V(), p.V(), 1<<g.r.IntN(3), ir.At(ir.Ctx, intsAt), w)
+		g.Clear(add)
+	case 3:
+		g.MaskBits(d, g.val(), ir.K(0), p.V(), ir.At(p, g.r.IntN(100)), 1)
+	case 4:
+		g.MaskLut(d, g.val(), p.V(), 256, ir.At(ir.Ctx, intsAt+g.r.IntN(100)), 1)
+	case 5:
+		g.MaskBytes(d, g.val(), g.val(), g.val(), g.r.IntN(64), ir.At(p, g.r.IntN(100)))
+	case 6:
+		n := g.Vreg("n", ir.I64)
+		g.Pick(d, g.val(), g.val(), ir.At(p, 0))
+		g.Mov(n, d.V())
+		l := g.Loop() // what Pick leaves behind its words is not defined
+		g.Break(l, ir.GE, n.V(), ir.K(64))
+		g.Store(ir.AtIndex(p, n, 4, 0), ir.K(0), 4)
+		g.Op2(ir.Add, n, n.V(), ir.K(1))
+		g.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+		g.Clear(n)
+	}
+	g.Clear(p)
+}
+
 // checkProgram translates and runs one random program.
 func checkProgram(t testing.TB, seed uint64) (steps int) {
 	f, floats := newProgram(seed)
 	if err := ir.Verify(f); err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	c, err := Translate(f)
+	levels := simdLevels()
+	opt := levels[seed%uint64(len(levels))]
+	c, err := TranslateWith(f, opt)
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
@@ -326,7 +366,8 @@ func checkProgram(t testing.TB, seed uint64) (steps int) {
 	}
 	steps, err = compareRuns(w, f, c, floats)
 	if err != nil {
-		l, _ := TranslateWith(f, Options{Listing: true})
+		opt.Listing = true
+		l, _ := TranslateWith(f, opt)
 		t.Fatalf("seed %d: %v\n%s", seed, err, l.Listing())
 	}
 	return steps

@@ -36,8 +36,9 @@ var names16 = [16]string{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"}
 var names8 = [16]string{"al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil"}
 
 func (r reg) name(k kind) string {
-	if k == kX {
-		return "xmm" + strconv.Itoa(int(r))
+	switch k {
+	case kX, kY, kZ, kK:
+		return [...]string{"xmm", "ymm", "zmm", "k"}[k-kX] + strconv.Itoa(int(r))
 	}
 	if r < 8 {
 		return [...]*[16]string{&names64, &names32, &names16, &names8}[k][r]
@@ -45,15 +46,35 @@ func (r reg) name(k kind) string {
 	return "r" + strconv.Itoa(int(r)) + [...]string{"", "d", "w", "b"}[k]
 }
 
-var sizeNames = map[uint8]string{1: "byte", 2: "word", 4: "dword", 8: "qword", 16: "xmmword"}
+var sizeNames = map[uint8]string{1: "byte", 2: "word", 4: "dword", 8: "qword", 16: "xmmword", 32: "ymmword", 64: "zmmword"}
 
-func (a *asm) memText(m mem) string {
+// indexKind is what an index register is.
+func (f *form) indexKind() kind {
+	if f.vsib {
+		return f.rk
+	}
+	return k64
+}
+
+// maskText adds the mask to the first operand.
+func maskText(text string, mask byte) string {
+	if mask == 0 {
+		return text
+	}
+	k := "{k" + strconv.Itoa(int(mask&7)) + "}"
+	if mask&0x80 != 0 {
+		k += "{z}"
+	}
+	return strings.Replace(text, ",", k+",", 1)
+}
+
+func (a *asm) memText(m mem, index kind) string {
 	if m.base == rip {
 		return fmt.Sprintf("[const %#x]", a.pool[m.disp])
 	}
 	s := "[" + m.base.name(k64)
 	if m.index != noReg {
-		s += "+" + m.index.name(k64)
+		s += "+" + m.index.name(index)
 		if m.shift > 0 {
 			s += "*" + strconv.Itoa(1<<m.shift)
 		}
@@ -81,14 +102,17 @@ func (f *form) textM(r, v reg, m string, imm int64) string {
 }
 
 func (f *form) text(r, v reg, rm string, imm int64) string {
-	if f.imm > 0 && f.imm < 8 && f.w == 0 && f.shape != shVRMI && f.shape != shVRMR {
+	if f.imm > 0 && f.imm < 8 && f.w == 0 && f.mk < kX {
 		imm &= 1<<(8*f.imm) - 1
 	}
 	name := f.name
 	if f.lock {
 		name = "lock " + name
 	}
-	rn, vn, in := r.name(f.rk), v.name(f.rk), strconv.FormatInt(imm, 10)
+	rn, vn, in := r.name(f.rk), v.name(f.vk), strconv.FormatInt(imm, 10)
+	if f.pred {
+		return "vpcmp" + predNames[imm] + strings.TrimPrefix(name, "vpcmp") + " " + rn + "," + vn + "," + rm
+	}
 	switch f.shape {
 	case shRM:
 		return name + " " + rn + "," + rm
@@ -112,6 +136,10 @@ func (f *form) text(r, v reg, rm string, imm int64) string {
 		return name + " " + rn
 	case shOI:
 		return name + " " + rn + "," + in
+	case shVM:
+		return name + " " + vn + "," + rm
+	case shVMI:
+		return name + " " + vn + "," + rm + "," + in
 	}
 	return name
 }

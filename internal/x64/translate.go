@@ -9,7 +9,10 @@ import (
 
 // Options change how a function is translated.
 type Options struct {
-	Listing bool // keep a listing of the machine code, for EXPLAIN and for tests
+	Listing bool  // keep a listing of the machine code, for EXPLAIN and for tests
+	SIMD    Level // at most; the processor's best is the limit
+	Foreign bool  // the code is to be read, not run: SIMD need not be a level of this processor
+	noVBMI  bool  // for tests: AVX-512 without its byte permutations
 }
 
 // translator holds the state of one translation; it is pooled, with its buffers.
@@ -18,6 +21,9 @@ type translator struct {
 	f     *ir.Func
 	err   error
 	index int // of the instruction being translated
+
+	level Level // of vector instructions
+	vbmi  bool  // AVX-512 with byte permutations
 
 	// Where virtual registers live (place.go).
 	loc      []loc
@@ -52,6 +58,7 @@ type program struct {
 func (t *translator) translate(f *ir.Func, opt Options) (program, error) {
 	t.asm.reset(opt.Listing)
 	t.f, t.err = f, nil
+	t.level, t.vbmi = opt.level()
 	t.resetPlaces(len(f.Regs))
 	t.frames, t.exits, t.nextIf, t.over = t.frames[:0], t.exits[:0], 0, false
 	t.flagsPos = -1
@@ -177,6 +184,10 @@ func (t *translator) instr(in *ir.Instr) {
 		t.count(iLZCNT, in.D, in.A)
 	case ir.Bswap:
 		t.bswap(in.D, in.A)
+	case ir.Blsr:
+		t.blsr(in.D, in.A)
+	case ir.MaskRange, ir.MaskCmp, ir.MaskBits, ir.MaskLut, ir.MaskBytes, ir.Pick:
+		t.rowMask(in)
 
 	case ir.Set:
 		t.set(in)

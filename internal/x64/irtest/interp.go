@@ -88,11 +88,16 @@ func (m *Machine) val(v ir.Val) int64 {
 func (m *Machine) fval(v ir.Val) float64 { return math.Float64frombits(uint64(m.val(v))) }
 
 func (m *Machine) addr(x ir.Mem, n int) []byte {
+	return m.Mem[m.where(x)-m.Base:][:n]
+}
+
+// where is the address of a memory operand.
+func (m *Machine) where(x ir.Mem) uint64 {
 	a := uint64(m.val(x.Base.V())) + uint64(int64(x.Disp))
 	if x.Index != ir.NoReg {
 		a += uint64(m.val(x.Index.V())) * uint64(x.Scale)
 	}
-	return m.Mem[a-m.Base:][:n]
+	return a
 }
 
 func word(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }
@@ -311,6 +316,12 @@ func (m *Machine) compute(in *ir.Instr) (code int32, left bool) {
 		set(int64(bits.LeadingZeros64(uint64(a()))))
 	case ir.Bswap:
 		set(int64(bits.ReverseBytes64(uint64(a()))))
+	case ir.Blsr:
+		set(a() & (a() - 1))
+	case ir.MaskRange, ir.MaskCmp, ir.MaskBits, ir.MaskLut, ir.MaskBytes:
+		set(int64(m.mask(in)))
+	case ir.Pick:
+		set(m.pick(in))
 	case ir.FAdd:
 		fset(fa() + fb())
 	case ir.FSub:
