@@ -1,6 +1,8 @@
 package column
 
 import (
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -21,6 +23,7 @@ type Dict struct {
 	desc  *Mem // cap entries of 16 bytes; grows by copying
 	heap  *Mem
 	used  int // bytes of the heap
+	ranks []uint32
 }
 
 // DictView is a dictionary at a moment: addresses that stay valid while the view is
@@ -87,6 +90,27 @@ func (d *Dict) String(code int) string {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.texts[code]
+}
+
+// Ranks is for each code the number of entries whose strings are smaller. They are kept until
+// the dictionary grows; nobody may change them.
+func (d *Dict) Ranks() []uint32 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.ranks) == len(d.texts) {
+		return d.ranks
+	}
+	codes := make([]uint32, len(d.texts))
+	for i := range codes {
+		codes[i] = uint32(i)
+	}
+	slices.SortFunc(codes, func(a, b uint32) int { return strings.Compare(d.texts[a], d.texts[b]) })
+	ranks := make([]uint32, len(codes))
+	for rank, c := range codes {
+		ranks[c] = uint32(rank)
+	}
+	d.ranks = ranks
+	return ranks
 }
 
 // add gives codes to all of keys, or to none: when they would make the dictionary too

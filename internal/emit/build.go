@@ -101,6 +101,9 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 		e.tupleTogether(e.f.Sink, ir.NoReg, nil, s.Cols)
 		return
 	}
+	if e.TopN {
+		e.dropWorse(s, e.f.Sink)
+	}
 	out := e.newTuple(e.f.Sink.Size)
 	e.storeColumns(out, e.f.Sink, s.Cols, 0)
 	e.b.Clear(out)

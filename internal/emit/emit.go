@@ -44,6 +44,8 @@ type Request struct {
 	Merge bool
 	// SIMD: what is for the CPU may use operations on masks of rows.
 	SIMD bool
+	// TopN: only the first rows by the sink's sort keys are wanted: rows behind the bound are dropped.
+	TopN bool
 	// Count: keep a counter of rows after each operator, for EXPLAIN ANALYZE.
 	Count bool
 	// Verbose: comments tell the operators' expressions, for EXPLAIN.
@@ -142,6 +144,11 @@ const (
 	CtxState   = ir.CtxFree + 64 // ungrouped sink: the one tuple
 	CtxNullKey = ir.CtxFree + 72 // build sink: set to 1 when a key was NULL
 	ctxWords   = ir.CtxFree + 80
+
+	// Top-N sinks have no groups.
+	CtxBound = CtxDir  // a tuple, all that is worse is dropped; 0: none yet
+	CtxTie   = CtxMask // 1: what equals the bound is dropped, too
+	CtxFirst = CtxRoom // the bound's first key, if it is an integer; else one that drops nothing
 )
 
 // YieldGrow asks the executor to make room in the sink, then go on. Error statuses are

@@ -96,6 +96,7 @@ func (e *emitter) scanRow(s *pipe.Table, i ir.Reg) {
 		e.bindLazy(id, func() value { return e.loadColumn(s.Scan, k, i) })
 	}
 	e.scanFilters(s.Filter, e.Filters)
+	e.dropEarly()
 	e.clearDead(0)
 	e.consume(0)
 }

@@ -11,4 +11,6 @@ type Off struct {
 	DirectTables   bool // tables and groups addressed by the key instead of its hash
 	SemiJoins      bool // filters at scans made from the keys of joins
 	MemoryPool     bool // memory of finished queries is used again
+	RadixSort      bool // sorting by packed keys
+	TopN           bool // rows that a LIMIT cuts off are dropped before they are written
 }

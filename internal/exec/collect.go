@@ -16,6 +16,9 @@ type collectSink struct {
 	s       *pipe.Collect
 	tuple   *layout.Tuple
 	workers []*collector
+	sorter  *sorter // where there are keys
+	top     *topN   // only the first rows are wanted
+	inOrder bool    // a worker's morsels come in the order of the rows
 	out     Rows
 }
 
@@ -23,7 +26,7 @@ type collectSink struct {
 type collector struct {
 	buf   buffer
 	marks []mark
-	rows  int64
+	best  *best // top-N
 }
 
 // mark says that pieces from the given one on belong to morsel seq.
@@ -32,11 +35,27 @@ type mark struct {
 	pieces []Piece
 }
 
+func (r *run) newCollect(s *pipe.Collect, tuple *layout.Tuple) *collectSink {
+	c := &collectSink{r: r, s: s, tuple: tuple, workers: make([]*collector, r.Threads), inOrder: true}
+	if len(s.Keys) > 0 {
+		c.sorter = r.newSorter(tuple, s.Keys)
+		c.newTopN()
+	}
+	return c
+}
+
 func (s *collectSink) attach(w *worker) error {
 	c := s.workers[w.id]
 	if c == nil {
 		c = &collector{buf: buffer{mem: s.r.mem, stride: s.tuple.Size}}
 		s.workers[w.id] = c
+	}
+	if s.top != nil {
+		if err := s.top.attach(s, c, w); err != nil {
+			return err
+		}
+	} else if s.sorter != nil {
+		store64(w.ctx+emit.CtxFirst, uint64(s.sorter.keys[0].firstBound(0)))
 	}
 	store64(w.ctx+emit.CtxCur, uint64(c.buf.cur))
 	store64(w.ctx+emit.CtxEnd, uint64(c.buf.end))
@@ -45,7 +64,13 @@ func (s *collectSink) attach(w *worker) error {
 
 func (s *collectSink) grow(w *worker) error {
 	c := s.workers[w.id]
-	if err := c.buf.grow(uintptr(load64(w.ctx + emit.CtxCur))); err != nil {
+	var err error
+	if s.top != nil {
+		err = s.top.grow(s, c, w)
+	} else {
+		err = c.buf.grow(uintptr(load64(w.ctx + emit.CtxCur)))
+	}
+	if err != nil {
 		return err
 	}
 	store64(w.ctx+emit.CtxCur, uint64(c.buf.cur))
@@ -55,28 +80,23 @@ func (s *collectSink) grow(w *worker) error {
 
 func (s *collectSink) morsel(w *worker) error {
 	c := s.workers[w.id]
+	if s.top != nil {
+		s.top.morsel(s, c, w)
+		return nil
+	}
 	c.buf.cut(uintptr(load64(w.ctx + emit.CtxCur)))
-	if len(c.buf.pieces) > 0 {
-		c.marks = append(c.marks, mark{w.seq, c.buf.pieces})
-		var n int64
+	if len(c.buf.pieces) == 0 {
+		return nil
+	}
+	c.marks = append(c.marks, mark{w.seq, c.buf.pieces})
+	if w.j.limit >= 0 {
+		w.j.feed.mu.Lock()
 		for _, p := range c.buf.pieces {
-			n += int64(p.N)
+			w.j.feed.got += int64(p.N)
 		}
-		c.buf.pieces = nil
-		c.rows += n
-		if w.j.limit >= 0 {
-			w.j.feed.mu.Lock()
-			w.j.feed.got += n
-			w.j.feed.mu.Unlock()
-		}
+		w.j.feed.mu.Unlock()
 	}
-	if s.topN() && c.rows >= pruneRows && c.rows/4 >= s.wanted(c.rows) {
-		if err := s.prune(c); err != nil {
-			return err
-		}
-		store64(w.ctx+emit.CtxCur, uint64(c.buf.cur))
-		store64(w.ctx+emit.CtxEnd, uint64(c.buf.end))
-	}
+	c.buf.pieces = nil
 	return nil
 }
 
@@ -85,7 +105,11 @@ func (s *collectSink) detach(*worker) {}
 func (s *collectSink) finish() error {
 	var marks []mark
 	for _, c := range s.workers {
-		if c != nil {
+		switch {
+		case c == nil:
+		case c.best != nil:
+			marks = append(marks, c.best.marks(s)...)
+		default:
 			marks = append(marks, c.marks...)
 		}
 	}

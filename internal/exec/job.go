@@ -60,6 +60,7 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 	}
 	j := &job{r: r, p: p, st: st, seq: int64(p.ID) << 40, limit: -1}
 	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Pipeline: p, Count: r.Count, Verbose: r.Listing, Generic: r.makers[p.Sink] > 1}
+	req.TopN = r.Options.topN(p.Sink) && r.gpu == nil
 	if s := r.sinks[p.Sink]; s != nil {
 		switch s := s.(type) {
 		case *groupSink:
@@ -115,7 +116,7 @@ func (r *run) rowsOf(s pipe.Sink) Rows {
 func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
 	switch s := s.(type) {
 	case *pipe.Collect:
-		return &collectSink{r: r, s: s, tuple: f.Sink, workers: make([]*collector, r.Threads)}
+		return r.newCollect(s, f.Sink)
 	case *pipe.Build:
 		return &buildSink{r: r, s: s, tuple: f.Sink, workers: make([]*buffer, r.Threads)}
 	case *pipe.Aggregate:

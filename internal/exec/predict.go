@@ -75,6 +75,7 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	if s := p.sinks[q.Sink]; s != nil {
 		req.Sink, req.Group = s.tuple, s.group
 	}
+	req.TopN = p.Options.topN(q.Sink) && target == ir.CPU
 	if err := p.source(q, &req); err != nil {
 		out.Err = err
 		return out

@@ -1,63 +1,25 @@
 package exec
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/binary"
-	"math"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
-	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// entry is a tuple being sorted: the first key in a form that orders as a number, and
-// where the tuple is. Most comparisons need no look at the tuple.
-type entry struct {
-	prefix uint64
-	addr   uintptr
-	pos    int64 // position in the input: sorting is stable
-}
-
-// sorter orders tuples by a sink's keys.
+// sorter orders tuples by keys. Tuples that agree on all keys stay in the order in which they come.
 type sorter struct {
-	r        *run
-	keys     []sortKey
-	compared int
+	r     *run
+	keys  []sortKey
+	words []keyWord
+	once  sync.Once // makes words
 }
 
-func (s *collectSink) newSorter() *sorter {
-	return &sorter{r: s.r, keys: sortKeys(s.tuple, s.s.Keys, s.r)}
-}
-
-func (s *sorter) entry(a uintptr, pos int64) entry { return entry{s.keys[0].prefix(a), a, pos} }
-
-func (s *sorter) compare(a, b entry) int {
-	if s.compared++; s.compared&(1<<16-1) == 0 {
-		if err := s.r.canceled(); err != nil {
-			panic(err) // recovered at the door of the room
-		}
-	}
-	if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
-		return c
-	}
-	for i := range s.keys {
-		if c := s.keys[i].compare(a.addr, b.addr); c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(a.pos, b.pos)
-}
-
-// entries is room for n entries in the query's memory.
-func (s *collectSink) entries(n int64) ([]entry, func(), error) {
-	a, err := s.r.mem.room(int(n) * int(unsafe.Sizeof(entry{})))
-	if err != nil {
-		return nil, nil, err
-	}
-	return unsafe.Slice((*entry)(pointer(a)), n)[:0], func() { s.r.mem.free(a) }, nil
+func (r *run) newSorter(t *layout.Tuple, ks []plan.SortKey) *sorter {
+	return &sorter{r: r, keys: sortKeys(t, ks, r)}
 }
 
 // wanted is how many of n rows the result needs.
@@ -68,152 +30,230 @@ func (s *collectSink) wanted(n int64) int64 {
 	return s.s.Limit + s.s.Offset
 }
 
-// sort orders the collected tuples; of those that a limit cuts off none is ordered.
+// sort orders the collected tuples.
 func (s *collectSink) sort() error {
-	n := s.out.Len()
+	n := int(s.out.Len())
 	if n == 0 {
 		return nil
 	}
-	entries, release, err := s.entries(n)
+	es, release, err := s.r.entries(n)
 	if err != nil {
 		return err
 	}
 	defer release()
-	by := s.newSorter()
+	i := 0
 	err = s.out.poll(s.r, func(a uintptr) bool {
-		entries = append(entries, by.entry(a, int64(len(entries))))
+		es[i].addr = a
+		i++
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(entries, by.compare)
-	entries = entries[:s.wanted(n)]
-	mem, err := s.r.mem.room(len(entries) * 8)
+	if err := s.sorter.sort(es); err != nil {
+		return err
+	}
+	es = es[:s.wanted(int64(n))]
+	mem, err := s.r.mem.room(len(es) * 8)
 	if err != nil {
 		return err
 	}
-	out := words(mem, len(entries))
-	for i, e := range entries {
+	out := words(mem, len(es))
+	for i, e := range es {
 		out[i] = uint64(e.addr)
 	}
-	s.out.Pieces = []Piece{{mem, len(entries)}}
+	s.out.Pieces = []Piece{{mem, len(es)}}
 	s.out.Indirect = true
 	return nil
 }
 
-// sortKey compares one field of tuples.
-type sortKey struct {
-	f          *layout.Field
-	desc       bool
-	nullsFirst bool
-	text       func(code uint64) []byte // dictionary fields
+// sort orders entries, of which the addresses are given.
+func (s *sorter) sort(es []entry) error {
+	if s.r.Off.RadixSort || len(es) <= insertionMost {
+		s.compareSort(es, 0)
+		return nil
+	}
+	s.once.Do(func() { s.words = keyWords(s.keys) })
+	if len(s.words) == 0 { // all keys are constants
+		return nil
+	}
+	tmp, release, err := s.r.entries(len(es))
+	if err != nil {
+		return err
+	}
+	defer release()
+	return s.byWord(es, tmp, 0)
 }
 
-func sortKeys(t *layout.Tuple, ks []plan.SortKey, r *run) []sortKey {
-	out := make([]sortKey, len(ks))
-	for i, k := range ks {
-		f := t.Find(int32(k.Col))
-		out[i] = sortKey{f: f, desc: k.Desc, nullsFirst: k.NullsFirst}
-		if f.Desc.Form == layout.Code {
-			view := r.view(f.Desc.Dict)
-			out[i].text = func(code uint64) []byte { return view.Bytes(int(code)) }
+// byWord orders entries that agree on all words before w.
+func (s *sorter) byWord(es, tmp []entry, w int) error {
+	spread := s.r.Threads > 1 && len(es) >= threadsLeast
+	word := &s.words[w]
+	if err := s.each(len(es), spread, func(lo, hi int) error {
+		word.fill(es[lo:hi], s.keys)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := s.r.radixSort(es, tmp, spread); err != nil {
+		return err
+	}
+	if word.text < 0 && w+1 == len(s.words) {
+		return nil
+	}
+	return s.runs(es, tmp, spread, func(es, tmp []entry) error {
+		if word.text >= 0 {
+			return s.byText(es, tmp, w, int(word.bytes), 0)
+		}
+		if len(es) <= insertionMost {
+			s.compareSort(es, 0)
+			return nil
+		}
+		return s.byWord(es, tmp, w+1)
+	})
+}
+
+// textRounds is how often a text's next bytes are looked at before texts are compared as a whole.
+const textRounds = 8
+
+// byText orders entries whose texts agree in their first bytes, as many as depth says, behind the end
+// zeros. What all of them have in common is skipped.
+func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
+	i := s.words[w].text
+	if len(es) <= insertionMost || round == textRounds {
+		s.compareSort(es, i)
+		return nil
+	}
+	k := &s.keys[i]
+	common, shortest, longest := k.common(es, depth)
+	switch {
+	case common == longest && shortest == longest: // all alike
+		if w+1 < len(s.words) {
+			return s.byWord(es, tmp, w+1)
+		}
+		return nil
+	case common == longest: // zeros inside
+		s.compareSort(es, i)
+		return nil
+	}
+	for j := range es {
+		es[j].key = k.chunk(es[j].addr, common)
+	}
+	spread := s.r.Threads > 1 && len(es) >= threadsLeast
+	if err := s.r.radixSort(es, tmp, spread); err != nil {
+		return err
+	}
+	return s.runs(es, tmp, spread, func(es, tmp []entry) error { return s.byText(es, tmp, w, common+8, round+1) })
+}
+
+// common is how many first bytes all texts share (those behind an end count as zeros), which are
+// known to be at least depth, and the lengths of the shortest and the longest.
+func (k *sortKey) common(es []entry, depth int) (n, shortest, longest int) {
+	var first []byte
+	if !k.isNull(es[0].addr) {
+		first = k.bytes(es[0].addr)
+	}
+	n, shortest, longest = len(first), len(first), len(first)
+	for i := range es {
+		var t []byte
+		if !k.isNull(es[i].addr) {
+			t = k.bytes(es[i].addr)
+		}
+		shortest, longest = min(shortest, len(t)), max(longest, len(t))
+		n = min(n, len(t))
+		for d := min(depth, n); d < n; d++ {
+			if t[d] != first[d] {
+				n = d
+				break
+			}
 		}
 	}
-	return out
+	return max(n, min(depth, longest)), shortest, longest
 }
 
-func (k *sortKey) isNull(a uintptr) bool {
-	return k.f.Null >= 0 && load8(a+uintptr(k.f.Null)) != 0
-}
-
-func (k *sortKey) bytes(a uintptr) []byte {
-	w := load64(a + uintptr(k.f.Off))
-	if k.text != nil {
-		return k.text(w)
-	}
-	return bytesAt(uintptr(w), int(load64(a+uintptr(k.f.Off)+8)))
-}
-
-// prefix maps the key to a number: smaller numbers sort first, equal ones need compare.
-func (k *sortKey) prefix(a uintptr) uint64 {
-	if k.isNull(a) {
-		if k.nullsFirst {
-			return 0
+// runs calls f on each stretch of entries with equal keys, and as much of tmp; on all threads if spread.
+func (s *sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) error) error {
+	in := func(es, tmp []entry) error {
+		for lo := 0; lo < len(es); {
+			hi := lo + 1
+			for hi < len(es) && es[hi].key == es[lo].key {
+				hi++
+			}
+			if hi-lo > 1 {
+				if err := f(es[lo:hi], tmp[lo:hi]); err != nil {
+					return err
+				}
+			}
+			lo = hi
 		}
-		return math.MaxUint64
+		return nil
 	}
-	var p uint64
-	w := load64(a + uintptr(k.f.Off))
-	switch k.f.Desc.Form {
-	case layout.I64:
-		p = w ^ 1<<63
-	case layout.I128:
-		p = load64(a+uintptr(k.f.Off)+8) ^ 1<<63
-	case layout.F64:
-		p = orderedFloat(math.Float64frombits(w))
-	case layout.Ivl:
-		m, d, us := int32(int64(w)>>32), int32(uint32(w)), int64(load64(a+uintptr(k.f.Off)+8))
-		p = uint64(types.IntervalKey(m, d, us).Hi) ^ 1<<63
-	default:
-		var b [8]byte
-		copy(b[:], k.bytes(a))
-		p = binary.BigEndian.Uint64(b[:])
+	if !spread {
+		return in(es, tmp)
 	}
-	if k.desc {
-		p = ^p
+	// Stretches for threads end where a run ends; a run that is longer than a stretch is left to all threads.
+	stretch := max(len(es)/(4*s.r.Threads), 1)
+	var cuts [][2]int
+	for lo := 0; lo < len(es); {
+		hi := min(lo+stretch, len(es))
+		for hi < len(es) && es[hi].key == es[hi-1].key {
+			hi++
+		}
+		if es[lo].key == es[hi-1].key {
+			if err := in(es[lo:hi], tmp[lo:hi]); err != nil {
+				return err
+			}
+		} else {
+			cuts = append(cuts, [2]int{lo, hi})
+		}
+		lo = hi
 	}
-	// NULLs have the outermost numbers to themselves only roughly; compare settles ties.
-	return p
+	return s.r.parallel(len(cuts), func(i int) error {
+		lo, hi := cuts[i][0], cuts[i][1]
+		return in(es[lo:hi], tmp[lo:hi])
+	})
 }
 
-// orderedFloat maps floats to numbers in PostgreSQL's order: NaN above all, zeros equal.
-func orderedFloat(f float64) uint64 {
-	if f != f {
-		return math.MaxUint64
+// each calls f on stretches that make up n entries.
+func (s *sorter) each(n int, spread bool, f func(lo, hi int) error) error {
+	if !spread {
+		return f(0, n)
 	}
-	b := math.Float64bits(f + 0)
-	if b>>63 != 0 {
-		return ^b
-	}
-	return b | 1<<63
+	const stretch = 1 << 14
+	return s.r.parallel((n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
 }
 
-func (k *sortKey) compare(a, b uintptr) int {
-	na, nb := k.isNull(a), k.isNull(b)
-	if na || nb {
-		switch {
-		case na && nb:
-			return 0
-		case na == k.nullsFirst:
-			return -1
-		default:
-			return 1
+// compareSort orders entries that agree on the keys before key i by comparing tuples.
+func (s *sorter) compareSort(es []entry, i int) {
+	for j := range es {
+		es[j].key = uint64(j)
+	}
+	compared := 0
+	slices.SortFunc(es, func(a, b entry) int {
+		if compared++; compared&(1<<16-1) == 0 {
+			if err := s.r.canceled(); err != nil {
+				panic(err) // recovered at the door of the room
+			}
+		}
+		if c := s.compareFrom(i, a.addr, b.addr); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.key, b.key)
+	})
+}
+
+// compare orders two tuples by all keys.
+func (s *sorter) compare(a, b uintptr) int { return s.compareFrom(0, a, b) }
+
+// compareFrom orders two tuples by the keys from i on.
+func (s *sorter) compareFrom(i int, a, b uintptr) int {
+	for k := i; k < len(s.keys); k++ {
+		if c := s.keys[k].compare(a, b); c != 0 {
+			return c
 		}
 	}
-	off := uintptr(k.f.Off)
-	var c int
-	switch k.f.Desc.Form {
-	case layout.I64:
-		c = cmp.Compare(int64(load64(a+off)), int64(load64(b+off)))
-	case layout.I128:
-		x := types.Int128{Lo: load64(a + off), Hi: int64(load64(a + off + 8))}
-		y := types.Int128{Lo: load64(b + off), Hi: int64(load64(b + off + 8))}
-		c = x.Cmp(y)
-	case layout.F64:
-		c = cmp.Compare(orderedFloat(math.Float64frombits(load64(a+off))), orderedFloat(math.Float64frombits(load64(b+off))))
-	case layout.Ivl:
-		c = interval(a + off).Cmp(interval(b + off))
-	default:
-		c = bytes.Compare(k.bytes(a), k.bytes(b))
-	}
-	if k.desc {
-		c = -c
-	}
-	return c
+	return 0
 }
 
-func interval(a uintptr) types.Int128 {
-	w := int64(load64(a))
-	return types.IntervalKey(int32(w>>32), int32(uint32(w)), int64(load64(a+8)))
-}
+// addressOf is where bytes outside of the Go heap lie.
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -1,63 +1,239 @@
 package exec
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
 
-// Top-N: a worker never keeps many more tuples than the result needs. Whenever it has
-// collected a few times as many, all but the best are dropped and the rest moves together.
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
 
-// pruneRows is how many tuples a worker collects at least before it looks for the best.
-const pruneRows = 1 << 14
+// Top-N: a worker keeps its tuples in one buffer, a few times as large as the result. Whenever it is full,
+// all but the best are dropped; the worst of these is the bound, and generated code drops rows that are not
+// better before they are written. Workers tell each other their bounds.
 
-// topN reports a sort that wants only its first rows.
-func (s *collectSink) topN() bool { return len(s.s.Keys) > 0 && s.s.Limit >= 0 }
+const (
+	bestRows  = 1 << 11  // tuples of a buffer at least
+	bestTimes = 4        // of the result's rows
+	bestBytes = 32 << 20 // of a buffer at most; results that are larger are sorted as a whole
+)
 
-// prune keeps the best tuples of a worker.
-func (s *collectSink) prune(c *collector) error {
-	entries, release, err := s.entries(c.rows)
+// topN is the part of a collect sink that wants only its first rows.
+type topN struct {
+	rows int // wanted
+	room int // tuples in a worker's buffer
+
+	mu    sync.Mutex
+	bound uintptr // the best of the workers' bounds, 0: none yet
+}
+
+// best is a worker's buffer.
+type best struct {
+	start  uintptr
+	ends   []bestMark // of morsels that are done
+	bound  uintptr    // the tuple by which generated code drops rows, 0: none yet
+	shared bool       // it came from another worker
+}
+
+// bestMark says that the tuples before number end, and not before the last mark's, are of morsel seq.
+type bestMark struct {
+	seq int64
+	end int
+}
+
+// topN reports a sink that wants only its first rows in order.
+func (o *Options) topN(s pipe.Sink) bool {
+	c, ok := s.(*pipe.Collect)
+	if !ok || len(c.Keys) == 0 || c.Limit < 0 || o.Off.TopN {
+		return false
+	}
+	want := c.Limit + c.Offset
+	return want >= 0 && want <= bestBytes/(8*bestTimes)
+}
+
+// newTopN lets the sink keep only the best, if they are not too large.
+func (s *collectSink) newTopN() {
+	if !s.r.Options.topN(s.s) || s.r.gpu != nil {
+		return
+	}
+	want := s.s.Limit + s.s.Offset
+	room := max(int(want)*bestTimes, bestRows)
+	if room*s.tuple.Size <= bestBytes {
+		s.top = &topN{rows: int(want), room: room}
+	}
+}
+
+func (t *topN) attach(s *collectSink, c *collector, w *worker) error {
+	if c.best == nil {
+		a, err := s.r.mem.room(t.room * s.tuple.Size)
+		if err != nil {
+			return err
+		}
+		c.best = &best{start: a}
+		c.buf.cur, c.buf.end = a, a+uintptr(t.room*s.tuple.Size)
+	}
+	c.best.adopt(s, w)
+	return nil
+}
+
+// adopt takes another worker's bound if it is better.
+func (b *best) adopt(s *collectSink, w *worker) {
+	t := s.top
+	t.mu.Lock()
+	if t.bound != 0 && (b.bound == 0 || s.sorter.compare(t.bound, b.bound) < 0) {
+		b.bound, b.shared = t.bound, true
+	}
+	t.mu.Unlock()
+	b.toContext(s, w)
+}
+
+// toContext tells generated code. What equals a worker's own bound comes after as many rows as are
+// wanted; of another's bound that is not known.
+func (b *best) toContext(s *collectSink, w *worker) {
+	store64(w.ctx+emit.CtxBound, uint64(b.bound))
+	tie := uint64(0)
+	if !b.shared && s.inOrder {
+		tie = 1
+	}
+	store64(w.ctx+emit.CtxTie, tie)
+	store64(w.ctx+emit.CtxFirst, uint64(s.sorter.keys[0].firstBound(b.bound)))
+}
+
+// firstBound is the key of a bound as a number by which rows can be dropped; without one, it drops none.
+func (k *sortKey) firstBound(bound uintptr) int64 {
+	switch {
+	case bound != 0 && k.f.Desc.Form == layout.I64 && !k.isNull(bound):
+		return int64(load64(bound + uintptr(k.f.Off)))
+	case k.desc:
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// prune keeps the best tuples of those before cur, and returns where the next goes. The tuples
+// behind the last mark are of morsel seq.
+func (t *topN) prune(s *collectSink, b *best, cur uintptr, seq int64) (uintptr, error) {
+	size := uintptr(s.tuple.Size)
+	n := int((cur - b.start) / size)
+	if n <= t.rows {
+		return cur, nil
+	}
+	es, release, err := s.r.entries(n)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	// In the order of the morsels, so that ties go to the earlier ones.
+	k := 0
+	for _, m := range b.inOrder(n, seq) {
+		for i := m.begin; i < m.end; i++ {
+			es[k].addr = b.start + uintptr(i)*size
+			k++
+		}
+	}
+	if err := s.sorter.sort(es); err != nil {
+		return 0, err
+	}
+	es = es[:t.rows]
+	if t.rows > 0 {
+		if err := t.tell(s, b, es[t.rows-1].addr); err != nil {
+			return 0, err
+		}
+	}
+	// The survivors move down in the order in which they lie.
+	slices.SortFunc(es, func(x, y entry) int { return cmp.Compare(x.addr, y.addr) })
+	m := 0
+	for i, e := range es {
+		for m < len(b.ends) && int((e.addr-b.start)/size) >= b.ends[m].end {
+			b.ends[m].end = i
+			m++
+		}
+		if to := b.start + uintptr(i)*size; to != e.addr {
+			copyTuple(to, e.addr, s.tuple.Size)
+		}
+	}
+	for ; m < len(b.ends); m++ {
+		b.ends[m].end = len(es)
+	}
+	b.ends = slices.CompactFunc(b.ends, func(x, y bestMark) bool { return x.end == y.end }) // nothing is left of the later
+	return b.start + uintptr(len(es))*size, nil
+}
+
+// tell makes the tuple at a the worker's bound, and everybody's if none is better.
+func (t *topN) tell(s *collectSink, b *best, a uintptr) error {
+	if b.bound != 0 && s.sorter.compare(a, b.bound) >= 0 {
+		return nil
+	}
+	mine, err := s.r.mem.alloc(s.tuple.Size)
 	if err != nil {
 		return err
 	}
-	defer release()
-	by := s.newSorter()
-	seqs := make([]int64, 0, len(c.marks)) // where each morsel's tuples begin
-	for _, m := range c.marks {
-		seqs = append(seqs, int64(len(entries)))
-		rows := Rows{Tuple: s.tuple, Pieces: m.pieces}
-		rows.Each(func(a uintptr) bool {
-			entries = append(entries, by.entry(a, int64(len(entries))))
-			return true
-		})
+	copyTuple(mine, a, s.tuple.Size)
+	b.bound, b.shared = mine, false
+	t.mu.Lock()
+	if t.bound == 0 || s.sorter.compare(mine, t.bound) < 0 {
+		t.bound = mine
 	}
-	slices.SortFunc(entries, by.compare)
-	entries = entries[:s.wanted(int64(len(entries)))]
-	// In the order of arrival again, so that what follows is stable, into fresh memory.
-	slices.SortFunc(entries, func(a, b entry) int { return int(a.pos - b.pos) })
-	old := c.buf.chunks
-	c.buf = buffer{mem: s.r.mem, stride: s.tuple.Size}
-	var marks []mark
-	k := 0
-	for _, e := range entries {
-		for k+1 < len(seqs) && seqs[k+1] <= e.pos {
-			k++
-		}
-		if c.buf.cur >= c.buf.end {
-			if err := c.buf.grow(c.buf.cur); err != nil {
-				return err
-			}
-		}
-		copyTuple(c.buf.cur, e.addr, s.tuple.Size)
-		piece := Piece{c.buf.cur, 1}
-		c.buf.cur += uintptr(s.tuple.Size)
-		c.buf.start = c.buf.cur
-		if n := len(marks); n > 0 && marks[n-1].seq == c.marks[k].seq {
-			marks[n-1].pieces = append(marks[n-1].pieces, piece)
-		} else {
-			marks = append(marks, mark{c.marks[k].seq, []Piece{piece}})
-		}
-	}
-	for _, a := range old {
-		s.r.mem.free(a)
-	}
-	c.marks, c.rows = marks, int64(len(entries))
+	t.mu.Unlock()
 	return nil
+}
+
+// stretch is the tuples of one morsel.
+type stretch struct {
+	seq        int64
+	begin, end int
+}
+
+// inOrder lists the morsels whose tuples are in the buffer; those behind the last mark are of morsel seq.
+func (b *best) inOrder(n int, seq int64) []stretch {
+	var out []stretch
+	at := 0
+	for _, m := range append(b.ends[:len(b.ends):len(b.ends)], bestMark{seq, n}) {
+		if m.end > at {
+			out = append(out, stretch{m.seq, at, m.end})
+			at = m.end
+		}
+	}
+	slices.SortStableFunc(out, func(x, y stretch) int { return cmp.Compare(x.seq, y.seq) })
+	return out
+}
+
+// grow makes room.
+func (t *topN) grow(s *collectSink, c *collector, w *worker) error {
+	cur, err := t.prune(s, c.best, c.buf.end, w.seq)
+	if err != nil {
+		return err
+	}
+	c.buf.cur = cur
+	c.best.toContext(s, w)
+	return nil
+}
+
+// morsel ends a morsel at cur.
+func (t *topN) morsel(s *collectSink, c *collector, w *worker) {
+	c.buf.cur = uintptr(load64(w.ctx + emit.CtxCur))
+	b := c.best
+	end := int((c.buf.cur - b.start) / uintptr(s.tuple.Size))
+	if n := len(b.ends); end > 0 && (n == 0 || b.ends[n-1].end < end) {
+		b.ends = append(b.ends, bestMark{w.seq, end})
+	}
+	b.adopt(s, w)
+}
+
+// marks are the buffer's tuples by morsel, for the end.
+func (b *best) marks(s *collectSink) []mark {
+	var out []mark
+	size := uintptr(s.tuple.Size)
+	at := 0
+	for _, m := range b.ends {
+		if m.end == at {
+			continue
+		}
+		out = append(out, mark{m.seq, []Piece{{b.start + uintptr(at)*size, m.end - at}}})
+		at = m.end
+	}
+	return out
 }

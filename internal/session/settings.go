@@ -108,6 +108,8 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.PostProjection }),
 	technique("prefetch", "fetch what later rows will need",
 		func(s *Settings) *bool { return &s.Off.Prefetch }),
+	technique("radix_sort", "sort by keys packed into words, digit by digit",
+		func(s *Settings) *bool { return &s.Off.RadixSort }),
 	technique("range_checks", "leave out the checks that statistics show to be needless",
 		func(s *Settings) *bool { return &s.Off.RangeChecks }),
 	technique("semijoin_filters", "drop rows at the scan whose keys no join will find",
@@ -118,6 +120,8 @@ var settings = []setting{
 	{"threads", "threads per query",
 		func(s *Settings) string { return strconv.Itoa(s.Threads) },
 		func(s *Settings, v types.Value) (err error) { s.Threads, err = intOf(v, 1, 4096); return }},
+	technique("topn_filter", "drop rows early that a LIMIT behind ORDER BY cuts off",
+		func(s *Settings) *bool { return &s.Off.TopN }),
 }
 
 // technique is a setting that leaves a way of making code fast out.

@@ -1,0 +1,332 @@
+package exec
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"math/bits"
+
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Sort keys become numbers that order as they do, packed into words of 64 bits: a date takes 12 bits,
+// a dictionary's text the bits of its rank. Often one word holds all keys, and then tuples are never
+// compared. Texts without dictionary have a word that holds their first bytes only.
+
+// sortKey is one key of a sort.
+type sortKey struct {
+	f          *layout.Field
+	desc       bool
+	nullsFirst bool
+	text       func(code uint64) []byte // dictionary fields
+}
+
+func sortKeys(t *layout.Tuple, ks []plan.SortKey, r *run) []sortKey {
+	out := make([]sortKey, len(ks))
+	for i, k := range ks {
+		f := t.Find(int32(k.Col))
+		out[i] = sortKey{f: f, desc: k.Desc, nullsFirst: k.NullsFirst}
+		if f.Desc.Form == layout.Code {
+			view := r.view(f.Desc.Dict)
+			out[i].text = func(code uint64) []byte { return view.Bytes(int(code)) }
+		}
+	}
+	return out
+}
+
+// keyWord is what is packed into one word of the sort: parts, the most significant first, and
+// where text is set the first bytes of that key behind them.
+type keyWord struct {
+	parts []keyPart
+	text  int  // number of a key; -1: the word is all parts
+	bytes uint // of text that the word holds
+}
+
+// keyPart is a key, or a piece of one, as a number below 1<<bits.
+type keyPart struct {
+	kind  partKind
+	bits  uint
+	off   uintptr
+	null  uintptr // of the NULL byte; 0: none
+	flip  bool    // descending: max - number
+	base  uint64  // the smallest value
+	max   uint64  // the largest number of what is not NULL, after base is taken away
+	first bool    // NULL is 0 and others begin at 1; else NULL is max+1
+	ranks []uint32
+}
+
+type partKind uint8
+
+const (
+	intPart      partKind = iota // a word less base
+	rankPart                     // the rank of a dictionary's code
+	floatPart                    // a float
+	nullPart                     // whether it is NULL
+	spanHi                       // an interval's length, high word
+	spanLo                       // … and low word
+	smallestBits = 24            // bits left in a word that are worth filling with a text's first bytes
+)
+
+// keyWords packs keys.
+func keyWords(keys []sortKey) []keyWord {
+	b := &packer{}
+	for i := range keys {
+		b.key(i, &keys[i])
+	}
+	return b.words
+}
+
+type packer struct {
+	words []keyWord
+	free  uint // bits of the last word
+}
+
+func (b *packer) add(p keyPart) {
+	if p.bits == 0 {
+		return
+	}
+	if p.bits > b.free {
+		b.words = append(b.words, keyWord{text: -1})
+		b.free = 64
+	}
+	w := &b.words[len(b.words)-1]
+	w.parts = append(w.parts, p)
+	b.free -= p.bits
+}
+
+func (b *packer) key(i int, k *sortKey) {
+	f := k.f
+	p := keyPart{off: uintptr(f.Off), flip: k.desc, first: k.nullsFirst}
+	if f.Null >= 0 {
+		p.null = uintptr(f.Null)
+	}
+	nullBit := func() {
+		if f.Null >= 0 {
+			b.add(keyPart{kind: nullPart, bits: 1, null: p.null, first: k.nullsFirst})
+		}
+	}
+	whole := func(kind partKind, off uintptr, base uint64) { // a word of its own
+		b.add(keyPart{kind: kind, bits: 64, off: off, null: p.null, flip: k.desc, base: base, max: math.MaxUint64})
+	}
+	switch f.Desc.Form {
+	case layout.I64, layout.I128:
+		if span, ok := narrow(f.Desc.Range); ok {
+			p.base, p.max = f.Desc.Range.Lo.Lo, span
+			b.bounded(p)
+			return
+		}
+		nullBit()
+		const sign = 1 << 63
+		if f.Desc.Form == layout.I64 {
+			whole(intPart, p.off, sign)
+		} else {
+			whole(intPart, p.off+8, sign)
+			whole(intPart, p.off, 0)
+		}
+	case layout.F64:
+		nullBit()
+		whole(floatPart, p.off, 0)
+	case layout.Ivl:
+		nullBit()
+		whole(spanHi, p.off, 0)
+		whole(spanLo, p.off, 0)
+	case layout.Code:
+		p.kind, p.ranks = rankPart, f.Desc.Dict.Ranks()
+		p.max = uint64(max(len(p.ranks)-1, 0))
+		b.bounded(p)
+	default:
+		nullBit()
+		if b.free < smallestBits {
+			b.words = append(b.words, keyWord{})
+			b.free = 64
+		}
+		w := &b.words[len(b.words)-1]
+		w.text, w.bytes = i, b.free/8
+		b.free = 0 // what follows decides only between texts that are equal
+	}
+}
+
+// bounded adds a part with numbers up to p.max, and one more for NULL.
+func (b *packer) bounded(p keyPart) {
+	top := p.max
+	if p.null != 0 {
+		top++
+	}
+	p.bits = uint(bits.Len64(top))
+	b.add(p)
+}
+
+// narrow reports a range of less than 63 bits, and its largest value less its smallest.
+func narrow(r layout.Range) (span uint64, ok bool) {
+	if !r.Known || r.Lo.Cmp(r.Hi) > 0 {
+		return 0, false
+	}
+	d, ok := r.Hi.SubOK(r.Lo)
+	return d.Lo, ok && d.Hi == 0 && d.Lo < 1<<62
+}
+
+// number is the part's value for the tuple at a.
+func (p *keyPart) number(a uintptr) uint64 {
+	if p.null != 0 && load8(a+p.null) != 0 {
+		switch {
+		case p.first:
+			return 0
+		case p.kind == nullPart:
+			return 1
+		case p.bits == 64: // a nullPart came before
+			return 0
+		}
+		return p.max + 1
+	}
+	var x uint64
+	switch p.kind {
+	case intPart:
+		x = load64(a+p.off) - p.base
+	case rankPart:
+		x = uint64(p.ranks[load64(a+p.off)])
+	case floatPart:
+		x = orderedFloat(math.Float64frombits(load64(a + p.off)))
+	case nullPart:
+		if p.first {
+			return 1
+		}
+		return 0
+	case spanHi:
+		x = uint64(interval(a+p.off).Hi) ^ 1<<63
+	case spanLo:
+		x = interval(a + p.off).Lo
+	}
+	if p.flip {
+		x = p.max - x
+	}
+	if p.first && p.null != 0 && p.bits < 64 {
+		x++
+	}
+	return x
+}
+
+// shiftIn appends the part's number to the keys of all entries.
+func (p *keyPart) shiftIn(es []entry) {
+	s := p.bits & 63 // a word of its own has nothing before it
+	switch {
+	case p.kind == intPart && p.null == 0 && !p.flip:
+		for i := range es {
+			e := &es[i]
+			e.key = e.key<<s | (load64(e.addr+p.off) - p.base)
+		}
+	case p.kind == intPart && p.null == 0:
+		for i := range es {
+			e := &es[i]
+			e.key = e.key<<s | (p.max - (load64(e.addr+p.off) - p.base))
+		}
+	default:
+		for i := range es {
+			e := &es[i]
+			e.key = e.key<<s | p.number(e.addr)
+		}
+	}
+}
+
+// fill computes the word for all entries; of a text, from byte depth on.
+func (w *keyWord) fill(es []entry, keys []sortKey) {
+	const step = 1 << 10 // tuples that stay in the cache from part to part
+	for lo := 0; lo < len(es); lo += step {
+		part := es[lo:min(lo+step, len(es))]
+		for i := range part {
+			part[i].key = 0
+		}
+		for i := range w.parts {
+			w.parts[i].shiftIn(part)
+		}
+		if w.text >= 0 {
+			k, s := &keys[w.text], 8*w.bytes
+			for i := range part {
+				e := &part[i]
+				e.key = e.key<<(s&63) | k.chunk(e.addr, 0)>>(64-s)
+			}
+		}
+	}
+}
+
+// chunk is the 8 bytes of a text from depth on as a number; NULL and what is behind the end are zeros.
+func (k *sortKey) chunk(a uintptr, depth int) uint64 {
+	var x uint64
+	if !k.isNull(a) {
+		if t := k.bytes(a); len(t) > depth {
+			x = bits.ReverseBytes64(load64(addressOf(t) + uintptr(depth))) // texts can be read by words
+			if n := len(t) - depth; n < 8 {
+				x &^= math.MaxUint64 >> (8 * n)
+			}
+		}
+	}
+	if k.desc {
+		x = ^x
+	}
+	return x
+}
+
+func (k *sortKey) isNull(a uintptr) bool {
+	return k.f.Null >= 0 && load8(a+uintptr(k.f.Null)) != 0
+}
+
+func (k *sortKey) bytes(a uintptr) []byte {
+	w := load64(a + uintptr(k.f.Off))
+	if k.text != nil {
+		return k.text(w)
+	}
+	return bytesAt(uintptr(w), int(load64(a+uintptr(k.f.Off)+8)))
+}
+
+// orderedFloat maps floats to numbers in PostgreSQL's order: NaN above all, zeros equal.
+func orderedFloat(f float64) uint64 {
+	if f != f {
+		return math.MaxUint64
+	}
+	b := math.Float64bits(f + 0)
+	if b>>63 != 0 {
+		return ^b
+	}
+	return b | 1<<63
+}
+
+// compare orders two tuples by the key.
+func (k *sortKey) compare(a, b uintptr) int {
+	na, nb := k.isNull(a), k.isNull(b)
+	if na || nb {
+		switch {
+		case na && nb:
+			return 0
+		case na == k.nullsFirst:
+			return -1
+		default:
+			return 1
+		}
+	}
+	off := uintptr(k.f.Off)
+	var c int
+	switch k.f.Desc.Form {
+	case layout.I64:
+		c = cmp.Compare(int64(load64(a+off)), int64(load64(b+off)))
+	case layout.I128:
+		x := types.Int128{Lo: load64(a + off), Hi: int64(load64(a + off + 8))}
+		y := types.Int128{Lo: load64(b + off), Hi: int64(load64(b + off + 8))}
+		c = x.Cmp(y)
+	case layout.F64:
+		c = cmp.Compare(orderedFloat(math.Float64frombits(load64(a+off))), orderedFloat(math.Float64frombits(load64(b+off))))
+	case layout.Ivl:
+		c = interval(a + off).Cmp(interval(b + off))
+	default:
+		c = bytes.Compare(k.bytes(a), k.bytes(b))
+	}
+	if k.desc {
+		c = -c
+	}
+	return c
+}
+
+func interval(a uintptr) types.Int128 {
+	w := int64(load64(a))
+	return types.IntervalKey(int32(w>>32), int32(uint32(w)), int64(load64(a+8)))
+}
