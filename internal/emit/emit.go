@@ -42,8 +42,9 @@ type Request struct {
 	Group *GroupPlan
 	// Merge: the source delivers the sink's own partial groups, to be combined.
 	Merge bool
-	// SIMD: what is for the CPU may use operations on masks of rows.
-	SIMD bool
+	// SIMD: what is for the CPU may use operations on masks of rows; Gather: also those that look each row's
+	// value up in memory, which only the newest processors do well.
+	SIMD, Gather bool
 	// TopN: only the first rows by the sink's sort keys are wanted: rows behind the bound are dropped.
 	TopN bool
 	// Count: keep a counter of rows after each operator, for EXPLAIN ANALYZE.
@@ -68,6 +69,8 @@ type ScanFilter struct {
 	Bits  uint8   // Bloom: log2 of the number of 64-bit words
 	Share float64 // of the column's values that pass, as far as known
 	Index int     // of its Word
+	Build *pipe.Build
+	Key   int // of Build, whose values make the set
 }
 
 // FilterKind is how a semi-join filter stores its set.

@@ -121,7 +121,7 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
 		target = e.Target
 	}
 	sub := &emitter{
-		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Verbose: e.Verbose, Off: e.Off},
+		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather},
 		b:       ir.NewFunc(e.Name+"_lut", target),
 		f:       &Fragment{},
 		ctx:     ctxWords,

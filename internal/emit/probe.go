@@ -21,6 +21,12 @@ func (e *emitter) probeOp(op *pipe.Probe, i int) {
 		}
 		return fmt.Sprintf("%d: %s", op.Build.ID, strings.Join(list, " and "))
 	})
+	if e.proven(op, i) {
+		e.detail("the semi-join filter has seen to it", func(plan.Names) string { return "" })
+		e.clearDead(i + 1)
+		e.consume(i + 1)
+		return
+	}
 	pr := &probe{op: op, t: t, i: i}
 	e.probeKeys(pr)
 	switch op.Kind {
@@ -31,6 +37,38 @@ func (e *emitter) probeOp(op *pipe.Probe, i int) {
 	default:
 		e.probeOuter(pr)
 	}
+}
+
+// proven reports a probe that cannot tell anything new: an exact filter at the scan let only rows pass
+// that have a match, and nothing of the match is wanted.
+func (e *emitter) proven(op *pipe.Probe, i int) bool {
+	if len(op.Keys) != 1 || len(op.On) > 0 || op.SetFlag {
+		return false
+	}
+	switch op.Kind {
+	case pipe.ProbeSemi:
+	case pipe.ProbeInner:
+		if !e.Tables[op.Build].Kind.Unique() {
+			return false
+		}
+		for _, f := range e.Tables[op.Build].Tuple.Fields {
+			if e.live[i+1].Has(plan.ColID(f.ID)) {
+				return false
+			}
+		}
+	default:
+		return false
+	}
+	ref, ok := op.Keys[0].(*plan.Ref)
+	if !ok {
+		return false
+	}
+	for _, f := range e.Filters {
+		if f.Build == op.Build && f.Key == 0 && f.Col == ref.ID && f.Kind == Bitmap {
+			return true
+		}
+	}
+	return false
 }
 
 // probe is the state of one probe's emission.

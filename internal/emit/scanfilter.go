@@ -103,19 +103,7 @@ func (e *emitter) addRange(ranges *[]*rangeTest, x plan.Expr) bool {
 	if v == math.MinInt64 || v == math.MaxInt64 {
 		return false
 	}
-	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
-	switch op {
-	case plan.Eq:
-		lo, hi = v, v
-	case plan.Lt:
-		hi = v - 1
-	case plan.Le:
-		hi = v
-	case plan.Gt:
-		lo = v + 1
-	case plan.Ge:
-		lo = v
-	}
+	lo, hi := literalRange(op, v)
 	var t *rangeTest
 	for _, r := range *ranges {
 		if r.col == id {
@@ -129,10 +117,7 @@ func (e *emitter) addRange(ranges *[]*rangeTest, x plan.Expr) bool {
 	}
 	t.preds = append(t.preds, x)
 	t.lo, t.hi = max(t.lo, lo), min(t.hi, hi)
-	t.share = 0
-	if t.lo <= t.hi {
-		t.share = (float64(t.hi) - float64(t.lo) + 1) / (float64(last) - float64(first) + 1)
-	}
+	t.share = rangeShare(d.Range, t.lo, t.hi)
 	return true
 }
 

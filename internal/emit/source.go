@@ -15,7 +15,11 @@ func (e *emitter) source() {
 	switch s := e.Pipeline.Source.(type) {
 	case *pipe.Table:
 		e.b.Comment("scan " + s.Scan.Table.Name)
-		e.rows(func(i ir.Reg) { e.scanRow(s, i) })
+		if f := e.front(s); f != nil {
+			e.frontLoop(f, func(i ir.Reg) { e.scanRow(s, i, f.rest, f.filters) })
+			return
+		}
+		e.rows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) })
 	case *pipe.Buffer:
 		e.b.Comment("scan tuples")
 		e.rows(func(i ir.Reg) { e.tupleRow(s, i) })
@@ -37,11 +41,7 @@ func (e *emitter) rows(body func(i ir.Reg)) {
 	i, n := e.int("row"), e.int("end")
 	e.b.Load8(i, ir.At(ir.Ctx, CtxLo))
 	e.b.Load8(n, ir.At(ir.Ctx, CtxHi))
-	e.fuel = ir.NoReg
-	if e.fansOut() {
-		e.fuel = e.int("fuel")
-		e.b.Mov(e.fuel, ir.K(tickEvery))
-	}
+	e.openFuel()
 	l := e.b.Loop()
 	e.skipTo = l
 	e.block(func() { body(i) })
@@ -49,6 +49,19 @@ func (e *emitter) rows(body func(i ir.Reg)) {
 	e.b.Op2(ir.Add, i, i.V(), ir.K(1))
 	e.b.EndLoop(l, ir.LT, i.V(), n.V())
 	e.b.Clear(i, n)
+	e.closeFuel()
+}
+
+// openFuel begins to count matches, where a row may have many.
+func (e *emitter) openFuel() {
+	e.fuel = ir.NoReg
+	if e.fansOut() {
+		e.fuel = e.int("fuel")
+		e.b.Mov(e.fuel, ir.K(tickEvery))
+	}
+}
+
+func (e *emitter) closeFuel() {
 	if e.fuel != ir.NoReg {
 		e.b.Clear(e.fuel)
 	}
@@ -91,11 +104,12 @@ func (e *emitter) skip(c ir.Cond, x, y ir.Val) {
 	e.b.Continue(e.skipTo, c, x, y)
 }
 
-func (e *emitter) scanRow(s *pipe.Table, i ir.Reg) {
+// scanRow emits the body of a scan: what the tests let pass goes to the first operator.
+func (e *emitter) scanRow(s *pipe.Table, i ir.Reg, preds []plan.Expr, filters []ScanFilter) {
 	for k, id := range s.Scan.Cols {
 		e.bindLazy(id, func() value { return e.loadColumn(s.Scan, k, i) })
 	}
-	e.scanFilters(s.Filter, e.Filters)
+	e.scanFilters(preds, filters)
 	e.dropEarly()
 	e.clearDead(0)
 	e.consume(0)

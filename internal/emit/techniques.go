@@ -1,9 +1,8 @@
 package emit
 
 // Off names the techniques that are left out. Nobody needs that but those who want to see what each
-// one brings: results are the same. The zero value leaves nothing out.
+// one brings: results are the same. The zero value leaves nothing out. (Request.SIMD is one more.)
 type Off struct {
-	SIMD           bool // filters of a scan on 64 rows at a time
 	BranchFree     bool // doubtful tests without branches
 	Prefetch       bool // looking ahead of the row at hand
 	PostProjection bool // columns are read where they are needed, not at the scan

@@ -90,10 +90,16 @@ func (r *run) target() ir.Target {
 	return ir.CPU
 }
 
+// vectors says which vector instructions the CPU may use.
+func (o *Options) vectors(req *emit.Request) {
+	level := o.SIMD.Best()
+	req.SIMD, req.Gather = level != device.SIMDOff, level == device.SIMDAVX512
+}
+
 // deviceRequest adds to a request what the device demands.
 func (r *run) deviceRequest(req *emit.Request) {
 	req.Target = r.target()
-	req.SIMD = r.SIMD != device.SIMDOff
+	r.vectors(req)
 	if r.gpu == nil {
 		return
 	}

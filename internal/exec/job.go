@@ -243,7 +243,7 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := r.mem.alloc(l.Len + 8)
+	out, err := r.mem.alloc(max(l.Len, 64) + 8) // vector code reads whole words
 	if err != nil {
 		return 0, err
 	}

@@ -72,6 +72,7 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	out := Listing{Pipeline: q}
 	req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Target: ir.CPU, Tables: p.tables,
 		Count: p.Count, Verbose: true, Off: p.Off, Generic: p.makers[q.Sink] > 1}
+	p.vectors(&req)
 	if s := p.sinks[q.Sink]; s != nil {
 		req.Sink, req.Group = s.tuple, s.group
 	}
@@ -183,7 +184,8 @@ func (p *predictor) filters(t *pipe.Table, req *emit.Request) {
 		if span := f.Desc.Range.Span(maxBitmap * 8); span > 0 {
 			k.kind, k.bits, k.count = emit.Bitmap, 0, min(k.count, span)
 		}
-		sf := emit.ScanFilter{Col: rd.Col, Range: k.rng, Kind: k.kind, Bits: k.bits, Index: len(req.Filters)}
+		sf := emit.ScanFilter{Col: rd.Col, Range: k.rng, Kind: k.kind, Bits: k.bits, Index: len(req.Filters),
+			Build: rd.Build, Key: rd.Key}
 		if sf.Share = k.share(t.Scan, rd.Col); sf.Share > 0.8 {
 			continue
 		}

@@ -139,7 +139,8 @@ func (j *job) scanFilters(t *pipe.Table, req *emit.Request) error {
 		if err != nil {
 			return err
 		}
-		sf := emit.ScanFilter{Col: rd.Col, Range: kf.rng, Kind: kf.kind, Bits: kf.bits, Index: len(j.filters)}
+		sf := emit.ScanFilter{Col: rd.Col, Range: kf.rng, Kind: kf.kind, Bits: kf.bits, Index: len(j.filters),
+			Build: rd.Build, Key: rd.Key}
 		if sf.Share = kf.share(t.Scan, rd.Col); sf.Share > 0.8 {
 			continue
 		}

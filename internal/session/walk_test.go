@@ -104,6 +104,7 @@ func sections(t *testing.T, file string) []section {
 func walk(t *testing.T, setup, sql string) []section {
 	ctx := context.Background()
 	s := New(NewDB())
+	s.Configure(func(x *Settings) { x.SIMD = device.SIMDAVX2 }) // which every processor has that runs generated code
 	s.Configure(func(x *Settings) { x.Check, x.Threads = true, 1 })
 	fail := func(err error) {
 		t.Helper()

@@ -32,6 +32,14 @@ var levelNames = [...]string{"auto", "off", "avx2", "avx512"}
 
 func (l Level) String() string { return levelNames[l] }
 
+// Best is the level that l means on this processor.
+func (l Level) Best() Level {
+	if best := SIMD(); l == LevelAuto || l > best {
+		return best
+	}
+	return l
+}
+
 // ParseLevel reads what String writes.
 func ParseLevel(s string) (Level, bool) {
 	for l, name := range levelNames {

@@ -1,0 +1,231 @@
+package emit
+
+import (
+	"sort"
+
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// A filtered scan on the CPU has a front. It tests 64 rows at a time with vector instructions, without any
+// branch on what the rows hold, and writes the numbers of those that pass to a short list; then the body
+// runs over the list, row by row, and neither guesses wrong nor reads what it does not need. Both take
+// turns on stretches short enough that what the front has read is still in the first-level cache.
+
+// frontRows is the length of such a stretch.
+const frontRows = 1024
+
+// fewestRows is the size of tables for which the front's code is worth the time to make it.
+const fewestRows = 512
+
+// worthFront is the share of passing rows up to which a front pays: branches that nearly always go one way
+// cost less than a list.
+const worthFront = 0.9
+
+// fewRows is the share of passing rows from which on the body looks rows up in memory sooner than the front,
+// which does so for all 64 at a time.
+const fewRows = 0.08
+
+// front is the tests of a scan that work on masks, and those that do not.
+type front struct {
+	tests   []maskTest
+	setup   []func() // what to work out once per morsel
+	rest    []plan.Expr
+	filters []ScanFilter
+	share   float64 // of rows that pass
+}
+
+// maskTest clears the bits of the rows of a mask that fail.
+type maskTest struct {
+	share float64 // of rows that pass
+	cost  float64 // cycles for 64 rows
+	say   func(n plan.Names) string
+	mask  masker
+	leave func() // leaves it to the body
+}
+
+// front finds the tests of a scan that can work on masks; nil if that does not pay.
+func (e *emitter) front(s *pipe.Table) *front {
+	if e.Target != ir.CPU || !e.SIMD || e.Rows < fewestRows {
+		return nil
+	}
+	f := &front{share: 1}
+	var ranges []*rangeTest
+	for _, p := range s.Filter {
+		for _, c := range plan.Conjuncts(nil, p) {
+			if e.addRange(&ranges, c) {
+				continue
+			}
+			if m, ok := e.masker(f, c, true); ok {
+				m.say = func(n plan.Names) string { return "where " + n.Expr(c) }
+				m.leave = func() { f.rest = append(f.rest, c) }
+				f.tests = append(f.tests, m)
+				continue
+			}
+			f.rest = append(f.rest, c)
+		}
+	}
+	for _, r := range ranges {
+		m, ok := e.rangeMask(f, r)
+		if !ok {
+			f.rest = append(f.rest, r.preds...)
+			continue
+		}
+		m.leave = func() { f.rest = append(f.rest, r.preds...) }
+		f.tests = append(f.tests, m)
+	}
+	for _, sf := range e.Filters {
+		m, ok := e.filterMask(f, sf)
+		if !ok {
+			f.filters = append(f.filters, sf)
+			continue
+		}
+		m.leave = func() { f.filters = append(f.filters, sf) }
+		f.tests = append(f.tests, m)
+	}
+	// What drops most for its price comes first.
+	sort.SliceStable(f.tests, func(i, j int) bool {
+		a, b := &f.tests[i], &f.tests[j]
+		return (1-a.share)/a.cost > (1-b.share)/b.cost
+	})
+	keep := f.tests[:0]
+	for _, t := range f.tests {
+		if t.cost >= gatherCost && (!e.Gather || f.share < fewRows) {
+			t.leave()
+			continue
+		}
+		f.share *= t.share
+		keep = append(keep, t)
+	}
+	f.tests = keep
+	if len(f.tests) == 0 || f.share > worthFront {
+		return nil
+	}
+	return f
+}
+
+// rangeMask is the test of folded bounds.
+func (e *emitter) rangeMask(f *front, r *rangeTest) (maskTest, bool) {
+	c, ok := e.maskCol(r.col)
+	if !ok {
+		return maskTest{}, false
+	}
+	m := e.inRange(f, c, r.lo, r.hi)
+	m.share = r.share
+	m.say = func(n plan.Names) string { return "where " + n.And(r.preds) }
+	return m, true
+}
+
+// filterMask is a semi-join filter.
+func (e *emitter) filterMask(f *front, sf ScanFilter) (maskTest, bool) {
+	c, ok := e.maskCol(sf.Col)
+	if !ok || sf.Kind == Bloom {
+		return maskTest{}, false
+	}
+	m := e.inRange(f, c, int64(sf.Range.Lo.Lo), int64(sf.Range.Hi.Lo))
+	m.say = func(n plan.Names) string { return "semi-join filter on " + e.Cols.Get(sf.Col).Name }
+	m.share = sf.Share
+	if sf.Kind == Bitmap {
+		m.cost += gatherCost
+		m.mask = e.both(m.mask, e.inBitmap(f, c, Word{Kind: WordFilter, Index: sf.Index}, 0, int64(sf.Range.Lo.Lo)))
+	}
+	return m, true
+}
+
+// emptyBelow is the share of passing rows under which many blocks have none.
+const emptyBelow = 0.05
+
+// frontLoop emits the front and, inside its loop over stretches, the body's loop over rows.
+func (e *emitter) frontLoop(f *front, body func(i ir.Reg)) {
+	list := e.scratch(4 * (frontRows + 64))
+	next, last := e.scratch(8), e.scratch(8)
+	at, end := e.int("row"), e.int("end")
+	e.b.Load8(at, ir.At(ir.Ctx, CtxLo))
+	e.b.Load8(end, ir.At(ir.Ctx, CtxHi))
+	e.b.Store(ir.At(ir.Ctx, next), at.V(), 8)
+	e.b.Store(ir.At(ir.Ctx, last), end.V(), 8)
+	e.b.Clear(at, end)
+	for _, s := range f.setup {
+		s()
+	}
+	e.openFuel()
+	cur := e.int("listend")
+	stretches := e.b.Loop()
+	at, end = e.int("row"), e.int("end")
+	e.b.Load8(at, ir.At(ir.Ctx, next))
+	e.b.Load8(end, ir.At(ir.Ctx, last))
+	e.b.Break(stretches, ir.GE, at.V(), end.V())
+	stop := e.int("stop")
+	e.b.Op2(ir.Add, stop, at.V(), ir.K(frontRows))
+	e.b.Sel(end, ir.LT, stop.V(), end.V(), stop.V(), end.V())
+	e.b.Clear(stop)
+	e.b.Store(ir.At(ir.Ctx, next), end.V(), 8)
+	e.b.Lea(cur, ir.At(ir.Ctx, list))
+	e.frontBlocks(f, at, end, cur)
+	e.b.Clear(at, end)
+
+	e.b.Comment("rows that passed")
+	sel := e.int("list")
+	e.b.Lea(sel, ir.At(ir.Ctx, list))
+	e.b.Continue(stretches, ir.UGE, sel.V(), cur.V())
+	l := e.b.Loop()
+	e.skipTo = l
+	e.block(func() {
+		i := e.int("row")
+		e.b.Load(i, ir.At(sel, 0), 4, false)
+		body(i)
+		e.b.Clear(i)
+	})
+	e.b.Next(l)
+	e.b.Op2(ir.Add, sel, sel.V(), ir.K(4))
+	e.b.EndLoop(l, ir.ULT, sel.V(), cur.V())
+	e.b.Clear(sel)
+	e.b.EndLoop(stretches, ir.Always, ir.K(0), ir.K(0))
+	e.b.Clear(cur)
+	e.closeFuel()
+}
+
+// frontBlocks lists the rows from at to end that pass, from cur on.
+func (e *emitter) frontBlocks(f *front, at, end, cur ir.Reg) {
+	l := e.b.Loop()
+	m, left := e.int("mask"), e.int("left")
+	e.b.Op2(ir.Sub, left, end.V(), at.V())
+	e.b.Op2(ir.Shl, m, ir.K(1), left.V())
+	e.b.Op2(ir.Sub, m, m.V(), ir.K(1))
+	e.b.Sel(m, ir.LT, left.V(), ir.K(64), m.V(), ir.K(-1))
+	e.b.Clear(left)
+	share := 1.0
+	for i := range f.tests {
+		t := &f.tests[i]
+		e.detail("64 rows", t.say)
+		t.mask(m, at)
+		share *= t.share
+	}
+	if share < emptyBelow {
+		e.b.Continue(l, ir.EQ, m.V(), ir.K(0))
+	}
+	n := e.int("passed")
+	e.b.Pick(n, m.V(), at.V(), ir.At(cur, 0))
+	e.b.Lea(cur, ir.AtIndex(cur, n, 4, 0))
+	e.b.Clear(n, m)
+	e.b.Next(l)
+	e.b.Op2(ir.Add, at, at.V(), ir.K(64))
+	e.b.EndLoop(l, ir.LT, at.V(), end.V())
+}
+
+// scratch allots bytes of the context for use within a morsel.
+func (e *emitter) scratch(bytes int) int {
+	off := e.ctx
+	e.ctx += (bytes + 7) &^ 7
+	return off
+}
+
+// maskCol is a scanned integer column, as its codes are stored.
+type maskCol struct {
+	k     int // in Scan.Cols
+	shape Shape
+	d     layout.Desc
+	name  string
+}
