@@ -19,6 +19,7 @@ var commands = []command{
 	{"tpch", "TPC-H, both engines side by side", suiteCommand("tpch")},
 	{"ssb", "the Star Schema Benchmark, likewise", suiteCommand("ssb")},
 	{"more", "further queries over TPC-H and tables with what it lacks", suiteCommand("more")},
+	{"compile", "how long text becomes code, and how that grows with the query", compileCommand},
 	{"techniques", "what each technique of Kelpie brings: suites with one switched off at a time", techniquesCommand},
 }
 

@@ -22,6 +22,7 @@ func (s *state) aggregate() {
 type splitter struct {
 	s       *state
 	aggs    []plan.Agg
+	index   plan.Index  // of aggs
 	exprs   []plan.Expr // computed above the group …
 	cols    []plan.ColID
 	notNull plan.ColSet // of the group's input
@@ -56,7 +57,7 @@ func (s *state) splitGroup(g *plan.Group) plan.Node {
 func (sp *splitter) add(a plan.Agg) {
 	s := sp.s
 	if a.Distinct { // left to the distinct pass, which comes back here
-		sp.aggs = append(sp.aggs, a)
+		sp.append(a)
 		return
 	}
 	if a.Func == plan.Count && plan.NotNullExpr(a.Arg, &sp.notNull) {
@@ -72,14 +73,22 @@ func (sp *splitter) add(a plan.Agg) {
 	case plan.StddevSamp, plan.StddevPop, plan.VarSamp, plan.VarPop:
 		sp.compute(a.Col, sp.variance(a))
 	default:
-		for _, b := range sp.aggs {
-			if sameAgg(a, b) && s.cols.Get(a.Col).Type == s.cols.Get(b.Col).Type {
-				sp.compute(a.Col, s.ref(b.Col))
-				return
-			}
+		if i := sp.find(&a); i >= 0 && s.cols.Get(a.Col).Type == s.cols.Get(sp.aggs[i].Col).Type {
+			sp.compute(a.Col, s.ref(sp.aggs[i].Col))
+			return
 		}
-		sp.aggs = append(sp.aggs, a)
+		sp.append(a)
 	}
+}
+
+// find is the aggregate that computes the same as a, -1 if there is none.
+func (sp *splitter) find(a *plan.Agg) int {
+	return sp.index.Find(a.Hash(), func(i int) bool { return a.Same(&sp.aggs[i]) })
+}
+
+func (sp *splitter) append(a plan.Agg) {
+	sp.index.Add(a.Hash())
+	sp.aggs = append(sp.aggs, a)
 }
 
 func (sp *splitter) compute(col plan.ColID, e plan.Expr) {
@@ -118,28 +127,15 @@ func (sp *splitter) count(a plan.Agg) plan.Expr {
 
 // simple finds or adds an aggregate.
 func (sp *splitter) simple(a plan.Agg, t types.Type) plan.Expr {
-	for _, b := range sp.aggs {
-		if sameAgg(a, b) {
-			return sp.s.ref(b.Col)
-		}
+	if i := sp.find(&a); i >= 0 {
+		return sp.s.ref(sp.aggs[i].Col)
 	}
 	a.Col = sp.s.cols.New(a.Func.String(), t, a.Func == plan.Count || a.Func == plan.CountStar)
 	if a.Func == plan.CountStar {
 		sp.s.cols.Get(a.Col).Name = "count"
 	}
-	sp.aggs = append(sp.aggs, a)
+	sp.append(a)
 	return sp.s.ref(a.Col)
-}
-
-func sameAgg(a, b plan.Agg) bool {
-	return a.Func == b.Func && a.Distinct == b.Distinct && sameOrNil(a.Arg, b.Arg) && sameOrNil(a.Filter, b.Filter)
-}
-
-func sameOrNil(a, b plan.Expr) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return plan.EqualExpr(a, b)
 }
 
 // variance is (Σx² - (Σx)²/n) / n, or / (n-1) for a sample; never less than zero.

@@ -5,7 +5,7 @@ import "math"
 // step is a node of a finished join tree: a leaf (left < 0) or the join of two
 // earlier steps.
 type step struct {
-	set         uint64
+	set         relSet
 	left, right int // indexes of steps; left probes
 	rel         int // leaf
 	rows        float64
@@ -18,30 +18,38 @@ type tree []step
 // best is the cheapest plan known for a set.
 type best struct {
 	cost, rows  float64
+	width       int
 	left, right uint32 // 0: a leaf, or no plan if cost is not set
 	buildLeft   bool
 	known       bool // rows were estimated
 }
+
+func (b *best) side(set uint64) side { return side{relSet{lo: set}, b.rows, b.width} }
 
 // enumerator is the state of DPccp.
 type enumerator struct {
 	g     *graph
 	n     int
 	table []best
+	adj   [maxExact]uint64
+	left  int // pairs that may still be looked at
 }
 
 // exact finds the cheapest join tree without needless cross products: DPccp enumerates each pair of
 // connected sets that are connected with each other once, smaller sets first (G. Moerkotte, T. Neumann:
-// Analysis of Two Existing and One New Dynamic Programming Algorithm, VLDB 2006).
+// Analysis of Two Existing and One New Dynamic Programming Algorithm, VLDB 2006). nil: there are too many.
 func (g *graph) exact() tree {
 	n := len(g.rels)
-	e := &enumerator{g: g, n: n, table: make([]best, 1<<n)}
+	if n > maxExact {
+		return nil
+	}
+	e := &enumerator{g: g, n: n, table: make([]best, 1<<n), left: maxPairs}
+	for i := range n {
+		e.adj[i] = g.adj[i].lo
+	}
 	for i := range g.rels {
 		b := &e.table[1<<i]
-		b.rows, b.known = g.rels[i].rows, true
-		if g.rels[i].op != nil {
-			b.cost = 0
-		}
+		b.rows, b.width, b.known = g.rels[i].rows, g.rels[i].width, true
 	}
 	for i := n - 1; i >= 0; i-- {
 		v := uint64(1) << i
@@ -49,8 +57,8 @@ func (g *graph) exact() tree {
 		e.csgRec(v, v|(v-1))
 	}
 	full := uint64(1)<<n - 1
-	if e.table[full].left == 0 {
-		return g.greedy() // operators that need sets which are joined by a predicate over many relations only
+	if e.left <= 0 || e.table[full].left == 0 { // or operators need sets which are joined by a predicate over many relations only
+		return nil
 	}
 	var t tree
 	e.extract(&t, full)
@@ -61,7 +69,7 @@ func (g *graph) exact() tree {
 func (e *enumerator) neighbours(set, excluded uint64) uint64 {
 	var out uint64
 	for m := set; m != 0; m &= m - 1 {
-		out |= e.g.adj[trailing(m)]
+		out |= e.adj[trailing(m)]
 	}
 	return out &^ set &^ excluded
 }
@@ -75,7 +83,7 @@ func (e *enumerator) csgRec(set, excluded uint64) {
 	for sub := nb & -nb; sub != 0; sub = (sub - nb) & nb {
 		e.emitCsg(set | sub)
 	}
-	for sub := nb & -nb; sub != 0; sub = (sub - nb) & nb {
+	for sub := nb & -nb; sub != 0 && e.left > 0; sub = (sub - nb) & nb {
 		e.csgRec(set|sub, excluded|nb)
 	}
 }
@@ -103,7 +111,7 @@ func (e *enumerator) cmpRec(set, cmp, excluded uint64) {
 	for sub := nb & -nb; sub != 0; sub = (sub - nb) & nb {
 		e.pair(set, cmp|sub)
 	}
-	for sub := nb & -nb; sub != 0; sub = (sub - nb) & nb {
+	for sub := nb & -nb; sub != 0 && e.left > 0; sub = (sub - nb) & nb {
 		e.cmpRec(set, cmp|sub, excluded|nb)
 	}
 }
@@ -115,15 +123,17 @@ func (e *enumerator) planned(set uint64) bool {
 
 // pair considers joining two sets.
 func (e *enumerator) pair(a, b uint64) {
-	if !e.planned(a) || !e.planned(b) {
+	e.left--
+	if !e.planned(a) || !e.planned(b) || e.left <= 0 {
 		return
 	}
 	pa, pb := &e.table[a], &e.table[b]
 	to := &e.table[a|b]
 	if !to.known {
-		to.rows, to.cost, to.known = e.g.rows(a|b), math.Inf(1), true
+		to.rows, to.cost, to.known = e.g.rows(relSet{lo: a | b}), math.Inf(1), true
+		to.width = pa.width + pb.width
 	}
-	c, ok := e.g.joinCost(a, b, pa.rows, pb.rows, to.rows)
+	c, ok := e.g.joinCost(pa.side(a), pb.side(b), to.rows)
 	if !ok {
 		return
 	}
@@ -140,11 +150,11 @@ func (e *enumerator) pair(a, b uint64) {
 func (e *enumerator) extract(t *tree, set uint64) int {
 	b := e.table[set]
 	if set&(set-1) == 0 {
-		*t = append(*t, step{set: set, left: -1, rel: trailing(set), rows: b.rows})
+		*t = append(*t, step{set: relSet{lo: set}, left: -1, rel: trailing(set), rows: b.rows})
 		return len(*t) - 1
 	}
 	l := e.extract(t, uint64(b.left))
 	r := e.extract(t, uint64(b.right))
-	*t = append(*t, step{set: set, left: l, right: r, rows: b.rows, buildLeft: b.buildLeft})
+	*t = append(*t, step{set: relSet{lo: set}, left: l, right: r, rows: b.rows, buildLeft: b.buildLeft})
 	return len(*t) - 1
 }

@@ -39,7 +39,7 @@ func (s *state) conjunction(preds []plan.Expr) []plan.Expr {
 	if len(preds) == 0 {
 		return nil
 	}
-	var out []plan.Expr
+	var out plan.ExprList
 	for _, p := range preds {
 		for _, c := range plan.Conjuncts(nil, p) {
 			c = s.asCondition(c)
@@ -49,12 +49,10 @@ func (s *state) conjunction(preds []plan.Expr) []plan.Expr {
 				}
 				continue
 			}
-			if !plan.ContainsExpr(out, c) {
-				out = append(out, c)
-			}
+			out.Add(c)
 		}
 	}
-	return out
+	return out.Exprs
 }
 
 // asCondition simplifies what need not tell NULL from false.
@@ -263,20 +261,15 @@ func (s *state) foldIn(x *plan.Call) plan.Expr {
 			return plan.NewConst(v)
 		}
 	}
-	list := make([]plan.Expr, 1, len(x.Args))
-	list[0] = x.Args[0]
+	var vals plan.ExprList
 	for _, a := range x.Args[1:] {
-		if len(list) > 64 { // do not look for duplicates in long lists
-			list = append(list, a)
-		} else if !plan.ContainsExpr(list[1:], a) {
-			list = append(list, a)
-		}
+		vals.Add(a)
 	}
-	if len(list) == 1 {
+	if len(vals.Exprs) == 0 {
 		return x
 	}
 	y := *x
-	y.Args = list
+	y.Args = append([]plan.Expr{x.Args[0]}, vals.Exprs...)
 	return s.foldNeedle(&y)
 }
 

@@ -15,15 +15,14 @@ func (s *state) foldLogic(x *plan.Call) plan.Expr {
 		flat = plan.Disjuncts(flat, x)
 	}
 	// What is left of constants: the one that decides, or NULL.
-	out := make([]plan.Expr, 0, len(flat))
+	all := plan.ExprList{Exprs: make([]plan.Expr, 0, len(flat))}
 	for _, a := range flat {
 		if c, ok := a.(*plan.Const); ok && !c.V.Null {
 			return plan.BoolConst(x.Op == plan.Or)
 		}
-		if !plan.ContainsExpr(out, a) {
-			out = append(out, a)
-		}
+		all.Add(a)
 	}
+	out := all.Exprs
 	if x.Op == plan.Or {
 		out = mergeIns(out)
 		if len(out) > 1 {
@@ -47,6 +46,13 @@ func (s *state) foldLogic(x *plan.Call) plan.Expr {
 
 // mergeIns makes x = 1 OR x = 2 OR x IN (3, 4) one IN list.
 func mergeIns(ors []plan.Expr) []plan.Expr {
+	type group struct {
+		at   int // in out
+		many bool
+		vals plan.ExprList
+	}
+	var needles plan.ExprList
+	var groups []*group
 	var out []plan.Expr
 	for _, e := range ors {
 		needle, vals := inParts(e)
@@ -54,24 +60,23 @@ func mergeIns(ors []plan.Expr) []plan.Expr {
 			out = append(out, e)
 			continue
 		}
-		merged := false
-		for i, o := range out {
-			n2, v2 := inParts(o)
-			if n2 == nil || !plan.EqualExpr(needle, n2) {
-				continue
-			}
-			args := append([]plan.Expr{needle}, v2...)
-			for _, v := range vals {
-				if !plan.ContainsExpr(args[1:], v) {
-					args = append(args, v)
-				}
-			}
-			out[i] = plan.NewCall(plan.InList, types.TBool, args...)
-			merged = true
-			break
-		}
-		if !merged {
+		var g *group
+		if i := needles.Find(needle); i >= 0 {
+			g = groups[i]
+			g.many = true
+		} else {
+			needles.Add(needle)
+			g = &group{at: len(out)}
+			groups = append(groups, g)
 			out = append(out, e)
+		}
+		for _, v := range vals {
+			g.vals.Add(v)
+		}
+	}
+	for i, g := range groups {
+		if g.many {
+			out[g.at] = plan.NewCall(plan.InList, types.TBool, append([]plan.Expr{needles.Exprs[i]}, g.vals.Exprs...)...)
 		}
 	}
 	return out

@@ -16,13 +16,13 @@ func (b *builder) build(t tree, at int) plan.Node {
 		return b.filtered(b.g.rels[st.rel].node, st.set)
 	}
 	left, right := &t[st.left], &t[st.right]
-	if i := onlyBit(right.set); i >= 0 && b.g.rels[i].op != nil {
+	if i := right.set.only(); i >= 0 && b.g.rels[i].op != nil {
 		return b.operator(t, st, &b.g.rels[i], left, i)
 	}
 	j := &plan.Join{Kind: plan.Inner, Left: b.build(t, st.left), Right: b.build(t, st.right)}
 	for i := range b.g.classes {
 		c := &b.g.classes[i]
-		if c.mask&left.set == 0 || c.mask&right.set == 0 {
+		if !c.mask.overlaps(left.set) || !c.mask.overlaps(right.set) {
 			continue
 		}
 		l, r := c.pick(left.set), c.pick(right.set)
@@ -37,10 +37,10 @@ func (b *builder) build(t tree, at int) plan.Node {
 
 // pick is the column by which a set takes part in a class: the one with the smallest domain, which
 // is where a filter has been.
-func (c *eqClass) pick(set uint64) *plan.Ref {
+func (c *eqClass) pick(set relSet) *plan.Ref {
 	var m *classMember
 	for i := range c.members {
-		if k := &c.members[i]; set>>k.rel&1 != 0 && (m == nil || k.dom < m.dom) {
+		if k := &c.members[i]; set.has(k.rel) && (m == nil || k.dom < m.dom) {
 			m = k
 		}
 	}
@@ -48,10 +48,10 @@ func (c *eqClass) pick(set uint64) *plan.Ref {
 }
 
 // ready lists the predicates that a set has all columns for and that are not placed yet.
-func (b *builder) ready(set uint64) []plan.Expr {
+func (b *builder) ready(set relSet) []plan.Expr {
 	var out []plan.Expr
 	for i := range b.g.preds {
-		if p := &b.g.preds[i]; !b.used[i] && p.mask&^set == 0 {
+		if p := &b.g.preds[i]; !b.used[i] && p.mask.within(set) {
 			b.used[i] = true
 			out = append(out, p.e)
 		}
@@ -60,7 +60,7 @@ func (b *builder) ready(set uint64) []plan.Expr {
 }
 
 // filtered puts the predicates that are ready above a node that cannot take them as its condition.
-func (b *builder) filtered(n plan.Node, set uint64) plan.Node {
+func (b *builder) filtered(n plan.Node, set relSet) plan.Node {
 	preds := b.ready(set)
 	if len(preds) == 0 {
 		return n
@@ -79,7 +79,7 @@ func (b *builder) operator(t tree, st *step, r *relation, left *step, rel int) p
 	var above []plan.Expr
 	for i := range b.g.classes {
 		c := &b.g.classes[i]
-		if m := c.member(rel); m != nil && c.mask&left.set != 0 {
+		if m := c.member(rel); m != nil && c.mask.overlaps(left.set) {
 			above = append(above, plan.Compare(plan.Eq, c.pick(left.set), m.ref))
 		}
 	}

@@ -1,43 +1,49 @@
 package opt
 
 import (
+	"cmp"
 	"math"
-	"math/bits"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-func trailing(mask uint64) int { return bits.TrailingZeros64(mask) }
-
 // prepare computes domains, neighbours and corrections once all predicates are known.
 func (g *graph) prepare() {
-	g.adj = make([]uint64, len(g.rels))
+	g.adj = make([]relSet, len(g.rels))
 	for i := range g.rels {
 		if g.rels[i].op == nil {
-			g.plain |= 1 << i
+			g.plain = g.plain.or(oneRel(i))
 		}
 	}
 	for i := range g.classes {
 		c := &g.classes[i]
 		for k := range c.members {
 			m := &c.members[k]
-			m.dom = math.Max(g.s.stat(m.ref.ID).dom, 1)
-			g.adj[m.rel] |= c.mask &^ (1 << m.rel)
+			st := g.s.stat(m.ref.ID)
+			m.dom, m.rows, m.span = math.Max(st.dom, 1), g.rels[m.rel].rows, math.Inf(1)
+			if st.whole && st.hasRange {
+				m.span = st.hi - st.lo
+			}
+			if st.unique {
+				c.unique = append(c.unique, m)
+			}
+			g.adj[m.rel] = g.adj[m.rel].or(c.mask.minus(oneRel(m.rel)))
 		}
+		slices.SortStableFunc(c.unique, func(a, b *classMember) int { return cmp.Compare(b.rows, a.rows) })
 	}
 	for _, p := range g.preds {
 		// Predicates over more than two relations do not connect: they would make sets that nothing
 		// joins yet look joined.
-		if bits.OnesCount64(p.mask) == 2 {
-			g.link(p.mask)
+		if p.mask.len() == 2 {
+			a := p.mask.first()
+			g.link(a, p.mask.minus(oneRel(a)).first())
 		}
 	}
 	for i := range g.rels {
 		if r := &g.rels[i]; r.op != nil {
-			for k := range g.rels {
-				if r.req>>k&1 != 0 {
-					g.link(1<<i | 1<<k)
-				}
+			for k := range r.req.all {
+				g.link(i, k)
 			}
 		}
 	}
@@ -46,22 +52,19 @@ func (g *graph) prepare() {
 }
 
 // link makes two relations neighbours.
-func (g *graph) link(pair uint64) {
-	a := trailing(pair)
-	b := trailing(pair & (pair - 1))
-	g.adj[a] |= 1 << b
-	g.adj[b] |= 1 << a
+func (g *graph) link(a, b int) {
+	g.adj[a] = g.adj[a].or(oneRel(b))
+	g.adj[b] = g.adj[b].or(oneRel(a))
 }
 
 // component is the set of relations reachable from one.
-func (g *graph) component(from int) uint64 {
-	seen, todo := uint64(1)<<from, uint64(1)<<from
-	for todo != 0 {
-		i := trailing(todo)
-		todo &= todo - 1
-		next := g.adj[i] &^ seen
-		seen |= next
-		todo |= next
+func (g *graph) component(from int) relSet {
+	seen, todo := oneRel(from), oneRel(from)
+	for !todo.empty() {
+		i := todo.first()
+		next := g.adj[i].minus(seen)
+		seen = seen.or(next)
+		todo = todo.minus(oneRel(i)).or(next)
 	}
 	return seen
 }
@@ -69,32 +72,28 @@ func (g *graph) component(from int) uint64 {
 // connect adds cross products where the graph is not connected. Relations of a single row may be joined
 // to any other, since that costs nothing; else the smallest relations of two parts meet.
 func (g *graph) connect() {
-	all := uint64(1)<<len(g.rels) - 1
-	if len(g.rels) == 64 {
-		all = math.MaxUint64
-	}
+	all := firstRels(len(g.rels))
 	first := g.component(0)
 	for first != all {
-		other := g.component(trailing(all &^ first))
+		other := g.component(all.minus(first).first())
 		a, b := g.smallest(first), g.smallest(other)
-		g.link(1<<a | 1<<b)
+		g.link(a, b)
 		for i := range g.rels {
-			if first>>i&1 != 0 && g.rels[b].rows <= 1 && i != a && g.rels[i].op == nil {
-				g.link(1<<i | 1<<b)
+			if first.has(i) && g.rels[b].rows <= 1 && i != a && g.rels[i].op == nil {
+				g.link(i, b)
 			}
-			if other>>i&1 != 0 && g.rels[a].rows <= 1 && i != b && g.rels[i].op == nil {
-				g.link(1<<i | 1<<a)
+			if other.has(i) && g.rels[a].rows <= 1 && i != b && g.rels[i].op == nil {
+				g.link(i, a)
 			}
 		}
-		first |= other
+		first = first.or(other)
 	}
 }
 
 // smallest is the relation with the fewest rows in a set, operators apart.
-func (g *graph) smallest(set uint64) int {
-	best := trailing(set)
-	for m := set & g.plain; m != 0; m &= m - 1 {
-		i := trailing(m)
+func (g *graph) smallest(set relSet) int {
+	best := set.first()
+	for i := range set.and(g.plain).all {
 		if g.rels[best].op != nil || g.rels[i].rows < g.rels[best].rows {
 			best = i
 		}
@@ -106,14 +105,23 @@ func (g *graph) smallest(set uint64) int {
 // supplier's part that it refers to by two columns: together they have no more values than the
 // referred relation has rows.
 func (g *graph) fixPairs() {
-	for i := range g.rels {
-		for j := i + 1; j < len(g.rels); j++ {
+	// Relations of several classes are the only ones that can share two.
+	var once, twice relSet
+	for i := range g.classes {
+		twice = twice.or(once.and(g.classes[i].mask))
+		once = once.or(g.classes[i].mask)
+	}
+	for i := range twice.all {
+		for j := range twice.and(g.adj[i]).all {
+			if j <= i {
+				continue
+			}
 			shared := 0
 			each, di, dj := 1.0, 1.0, 1.0
 			bi, bj := math.Inf(1), math.Inf(1)
 			for k := range g.classes {
 				c := &g.classes[k]
-				if c.mask>>i&1 == 0 || c.mask>>j&1 == 0 {
+				if !c.mask.has(i) || !c.mask.has(j) {
 					continue
 				}
 				shared++
@@ -128,7 +136,7 @@ func (g *graph) fixPairs() {
 				continue
 			}
 			if d := composite(di, dj, bi, bj); each > d {
-				g.pairs = append(g.pairs, pairFix{mask: 1<<i | 1<<j, factor: each / d})
+				g.pairs = append(g.pairs, pairFix{mask: oneRel(i).or(oneRel(j)), factor: each / d})
 			}
 		}
 	}
@@ -146,24 +154,19 @@ func (c *eqClass) member(rel int) *classMember {
 
 // rows estimates the join of a set of relations. It depends on the set alone, so that plans for it
 // compare by cost.
-func (g *graph) rows(set uint64) float64 {
+func (g *graph) rows(set relSet) float64 {
 	r := 1.0
-	for m := set; m != 0; m &= m - 1 {
-		rel := &g.rels[trailing(m)]
-		if rel.op != nil {
-			r *= rel.factor
-		} else {
-			r *= rel.rows
-		}
+	for i := range set.all {
+		r *= g.share(i)
 	}
 	for i := range g.classes {
 		c := &g.classes[i]
-		if both := c.mask & set; both&(both-1) == 0 {
+		if !c.mask.and(set).several() {
 			continue
 		}
 		least := math.Inf(1)
 		for k := range c.members {
-			if m := &c.members[k]; set>>m.rel&1 != 0 {
+			if m := &c.members[k]; set.has(m.rel) {
 				r /= m.dom
 				least = math.Min(least, m.dom)
 			}
@@ -171,7 +174,7 @@ func (g *graph) rows(set uint64) float64 {
 		r *= least
 	}
 	for i := range g.preds {
-		if p := &g.preds[i]; p.mask&^set == 0 {
+		if p := &g.preds[i]; p.mask.within(set) {
 			r *= p.sel
 		}
 	}
@@ -181,21 +184,29 @@ func (g *graph) rows(set uint64) float64 {
 	return math.Max(r, 1)
 }
 
+// share is what a relation multiplies the rows of a join with.
+func (g *graph) share(i int) float64 {
+	if r := &g.rels[i]; r.op != nil {
+		return r.factor
+	}
+	return g.rels[i].rows
+}
+
 // pairFactor applies the corrections of a set, one less than relations that share the classes.
-func (g *graph) pairFactor(set uint64) float64 {
+func (g *graph) pairFactor(set relSet) float64 {
 	f := 1.0
-	var groups [8]uint64
+	var groups [8]relSet
 	n := 0
 	for _, p := range g.pairs {
-		if p.mask&^set != 0 {
+		if !p.mask.within(set) {
 			continue
 		}
 		known := false
 		for i := range groups[:n] {
-			if p.mask&^groups[i] == 0 {
+			if p.mask.within(groups[i]) {
 				known = true
-			} else if p.mask&groups[i] != 0 {
-				groups[i] |= p.mask
+			} else if p.mask.overlaps(groups[i]) {
+				groups[i] = groups[i].or(p.mask)
 				known = true
 				f *= p.factor
 			}
@@ -235,45 +246,58 @@ func hashCost(build, probe, out float64) float64 {
 	return uniqueCost*build + probe*probeCost(build) + out
 }
 
-// tableCost is the cost per tuple of building a table over a set of relations, to be probed from
-// another set.
-func (g *graph) tableCost(build, probe uint64, rows float64) float64 {
-	width := 0
-	for m := build; m != 0; m &= m - 1 {
-		width += g.rels[trailing(m)].width
-	}
-	keys, unique, dense := 0, false, false
-	for i := range g.classes {
-		c := &g.classes[i]
-		if c.mask&build == 0 || c.mask&probe == 0 {
-			continue
-		}
-		keys++
-		for k := range c.members {
-			m := &c.members[k]
-			if build>>m.rel&1 == 0 {
-				continue
-			}
-			st := g.s.stat(m.ref.ID)
-			// No more rows than the relation of the key: the other joins did not repeat it.
-			if st.unique && rows <= g.rels[m.rel].rows {
-				unique = true
-				dense = st.whole && st.hasRange && st.hi-st.lo < 8*rows+4096
-			}
-		}
-	}
+// keyFacts is what matters about the keys by which a table is built.
+type keyFacts struct {
+	keys  int     // how many
+	rows  float64 // the most rows of a relation of which one of them is a unique key; 0: none is
+	span  float64 // of that key's values
+	width int     // columns of a tuple
+	many  bool    // the table is of a join, not of a single relation
+}
+
+// tableCost is the cost per tuple of building a table of rows tuples.
+func (k keyFacts) tableCost(rows float64) float64 {
 	cost := bucketCost
-	switch {
-	case unique && dense && keys == 1:
+	switch unique := rows <= k.rows; { // no more rows than the relation of the key: other joins did not repeat it
+	case unique && k.keys == 1 && k.span < 8*rows+4096:
 		cost = directCost
 	case unique:
 		cost = uniqueCost
 	}
-	cost += columnCost * float64(width)
-	if build&(build-1) != 0 {
+	cost += columnCost * float64(k.width)
+	if k.many {
 		cost *= joinedRisk
 	}
 	return cost
+}
+
+// facts are the keys of a table over the relations of build that is probed from those of probe.
+func (g *graph) facts(build side, probe relSet) keyFacts {
+	k := keyFacts{many: build.set.several(), width: build.width}
+	for i := range g.classes {
+		if c := &g.classes[i]; c.mask.overlaps(build.set) && c.mask.overlaps(probe) {
+			k.meet(c.uniqueIn(build.set))
+		}
+	}
+	return k
+}
+
+// uniqueIn is the member that is a key of its relation, that of the most rows among several.
+func (c *eqClass) uniqueIn(set relSet) (rows, span float64) {
+	for _, m := range c.unique {
+		if set.has(m.rel) {
+			return m.rows, m.span
+		}
+	}
+	return 0, 0
+}
+
+// meet adds the key of one more class, unique in a relation of so many rows.
+func (k *keyFacts) meet(rows, span float64) {
+	k.keys++
+	if rows > k.rows {
+		k.rows, k.span = rows, span
+	}
 }
 
 // candidate is a way to join two sets.
@@ -283,30 +307,47 @@ type candidate struct {
 	buildLeft bool // operators: hash the left side
 }
 
+// side is a set of relations that is planned.
+type side struct {
+	set   relSet
+	rows  float64
+	width int
+}
+
 // joinCost compares the ways to join two planned sets; ok is false where there is none.
-func (g *graph) joinCost(a, b uint64, ra, rb, out float64) (c candidate, ok bool) {
-	ia, ib := onlyBit(a), onlyBit(b)
-	if ib >= 0 && g.rels[ib].op != nil {
-		return g.opCost(ib, a, ra, out, false)
+func (g *graph) joinCost(a, b side, out float64) (c candidate, ok bool) {
+	if i := b.set.minus(g.plain).only(); i >= 0 && !b.set.several() {
+		return g.opCost(i, a.set, a.rows, out, false)
 	}
-	if ia >= 0 && g.rels[ia].op != nil {
-		return g.opCost(ia, b, rb, out, true)
+	if i := a.set.minus(g.plain).only(); i >= 0 && !a.set.several() {
+		return g.opCost(i, b.set, b.rows, out, true)
 	}
-	if !g.equi(a, b) {
-		return candidate{cost: ra*rb + out + math.Min(ra, rb), swap: ra < rb}, true
+	ka, kb := g.facts(a, b.set), g.facts(b, a.set)
+	if ka.keys == 0 && !g.equi(a.set, b.set) {
+		return cross(a.rows, b.rows, out), true
 	}
-	right := g.tableCost(b, a, rb)*rb + ra*probeCost(rb) + out
-	left := g.tableCost(a, b, ra)*ra + rb*probeCost(ra) + out
+	return cheaperSide(ka, kb, a.rows, b.rows, out), true
+}
+
+// cross compares every row with every other.
+func cross(ra, rb, out float64) candidate {
+	return candidate{cost: ra*rb + out + math.Min(ra, rb), swap: ra < rb}
+}
+
+// cheaperSide decides which of two sets is built, the other probes.
+func cheaperSide(ka, kb keyFacts, ra, rb, out float64) candidate {
+	right := kb.tableCost(rb)*rb + ra*probeCost(rb) + out
+	left := ka.tableCost(ra)*ra + rb*probeCost(ra) + out
 	if left < right {
-		return candidate{cost: left, swap: true}, true
+		return candidate{cost: left, swap: true}
 	}
-	return candidate{cost: right}, true
+	return candidate{cost: right}
 }
 
 // opCost is the cost of applying operator i to a set.
-func (g *graph) opCost(i int, set uint64, rows, out float64, swap bool) (candidate, bool) {
+func (g *graph) opCost(i int, set relSet, rows, out float64, swap bool) (candidate, bool) {
 	r := &g.rels[i]
-	if r.req&^set != 0 {
+	if !r.req.within(set) {
 		return candidate{}, false
 	}
 	c := candidate{swap: swap}
@@ -328,15 +369,10 @@ func canBuildLeft(k plan.JoinKind) bool {
 	return k == plan.Semi || k == plan.Anti || k == plan.Left || k == plan.Inner
 }
 
-// equi reports that an equality connects two sets, so that they can be hashed.
-func (g *graph) equi(a, b uint64) bool {
-	for i := range g.classes {
-		if m := g.classes[i].mask; m&a != 0 && m&b != 0 {
-			return true
-		}
-	}
+// equi reports that an equality of expressions connects two sets, so that they can be hashed.
+func (g *graph) equi(a, b relSet) bool {
 	for i := range g.preds {
-		if p := &g.preds[i]; p.equi && p.mask&a != 0 && p.mask&b != 0 && p.mask&^(a|b) == 0 {
+		if p := &g.preds[i]; p.equi && p.mask.overlaps(a) && p.mask.overlaps(b) && p.mask.within(a.or(b)) {
 			return true
 		}
 	}

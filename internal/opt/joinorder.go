@@ -2,11 +2,12 @@ package opt
 
 import "github.com/kelpiedb/kelpie/internal/plan"
 
-// maxExact is the largest number of relations that are ordered by dynamic programming; maxGreedy that
-// of the greedy algorithm, whose sets are machine words too.
+// maxExact is the largest number of relations that are ordered by dynamic programming, as long as that
+// looks at no more than maxPairs pairs of sets: a star of 11 relations has 5120, but a clique, such as a chain of
+// equalities on one column makes, has 3025 at 8 and 28501 at 10.
 const (
-	maxExact  = 12
-	maxGreedy = 64
+	maxExact = 12
+	maxPairs = 6000
 )
 
 // joinOrder orders the joins of each block, from the leaves of the query up, and decides which side
@@ -65,46 +66,50 @@ type relation struct {
 	// width is how many columns it adds to a tuple, as far as known.
 	width int
 	op    *plan.Join // semi, anti, left, mark or single; nil for an ordinary relation
-	req   uint64     // op: what its condition refers to
+	req   relSet     // op: what its condition refers to
 	// op: how it changes the number of rows on its left
 	factor float64
 }
 
-// graph is a block as the enumeration sees it; sets of relations are bit masks.
+// graph is a block as the enumeration sees it.
 type graph struct {
 	s       *state
 	rels    []relation
-	adj     []uint64 // neighbours
+	owners  []int32  // by column: the relation that produces it, and one; 0: none
+	adj     []relSet // neighbours
 	classes []eqClass
 	preds   []joinPred
 	pairs   []pairFix
-	plain   uint64 // relations that are not operators
+	plain   relSet // relations that are not operators
 }
 
 // eqClass is a set of columns made equal by the block's predicates. A join of two sets
 // compares one member of each.
 type eqClass struct {
 	members []classMember
-	mask    uint64
+	unique  []*classMember // those that are a key of their relation, that of the most rows first
+	mask    relSet
 }
 
 type classMember struct {
-	ref *plan.Ref
-	rel int
-	dom float64
+	ref  *plan.Ref
+	rel  int
+	dom  float64
+	rows float64 // of rel
+	span float64 // of the values, as far as known
 }
 
 // joinPred is any other predicate on several relations.
 type joinPred struct {
 	e    plan.Expr
-	mask uint64
+	mask relSet
 	sel  float64
 	equi bool
 }
 
 // pairFix corrects the assumption that several classes shared by two relations are independent.
 type pairFix struct {
-	mask   uint64
+	mask   relSet
 	factor float64
 }
 
@@ -113,18 +118,17 @@ func (s *state) orderBlock(n plan.Node) plan.Node {
 	g := &graph{s: s}
 	var preds []plan.Expr
 	g.collect(n, &preds)
-	if len(g.rels) > maxGreedy {
+	if len(g.rels) > maxRels {
 		return s.orderInputs(n)
 	}
+	g.findOwners()
 	g.addPreds(s.conjunction(preds))
 	if len(g.rels) == 1 {
 		return g.rels[0].node
 	}
 	g.prepare()
-	var t tree
-	if len(g.rels) <= maxExact {
-		t = g.exact()
-	} else {
+	t := g.exact()
+	if t == nil {
 		t = g.greedy()
 	}
 	b := builder{g: g, used: make([]bool, len(g.preds))}
@@ -146,7 +150,7 @@ func (s *state) orderInputs(n plan.Node) plan.Node {
 
 // collect gathers relations, operators and predicates of a block and returns the mask of what it
 // found below n.
-func (g *graph) collect(n plan.Node, preds *[]plan.Expr) uint64 {
+func (g *graph) collect(n plan.Node, preds *[]plan.Expr) relSet {
 	switch x := n.(type) {
 	case *plan.Filter:
 		if hasJoin(x.Input) {
@@ -160,27 +164,28 @@ func (g *graph) collect(n plan.Node, preds *[]plan.Expr) uint64 {
 			b := block{preds: *preds}
 			b.addJoinPreds(x)
 			*preds = b.preds
-			return g.collect(x.Left, preds) | g.collect(x.Right, preds)
+			left := g.collect(x.Left, preds)
+			return left.or(g.collect(x.Right, preds))
 		default:
 			left := g.collect(x.Left, preds)
-			return left | g.addOp(x, left)
+			return left.or(g.addOp(x, left))
 		}
 	}
 	return g.addRel(relation{node: g.s.orderTree(n)})
 }
 
-func (g *graph) addRel(r relation) uint64 {
+func (g *graph) addRel(r relation) relSet {
 	r.rows = g.s.estimate(r.node)
 	r.made = plan.Produced(r.node)
 	r.width = r.made.Len()
 	g.rels = append(g.rels, r)
-	return 1 << (len(g.rels) - 1)
+	return oneRel(len(g.rels) - 1)
 }
 
 // addOp takes a join of another kind into the graph: its right side is a relation that can be joined as
 // soon as the columns of its condition are there. A scalar subquery that may fail waits for all
 // rows to which the query applies it.
-func (g *graph) addOp(x *plan.Join, left uint64) uint64 {
+func (g *graph) addOp(x *plan.Join, left relSet) relSet {
 	r := relation{node: g.s.orderTree(x.Right), op: x}
 	var refs plan.ColSet
 	for _, e := range x.LKeys {
@@ -190,11 +195,11 @@ func (g *graph) addOp(x *plan.Join, left uint64) uint64 {
 		plan.AddRefs(&refs, e)
 	}
 	for i := range g.rels {
-		if refs.Intersects(&g.rels[i].made) && left>>i&1 != 0 {
-			r.req |= 1<<i | g.rels[i].req // and what that needs itself
+		if refs.Intersects(&g.rels[i].made) && left.has(i) {
+			r.req = r.req.or(oneRel(i)).or(g.rels[i].req) // and what that needs itself
 		}
 	}
-	if x.Kind == plan.Single && !x.AtMostOne || r.req == 0 {
+	if x.Kind == plan.Single && !x.AtMostOne || r.req.empty() {
 		r.req = left
 	}
 	rows := g.s.estimate(r.node)
@@ -226,7 +231,7 @@ func (g *graph) addPreds(preds []plan.Expr) {
 	}
 	for _, p := range rest {
 		mask := g.maskOf(p)
-		if i := onlyBit(mask); i >= 0 && g.rels[i].op == nil {
+		if i := mask.only(); i >= 0 && g.rels[i].op == nil {
 			g.filterRel(i, p)
 			continue
 		}
@@ -243,7 +248,7 @@ func (g *graph) addClass(refs []*plan.Ref) {
 	var c eqClass
 	for _, r := range refs {
 		i := g.owner(r.ID)
-		if c.mask>>i&1 != 0 {
+		if c.mask.has(i) {
 			// Two columns of one relation are equal: a condition on it.
 			for _, m := range c.members {
 				if m.rel == i {
@@ -253,7 +258,7 @@ func (g *graph) addClass(refs []*plan.Ref) {
 			}
 			continue
 		}
-		c.mask |= 1 << i
+		c.mask = c.mask.or(oneRel(i))
 		c.members = append(c.members, classMember{ref: r, rel: i})
 	}
 	g.classes = append(g.classes, c)
@@ -263,7 +268,7 @@ func (g *graph) addClass(refs []*plan.Ref) {
 func (g *graph) filterRel(i int, p plan.Expr) {
 	r := &g.rels[i]
 	if r.op != nil {
-		g.preds = append(g.preds, joinPred{e: p, mask: 1 << i, sel: g.s.residualSel([]plan.Expr{p})})
+		g.preds = append(g.preds, joinPred{e: p, mask: oneRel(i), sel: g.s.residualSel([]plan.Expr{p})})
 		return
 	}
 	r.node = g.s.push(r.node, []plan.Expr{p})
@@ -271,31 +276,31 @@ func (g *graph) filterRel(i int, p plan.Expr) {
 	r.rows = g.s.estimate(r.node)
 }
 
-// owner is the relation that produces a column.
-func (g *graph) owner(id plan.ColID) int {
-	for i := range g.rels {
-		if g.rels[i].made.Has(id) {
-			return i
+// findOwners notes which relation produces which column.
+func (g *graph) findOwners() {
+	g.owners = make([]int32, g.s.cols.Len()+1)
+	for i := len(g.rels) - 1; i >= 0; i-- {
+		for id := range g.rels[i].made.All {
+			g.owners[id] = int32(i + 1)
 		}
 	}
-	return -1
 }
 
-func (g *graph) maskOf(e plan.Expr) uint64 {
+// owner is the relation that produces a column, -1 if none does.
+func (g *graph) owner(id plan.ColID) int {
+	if int(id) >= len(g.owners) {
+		return -1
+	}
+	return int(g.owners[id]) - 1
+}
+
+func (g *graph) maskOf(e plan.Expr) relSet {
 	refs := plan.Refs(e)
-	var mask uint64
-	for i := range g.rels {
-		if refs.Intersects(&g.rels[i].made) {
-			mask |= 1 << i
+	var mask relSet
+	for id := range refs.All {
+		if i := g.owner(id); i >= 0 {
+			mask = mask.or(oneRel(i))
 		}
 	}
 	return mask
-}
-
-// onlyBit is the index of the only bit of a mask, -1 if there are none or several.
-func onlyBit(mask uint64) int {
-	if mask == 0 || mask&(mask-1) != 0 {
-		return -1
-	}
-	return trailing(mask)
 }

@@ -21,11 +21,14 @@ func (s *state) push(n plan.Node, preds []plan.Expr) plan.Node {
 	}
 	switch x := n.(type) {
 	case *plan.Scan:
-		for _, p := range preds {
-			if !plan.ContainsExpr(x.Filter, p) {
-				x.Filter = append(x.Filter[:len(x.Filter):len(x.Filter)], p)
-			}
+		var all plan.ExprList
+		for _, p := range x.Filter {
+			all.Add(p)
 		}
+		for _, p := range preds {
+			all.Add(p)
+		}
+		x.Filter = all.Exprs
 		return x
 	case *plan.Filter:
 		return s.push(x.Input, s.conjunction(append(preds[:len(preds):len(preds)], x.Preds...)))

@@ -41,19 +41,17 @@ func (s *state) pushBlock(x *plan.Join, preds []plan.Expr) plan.Node {
 	b.preds = append(b.preds, s.transitive(b)...)
 	b.preds = append(b.preds, s.deriveFromOrs(b)...)
 
-	perLeaf := make([][]plan.Expr, len(b.leaves))
+	perLeaf := make([]plan.ExprList, len(b.leaves))
 	var joins []plan.Expr
 	for _, p := range b.preds {
-		at := b.leafOf(p)
-		switch {
-		case at < 0:
+		if at := b.leafOf(p); at < 0 {
 			joins = append(joins, p)
-		case !plan.ContainsExpr(perLeaf[at], p):
-			perLeaf[at] = append(perLeaf[at], p)
+		} else {
+			perLeaf[at].Add(p)
 		}
 	}
 	for i, l := range b.leaves {
-		b.leaves[i] = s.push(l, perLeaf[i])
+		b.leaves[i] = s.push(l, perLeaf[i].Exprs)
 		if isEmpty(b.leaves[i]) {
 			return empty(x)
 		}

@@ -205,7 +205,7 @@ func (m *matcher) group(x, y *plan.Group) bool {
 		if a.Filter != nil {
 			a.Filter = m.names.Expr(a.Filter)
 		}
-		if k := slices.IndexFunc(x.Aggs, func(f plan.Agg) bool { return sameAgg(a, f) }); k >= 0 {
+		if k := slices.IndexFunc(x.Aggs, func(f plan.Agg) bool { return a.Same(&f) }); k >= 0 {
 			to[i] = x.Aggs[k].Col
 			continue
 		}

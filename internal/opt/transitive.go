@@ -63,6 +63,10 @@ func (s *state) transitive(b *block) []plan.Expr {
 		return nil
 	}
 	var out []plan.Expr
+	var all plan.ExprList
+	for _, p := range b.preds {
+		all.Add(p)
+	}
 	for _, p := range b.preds {
 		id := singleColumn(p)
 		if id == 0 {
@@ -83,7 +87,7 @@ func (s *state) transitive(b *block) []plan.Expr {
 				continue
 			}
 			q := transfer(p, from, to)
-			if q != nil && !plan.ContainsExpr(b.preds, q) && !plan.ContainsExpr(out, q) {
+			if q != nil && all.Add(q) {
 				out = append(out, q)
 			}
 		}

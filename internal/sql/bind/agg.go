@@ -10,6 +10,8 @@ import (
 // aggregates are the aggregate calls of one SELECT, and where it names columns outside of them.
 type aggregates struct {
 	list      []plan.Agg
+	cols      plan.ColSet // of list
+	index     plan.Index  // of list
 	groupings []groupingCall
 	refs      []written
 }
@@ -118,23 +120,15 @@ func (b *binder) aggregate(s *scope, e *ast.Func, f plan.AggFunc) plan.Expr {
 	}
 	b.free = min(b.free, owner.depth)
 
-	for i := range owner.aggs.list {
-		have := &owner.aggs.list[i]
-		if have.Func == a.Func && have.Distinct == a.Distinct && sameExpr(have.Arg, a.Arg) && sameExpr(have.Filter, a.Filter) {
-			return b.ref(have.Col)
-		}
+	list, h := owner.aggs.list, a.Hash()
+	if i := owner.aggs.index.Find(h, func(i int) bool { return a.Same(&list[i]) }); i >= 0 {
+		return b.ref(list[i].Col)
 	}
 	a.Col = b.cols.New(name, t, a.Func == plan.CountStar || a.Func == plan.Count)
-	owner.aggs.list = append(owner.aggs.list, a)
+	owner.aggs.list = append(list, a)
+	owner.aggs.cols.Add(a.Col)
+	owner.aggs.index.Add(h)
 	return &plan.Ref{ID: a.Col, T: t}
-}
-
-// sameExpr is plan.EqualExpr for expressions that may be missing.
-func sameExpr(a, b plan.Expr) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return plan.EqualExpr(a, b)
 }
 
 // checkNested forbids sum(max(x)).
@@ -145,10 +139,8 @@ func (b *binder) checkNested(owner *scope, a *plan.Agg, pos int) {
 	var refs plan.ColSet
 	plan.AddRefs(&refs, a.Arg)
 	plan.AddRefs(&refs, a.Filter)
-	for i := range owner.aggs.list {
-		if refs.Has(owner.aggs.list[i].Col) {
-			fail(diag.GroupingError, pos, "aggregate function calls cannot be nested")
-		}
+	if refs.Intersects(&owner.aggs.cols) {
+		fail(diag.GroupingError, pos, "aggregate function calls cannot be nested")
 	}
 }
 

@@ -162,6 +162,7 @@ func applyAlias(r *rel, a *ast.Alias) {
 	for i, c := range a.Columns {
 		r.cols[i].name = c.Name
 	}
+	r.byName = nil
 }
 
 // derived makes a relation of a bound query. A column that the query gives twice becomes two: grouping sets

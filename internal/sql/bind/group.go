@@ -93,10 +93,8 @@ func (b *binder) groupItem(s *scope, g *groupSets, it *item, x ast.Expr) int {
 // hasAggregate reports that e uses the result of an aggregate of the SELECT.
 func (b *binder) hasAggregate(s *scope, e plan.Expr) bool {
 	refs := plan.Refs(e)
-	for i := range s.aggs.list {
-		if refs.Has(s.aggs.list[i].Col) {
-			return true
-		}
+	if refs.Intersects(&s.aggs.cols) {
+		return true
 	}
 	for i := range s.aggs.groupings {
 		if refs.Has(s.aggs.groupings[i].col) {

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -40,6 +41,41 @@ type rel struct {
 	shared  *plan.SharedScan // … or from here
 	padded  bool             // an outer join may fill the columns with NULL
 	aliased bool             // name is an alias: the table's own name is hidden
+	byName  map[string][]int // places of a wide relation's columns
+	asked   int              // how often a name was looked for
+}
+
+// named are the places of the columns with a name. A wide relation that is often asked gets a table of them.
+func (r *rel) named(name string) iter.Seq[int] {
+	const often = 8
+	return func(yield func(int) bool) {
+		if r.asked++; r.asked < often || len(r.cols) < 4*often {
+			for i := range r.cols {
+				if r.cols[i].name == name && !yield(i) {
+					return
+				}
+			}
+			return
+		}
+		if r.byName == nil {
+			r.byName = make(map[string][]int, len(r.cols))
+			places := make([]int, len(r.cols))
+			for i := range r.cols {
+				places[i] = i
+				n := r.cols[i].name
+				if had := r.byName[n]; had != nil {
+					r.byName[n] = append(had, i)
+				} else {
+					r.byName[n] = places[i : i+1 : i+1]
+				}
+			}
+		}
+		for _, i := range r.byName[name] {
+			if !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // relCol is a column of a relation.
@@ -156,9 +192,8 @@ func (b *binder) lookup(s *scope, e *ast.ColumnRef) (found, bool) {
 // find looks for an unqualified column in one scope.
 func (s *scope) find(name string, pos int) (at found, ok bool) {
 	for _, r := range s.rels {
-		for i := range r.cols {
-			c := &r.cols[i]
-			if c.name != name || c.hidden {
+		for i := range r.named(name) {
+			if r.cols[i].hidden {
 				continue
 			}
 			if ok {
@@ -196,10 +231,7 @@ func (s *scope) relation(schema, name string, pos int) *rel {
 
 // in finds a column in one relation.
 func (s *scope) in(r *rel, name string, pos int) (at found, ok bool) {
-	for i := range r.cols {
-		if r.cols[i].name != name {
-			continue
-		}
+	for i := range r.named(name) {
 		if ok {
 			fail(diag.AmbiguousColumn, pos, "column reference %q is ambiguous", r.name+"."+name)
 		}
