@@ -77,7 +77,7 @@ func child(o options, engine string, log io.Writer) ([]report, error) {
 	for _, t := range o.threads {
 		threads = append(threads, strconv.Itoa(t))
 	}
-	for _, q := range o.queries {
+	for _, q := range o.suite.queries {
 		queries = append(queries, q.Name)
 	}
 	cmd := exec.Command(self, o.suite.name, "--engine", engine, "--memory", "--json", file, "--sf", fmt.Sprint(o.sf), "--runs", strconv.Itoa(o.runs),

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/kelpiedb/kelpie/gen"
 )
 
 // options are the command line of a suite.
@@ -19,7 +17,6 @@ type options struct {
 	sf       float64
 	threads  []int
 	runs     int
-	queries  []gen.Query
 	json     string
 	markdown bool
 	duckdb   string
@@ -65,7 +62,7 @@ func parseArgs(name string, args []string, log io.Writer) (options, error) {
 		}
 		o.threads = append(o.threads, n)
 	}
-	o.queries, err = o.suite.pick(*names)
+	o.suite.queries, err = o.suite.pick(*names)
 	return o, err
 }
 

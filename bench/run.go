@@ -117,7 +117,7 @@ func runHere(o options, log io.Writer) ([]report, error) {
 		if err := setThreads(threads, engines...); err != nil {
 			return nil, err
 		}
-		for _, q := range o.queries {
+		for _, q := range o.suite.queries {
 			var m measurement
 			switch {
 			case k != nil && d != nil:
