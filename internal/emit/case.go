@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"math"
+
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -118,21 +120,38 @@ func (e *emitter) caseExpr(x *plan.Call) value {
 	return out
 }
 
-// selectConst is CASE WHEN c THEN k1 ELSE k2 END with integer literals: no branch needed.
+// maxSelects is the most branches that are all looked at instead of jumping to the right one.
+const maxSelects = 8
+
+// selectConst is CASE with integer literals: no branch needed. Of several conditions all are computed, the
+// last one first, so they must be cheap.
 func (e *emitter) selectConst(x *plan.Call, branches []plan.Expr) (value, bool) {
-	if len(branches) != 2 || x.T.Phys() != types.PhysI64 {
+	if len(branches) < 2 || len(branches) > maxSelects || x.T.Phys() != types.PhysI64 {
 		return value{}, false
 	}
-	k1, ok1 := branches[0].(*plan.Const)
-	k2, ok2 := branches[1].(*plan.Const)
-	if !ok1 || !ok2 || k1.V.Null || k2.V.Null {
-		return value{}, false
+	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
+	ks := make([]int64, len(branches))
+	for i, b := range branches {
+		k, ok := b.(*plan.Const)
+		if !ok || k.V.Null || len(branches) > 2 && i < len(branches)-1 && !e.cheap(x.Args[2*i]) {
+			return value{}, false
+		}
+		ks[i] = k.V.I
+		lo, hi = min(lo, ks[i]), max(hi, ks[i])
 	}
-	c := e.eval(x.Args[0])
-	r := e.int("case")
-	e.b.Sel(r, ir.NE, c.a, ir.K(0), ir.K(k1.V.I), ir.K(k2.V.I))
-	e.free(c)
-	return intVal(x.T, r, layout.Between(min(k1.V.I, k2.V.I), max(k1.V.I, k2.V.I))), true
+	last := len(branches) - 1
+	r := ir.K(ks[last])
+	for i := last - 1; i >= 0; i-- {
+		c := e.eval(x.Args[2*i])
+		d := e.int("case")
+		e.b.Sel(d, ir.NE, c.a, ir.K(0), ir.K(ks[i]), r)
+		e.free(c)
+		if !r.IsImm() {
+			e.b.Clear(r.R)
+		}
+		r = d.V()
+	}
+	return intVal(x.T, r.R, layout.Between(lo, hi)), true
 }
 
 // coalesce is the first operand that is not NULL.

@@ -14,6 +14,9 @@ const microsPerDay = 86400_000_000
 
 // cast converts between types.
 func (e *emitter) cast(x *plan.Call) value {
+	if c, ok := x.Args[0].(*plan.Call); ok && c.Op == plan.DateTrunc && x.T.Kind == types.Date && clockUnits[constantOf(c.Args[0]).S]%microsPerDay == 0 {
+		return e.truncDays(c) // no way round by microseconds
+	}
 	v := e.eval(x.Args[0])
 	from, to := v.d.Type, x.T
 	if v.isNull() {
@@ -212,17 +215,25 @@ func (e *emitter) scaleDown(v value, k int, mode rounding) value {
 // floorDiv divides an integer by a positive constant, rounding down.
 func (e *emitter) floorDiv(v value, c int64) value {
 	n, own := e.anyNull(v)
-	q, t := e.int("floor"), e.int("adj")
-	e.b.Op2(ir.Sar, t, v.a, ir.K(63))
-	e.b.Op2(ir.And, t, t.V(), ir.K(c-1))
-	e.b.Op2(ir.Sub, q, v.a, t.V())
-	e.b.Op2(ir.Div, q, q.V(), ir.K(c))
-	e.b.Clear(t)
+	q := e.int("floor")
 	rng := layout.Range{}
 	if v.d.Range.Known {
 		lo, _ := v.d.Range.Lo.DivRem(types.FromInt64(c))
 		hi, _ := v.d.Range.Hi.DivRem(types.FromInt64(c))
-		rng = layout.Range{Known: true, Lo: lo.Sub(types.FromInt64(1)), Hi: hi}
+		rng = layout.Range{Known: true, Lo: lo, Hi: hi}
+	}
+	if rng.Known && v.d.Range.Lo.Sign() >= 0 { // as it mostly is: dates after 1970
+		e.b.Op2(ir.Div, q, v.a, ir.K(c))
+	} else {
+		t := e.int("adj")
+		e.b.Op2(ir.Sar, t, v.a, ir.K(63))
+		e.b.Op2(ir.And, t, t.V(), ir.K(c-1))
+		e.b.Op2(ir.Sub, q, v.a, t.V())
+		e.b.Op2(ir.Div, q, q.V(), ir.K(c))
+		e.b.Clear(t)
+		if rng.Known {
+			rng.Lo = rng.Lo.Sub(types.FromInt64(1))
+		}
 	}
 	e.free(v)
 	return intVal(v.d.Type, q, rng).withNull(n, own)

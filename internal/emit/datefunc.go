@@ -97,6 +97,9 @@ func timestampError(pos int) *diag.Error {
 	return diag.Errorf(diag.DatetimeOverflow, pos, "timestamp out of range")
 }
 
+// timestampDays are the days that have timestamps.
+var timestampDays = layout.Between(types.MinDate, types.MaxTimestamp/microsPerDay)
+
 // clockUnits are the lengths of the fields below the day, in microseconds.
 var clockUnits = map[string]int64{"microseconds": 1, "milliseconds": 1000, "second": 1_000_000, "minute": 60_000_000,
 	"hour": 3600_000_000, "day": microsPerDay}
@@ -104,52 +107,94 @@ var clockUnits = map[string]int64{"microseconds": 1, "milliseconds": 1000, "seco
 // dateTrunc is date_trunc('field', timestamp): the start of the period.
 func (e *emitter) dateTrunc(x *plan.Call) value {
 	field := constantOf(x.Args[0]).S
-	v := e.eval(x.Args[1])
-	n, own := e.anyNull(v)
-	rng := v.d.Range
-	if unit := clockUnits[field]; unit > 0 {
+	if unit := clockUnits[field]; unit > 0 && unit < microsPerDay {
+		v := e.eval(x.Args[1])
+		n, own := e.anyNull(v)
 		q := e.floorDiv(v.withNull(ir.K(0), false), unit)
-		r := q.a.R
-		e.b.Op2(ir.Mul, r, r.V(), ir.K(unit))
 		if v.ownNull {
 			e.b.Clear(v.null.R)
 		}
-		return intVal(x.T, r, layout.TypeRange(x.T)).withNull(n, own)
+		return e.times(q, unit, x.T).withNull(n, own)
 	}
-	q := e.floorDiv(v.borrowed().withNull(ir.K(0), false), microsPerDay)
-	e.free(v)
-	days, drng := q.a.R, q.d.Range
+	d := e.truncDays(x)
+	n, own := d.null, d.ownNull
+	return e.times(d, microsPerDay, x.T).withNull(n, own)
+}
+
+// times multiplies an integer in a register of its own by a positive constant, which it survives.
+func (e *emitter) times(v value, k int64, t types.Type) value {
+	e.b.Op2(ir.Mul, v.a.R, v.a, ir.K(k))
+	return intVal(t, v.a.R, layout.TypeRange(t).Intersect(v.d.Range.Mul(layout.Between(k, k))))
+}
+
+// truncDays is the first day of a period of whole days: what date_trunc gives, as a date.
+func (e *emitter) truncDays(x *plan.Call) value {
+	field := constantOf(x.Args[0]).S
+	arg := x.Args[1]
+	day := func() value { // in a register that may be overwritten
+		if c, ok := arg.(*plan.Call); ok && c.Op == plan.Cast && c.Args[0].Type().Kind == types.Date && e.describe(c.Args[0]).Range.Within(timestampDays) {
+			v := e.eval(c.Args[0])
+			n, own := e.anyNull(v)
+			r := e.int("days")
+			e.b.Mov(r, v.a)
+			e.free(v)
+			return intVal(types.TDate, r, v.d.Range).withNull(n, own)
+		}
+		v := e.eval(arg)
+		return e.floorDiv(v, microsPerDay)
+	}()
+	days, rng, n := day.a.R, day.d.Range, day.null
+	day.d.Type = types.TDate
+	day.d.Range = layout.TypeRange(types.TDate)
+	if field == "day" {
+		day.d.Range = day.d.Range.Intersect(rng)
+		return day
+	}
 	if field == "week" {
 		w := e.weekday(days)
 		e.b.Op2(ir.Sub, days, days.V(), w.V())
 		e.b.Clear(w)
+	} else if c, ok := e.calendarFor(rng); ok {
+		since := e.calendarField(c, days, n, map[string]calField{"month": calDay, "quarter": calDoq, "year": calDoy}[field])
+		e.b.Op2(ir.Sub, days, days.V(), since.V())
+		e.b.Op2(ir.Add, days, days.V(), ir.K(1))
+		e.b.Clear(since)
 	} else {
-		y, m, d := e.civil(days, drng)
-		if field == "month" {
-			e.b.Op2(ir.Sub, days, days.V(), d.V())
-			e.b.Op2(ir.Add, days, days.V(), ir.K(1))
-		} else {
-			month := ir.K(1)
-			if field == "quarter" { // 1, 4, 7 or 10
-				e.b.Op2(ir.Sub, m, m.V(), ir.K(1))
-				e.b.Op2(ir.Div, m, m.V(), ir.K(3))
-				e.b.Op2(ir.Mul, m, m.V(), ir.K(3))
-				e.b.Op2(ir.Add, m, m.V(), ir.K(1))
-				month = m.V()
-			}
-			e.b.Op2(ir.Add, y, y.V(), ir.K(yearBias))
-			first := e.daysOf(y, month, ir.K(1))
-			e.b.Mov(days, first.V())
-			e.b.Clear(first)
-		}
-		e.b.Clear(y, m, d)
+		e.truncCivil(days, rng, field)
 	}
-	year := types.FromInt64(366 * microsPerDay)
-	if limit := layout.TypeRange(x.T); !rng.Known || rng.Lo.Cmp(limit.Lo.Add(year)) < 0 {
+	if !rng.Within(layout.Between(types.MinDate+366, types.MaxTimestamp/microsPerDay)) {
 		e.rangeCheck(days, layout.Between(types.MinDate, types.MaxDate), n, timestampError(x.Pos))
+		return day
 	}
-	e.b.Op2(ir.Mul, days, days.V(), ir.K(microsPerDay))
-	return intVal(x.T, days, layout.TypeRange(x.T)).withNull(n, own)
+	f, _ := types.ParseField(field)
+	if lo, err := types.DateTrunc(f, int64(rng.Lo.Lo)*microsPerDay); err == nil {
+		first, _ := types.SplitTimestamp(lo)
+		day.d.Range = layout.Range{Known: true, Lo: types.FromInt64(first), Hi: rng.Hi}
+	}
+	return day
+}
+
+// truncCivil moves days to the first of the month, quarter or year, by reckoning.
+func (e *emitter) truncCivil(days ir.Reg, rng layout.Range, field string) {
+	y, m, d := e.civil(days, rng)
+	if field == "month" {
+		e.b.Op2(ir.Sub, days, days.V(), d.V())
+		e.b.Op2(ir.Add, days, days.V(), ir.K(1))
+	} else {
+		month := ir.K(1)
+		if field == "quarter" { // 1, 4, 7 or 10
+			e.b.Op2(ir.Sub, m, m.V(), ir.K(1))
+			e.b.Op2(ir.Div, m, m.V(), ir.K(3))
+			e.b.Op2(ir.Mul, m, m.V(), ir.K(3))
+			e.b.Op2(ir.Add, m, m.V(), ir.K(1))
+			month = m.V()
+		}
+		e.b.Op2(ir.Add, y, y.V(), ir.K(yearBias))
+		first := e.daysOf(y, month, ir.K(1))
+		e.b.Mov(days, first.V())
+		e.b.Clear(first)
+	}
+	e.b.Clear(y, m, d)
 }
 
 // maxMonths and maxIntervalDays bound the intervals that addInterval takes: further than the

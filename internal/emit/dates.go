@@ -31,6 +31,11 @@ func (e *emitter) extract(x *plan.Call) value {
 	}
 	out := layout.Between(0, 1<<20)
 	var r ir.Reg
+	if r, out, ok := e.extractByTable(field, days, rng, n); ok {
+		e.b.Clear(days)
+		e.free(v)
+		return intVal(x.T, r, out).withNull(n, own)
+	}
 	switch field {
 	case "year", "month", "day", "quarter":
 		y, m, d := e.civil(days, rng)
@@ -105,6 +110,37 @@ func (e *emitter) extract(x *plan.Call) value {
 	e.b.Clear(days)
 	e.free(v)
 	return intVal(x.T, r, out).withNull(n, own)
+}
+
+// extractByTable opens a register with a field of a day where a calendar has it.
+func (e *emitter) extractByTable(field string, days ir.Reg, rng layout.Range, null ir.Val) (r ir.Reg, out layout.Range, ok bool) {
+	f := calMonth
+	switch field {
+	case "year":
+		f, out = calYear, yearRange(rng)
+	case "month":
+		out = layout.Between(1, 12)
+	case "quarter":
+		out = layout.Between(1, 4)
+	case "day":
+		f, out = calDay, layout.Between(1, 31)
+	case "doy":
+		f, out = calDoy, layout.Between(1, 366)
+	case "dow":
+		f, out = calDow, layout.Between(0, 6)
+	default:
+		return 0, out, false
+	}
+	c, ok := e.calendarFor(rng)
+	if !ok {
+		return 0, out, false
+	}
+	r = e.calendarField(c, days, null, f)
+	if field == "quarter" {
+		e.b.Op2(ir.Add, r, r.V(), ir.K(2))
+		e.b.Op2(ir.Div, r, r.V(), ir.K(3))
+	}
+	return r, out, true
 }
 
 func yearRange(days layout.Range) layout.Range {

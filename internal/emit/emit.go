@@ -203,6 +203,8 @@ type emitter struct {
 	first   func(agg int) value // the argument of an aggregate for the row that makes a group
 	noLut   bool                // inside the making of a lookup table
 	gpu     *gpuFrame           // Target GPU: what surrounds the row
+
+	calendars []*calendar
 }
 
 type unsupported struct{ err *diag.Error }

@@ -149,6 +149,7 @@ func (e *emitter) describe(x plan.Expr) layout.Desc {
 	})
 	e.b.Undo(mark)
 	e.f.Pool = e.f.Pool[:pool]
+	e.forgetPool(pool)
 	if e.descs == nil {
 		e.descs = map[plan.Expr]layout.Desc{}
 	}

@@ -43,6 +43,11 @@ func Between(lo, hi int64) Range {
 // Fits64 reports that every value fits a signed 64-bit register.
 func (r Range) Fits64() bool { return r.Known && r.Lo.FitsInt64() && r.Hi.FitsInt64() }
 
+// Within reports that the range is known and lies inside of another.
+func (r Range) Within(s Range) bool {
+	return r.Known && s.Known && r.Lo.Cmp(s.Lo) >= 0 && r.Hi.Cmp(s.Hi) <= 0
+}
+
 // Span is the number of values in the range, 0 when unknown or beyond max.
 func (r Range) Span(max int64) int64 {
 	if !r.Fits64() {

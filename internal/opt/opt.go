@@ -36,6 +36,7 @@ type Pass struct {
 //
 //   - unnest wants conjunctions flat and constants folded, to recognize correlation predicates;
 //   - pushdown must see joins instead of subqueries;
+//   - simplekeys comes before distinct, which makes two groupings of the same keys;
 //   - aggregate runs after pushdown, since functional dependencies come from join keys;
 //   - joinorder compares estimates, which it makes itself, of blocks that pushdown left;
 //   - share compares plans that are in their final order, and must come before prune, which makes
@@ -46,6 +47,7 @@ var passes = []Pass{
 	{"unnest", "subqueries and dependent joins become joins", true, (*state).unnest},
 	{"inline", "shared plans used once are put in place", false, (*state).inline},
 	{"pushdown", "predicates move to the scans, outer joins are strengthened, join keys found", false, (*state).pushdown},
+	{"simplekeys", "group keys become numbers of a small range", false, (*state).simpleKeys},
 	{"distinct", "aggregates over distinct values become two groupings", true, (*state).distinct},
 	{"aggregate", "avg and stddev become sums and counts, equal aggregates are computed once", true, (*state).aggregate},
 	{"groupkeys", "group keys that depend on other keys are not hashed", false, (*state).groupKeys},
