@@ -111,7 +111,7 @@ func (e *emitter) inIntegers(d ir.Reg, v value, items []types.Value) {
 		}
 		e.b.Clear(t)
 	case span < maxListBits:
-		e.inBitmap(d, v, ks, span)
+		e.inListBitmap(d, v, ks, span)
 	default:
 		e.inHashed(d, v, ks)
 	}
@@ -131,8 +131,8 @@ func (e *emitter) inWord(d ir.Reg, v value, ks []int64) {
 	e.b.Clear(t)
 }
 
-// inBitmap looks a bit up; what lies outside takes the bit before the first, which is 0.
-func (e *emitter) inBitmap(d ir.Reg, v value, ks []int64, span uint64) {
+// inListBitmap looks a bit up; what lies outside takes the bit before the first, which is 0.
+func (e *emitter) inListBitmap(d ir.Reg, v value, ks []int64, span uint64) {
 	table := make([]byte, (span+1)/8+1)
 	for _, k := range ks {
 		at := uint64(k) - uint64(ks[0]) + 1
