@@ -19,7 +19,15 @@ func (e *emitter) source() {
 			e.frontLoop(f, func(i ir.Reg) { e.scanRow(s, i, f.rest, f.filters) })
 			return
 		}
-		e.rows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) })
+		soon := e.lookAheads()
+		e.rows(func(i ir.Reg) {
+			e.fetchAhead(soon, func(n int64) ir.Reg {
+				later := e.int("later")
+				e.b.Op2(ir.Add, later, i.V(), ir.K(n))
+				return later
+			})
+			e.scanRow(s, i, s.Filter, e.Filters)
+		})
 	case *pipe.Buffer:
 		e.b.Comment("scan tuples")
 		e.rows(func(i ir.Reg) { e.tupleRow(s, i) })

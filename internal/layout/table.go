@@ -53,3 +53,12 @@ type Table struct {
 	Slots  uintptr
 	Tuples uintptr
 }
+
+// Bytes is about how much memory lookups reach.
+func (t *Table) Bytes() int64 {
+	slots := int64(8) << t.Bits
+	if t.Kind == Direct || t.Kind == DenseBuckets {
+		slots = 4 * t.Span
+	}
+	return slots + t.Rows*int64(t.Tuple.Size)
+}
