@@ -70,6 +70,11 @@ func (v *DictView) Bytes(code int) []byte {
 	return descBytes(v.Desc+uintptr(code)*descBytesSize, v.Heap)
 }
 
+// At is the descriptor of a code's string.
+func (v *DictView) At(code int) *StrDesc {
+	return (*StrDesc)(pointer(v.Desc + uintptr(code)*descBytesSize))
+}
+
 // Len is the number of entries.
 func (d *Dict) Len() int {
 	d.mu.RLock()

@@ -10,6 +10,7 @@ type Off struct {
 	DirectTables   bool // tables and groups addressed by the key instead of its hash
 	SemiJoins      bool // filters at scans made from the keys of joins
 	MemoryPool     bool // memory of finished queries is used again
+	DirectScan     bool // columns of a table become a result without tuples between
 	RadixSort      bool // sorting by packed keys
 	TopN           bool // rows that a LIMIT cuts off are dropped before they are written
 }

@@ -43,6 +43,8 @@ type Result struct {
 	Rows    Rows
 	Cols    []plan.ColID
 	Stats   Stats
+	Threads int
+	scan    *tableRows // instead of Rows: columns of a table
 	mem     *memory
 	keep    []any
 	closing sync.Once
@@ -54,6 +56,14 @@ func (r *Result) Close() {
 		r.mem.close()
 		r.keep = nil
 	})
+}
+
+// Len is the number of rows.
+func (r *Result) Len() int64 {
+	if r.scan != nil {
+		return r.scan.n
+	}
+	return r.Rows.Len()
 }
 
 // Stats say where time went.
@@ -125,6 +135,9 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	if opts.Device == "simt" {
 		r.gpu, r.shown = device.NewSimt(), map[uintptr]int{}
 	}
+	if t := r.direct(); t != nil {
+		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, scan: t, mem: r.mem, keep: []any{prog}}, nil
+	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++
 	}
@@ -152,7 +165,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	}
 	r.stats.PeakMemory = r.mem.peak.Load()
 	out := r.sinks[prog.Result].(*collectSink)
-	return &Result{Rows: out.rows(), Cols: prog.Result.Cols, Stats: r.stats, mem: r.mem, keep: append(r.keep, r.views, prog)}, nil
+	return &Result{Rows: out.rows(), Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, mem: r.mem, keep: append(r.keep, r.views, prog)}, nil
 }
 
 // pipeline compiles and runs one pipeline.

@@ -92,13 +92,16 @@ func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Resul
 			return nil, diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
 		}
 		n := int(min(left, int64(sb.Room())))
-		rd.Advance(n)
-		for i := range cols {
-			rec := &columnReceiver{b: sb.Cols[i], t: table.Columns[i].Type, name: table.Columns[i].Name}
-			rd.Column(i, rec)
-			if rec.err != nil {
-				return nil, rec.err
+		for at := 0; at < n; {
+			k := rd.Window(res.Rows-left+int64(at), n-at)
+			for i := range cols {
+				rec := &columnReceiver{b: sb.Cols[i], t: table.Columns[i].Type, name: table.Columns[i].Name}
+				rd.Column(i, rec)
+				if rec.err != nil {
+					return nil, rec.err
+				}
 			}
+			at += k
 		}
 		seg, err := table.Seal(sb)
 		if err != nil {
@@ -146,8 +149,10 @@ func (s *Session) update(ctx context.Context, b *bind.Update, t Timing) (*Result
 	}
 	count := &trueCounter{}
 	rd := res.exec.NewReader()
-	rd.Advance(int(res.Rows))
-	rd.Column(len(b.Table.Columns), count)
+	for at := int64(0); at < res.Rows; {
+		at += int64(rd.Window(at, int(res.Rows-at)))
+		rd.Column(len(b.Table.Columns), count)
+	}
 	if err := b.Table.Replace(before, segs...); err != nil {
 		return nil, at(err, b.Pos)
 	}

@@ -91,7 +91,7 @@ func (x *explanation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.rows, x.stats = res.Rows.Len(), &res.Stats
+	x.rows, x.stats = res.Len(), &res.Stats
 	x.timing.Compile, x.timing.Exec = res.Stats.Compile, res.Stats.Exec
 	x.actual = actualRows(x.prog, x.stats, x.rows)
 	res.Close()

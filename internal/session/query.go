@@ -57,7 +57,7 @@ func (s *Session) options(set *Settings) exec.Options {
 
 func (s *Session) result(q *plan.Query, x *exec.Result, t Timing) *Result {
 	t.Compile, t.Exec = x.Stats.Compile, x.Stats.Exec
-	r := &Result{Timing: t, exec: x, Rows: x.Rows.Len(), Stats: x.Stats}
+	r := &Result{Timing: t, exec: x, Rows: x.Len(), Stats: x.Stats}
 	for i, id := range q.Output {
 		c := q.Cols.Get(id)
 		r.Columns = append(r.Columns, Column{q.Names[i], c.Type, !c.NotNull})

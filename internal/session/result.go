@@ -29,6 +29,7 @@ type Result struct {
 	values [][]types.Value // rows made in Go
 	pos    int64
 	reader *exec.Reader
+	fetch  *fetcher // makes batches of large results
 	schema *arrow.Schema
 }
 
@@ -46,6 +47,10 @@ func literal(names []string, ts []types.Type, rows [][]types.Value, t Timing) *R
 
 // Close gives the rows' memory back.
 func (r *Result) Close() {
+	if r.fetch != nil {
+		r.fetch.close()
+		r.fetch = nil
+	}
 	if r.exec != nil {
 		r.exec.Close()
 		r.exec = nil
@@ -104,99 +109,86 @@ func ArrowType(t types.Type) arrow.DataType {
 
 // Next returns the next batch, nil at the end. The caller releases it.
 func (r *Result) Next() (arrow.RecordBatch, error) {
-	n := min(r.Rows-r.pos, BatchRows)
-	if n <= 0 || len(r.Columns) == 0 {
+	left := r.Rows - r.pos
+	if left <= 0 || len(r.Columns) == 0 {
 		return nil, nil
 	}
-	if r.exec == nil && r.values == nil {
+	var b arrow.RecordBatch
+	var err error
+	switch {
+	case r.exec == nil && r.values == nil:
 		return nil, fmt.Errorf("the result is closed")
+	case r.exec == nil:
+		b = r.literalBatch(int(min(left, BatchRows)))
+	case r.pos == 0 && r.exec.Threads > 1 && r.Rows*int64(len(r.Columns)) > manyCells:
+		r.fetch = r.newFetcher(r.exec.Threads)
+		fallthrough
+	default:
+		if r.fetch != nil {
+			b, err = r.fetch.take()
+			break
+		}
+		if r.reader == nil {
+			r.reader = r.exec.NewReader()
+		}
+		b, err = r.batch(r.reader, r.reader.Window(r.pos, BatchRows))
 	}
+	if err != nil {
+		return nil, err
+	}
+	r.pos += b.NumRows()
+	return b, nil
+}
+
+// manyCells is how large a result must be for more than one thread to make its batches.
+const manyCells = 1 << 18
+
+// literalBatch is the next n rows of a result made in Go.
+func (r *Result) literalBatch(n int) arrow.RecordBatch {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, r.Schema())
 	defer b.Release()
-	if r.exec != nil && r.reader == nil {
-		r.reader = r.exec.NewReader()
-	}
-	if r.reader != nil {
-		r.reader.Advance(int(n))
-	}
-	for i, c := range r.Columns {
+	for i := range r.Columns {
 		f := b.Field(i)
-		f.Reserve(int(n))
-		if r.reader != nil {
-			r.reader.Column(i, appender{f, c.Type})
-			continue
-		}
-		for _, row := range r.values[r.pos : r.pos+n] {
+		f.Reserve(n)
+		for _, row := range r.values[r.pos : r.pos+int64(n)] {
 			appendValue(f, row[i])
 		}
 	}
-	r.pos += n
-	return b.NewRecordBatch(), nil
-}
-
-// appender receives values of a column and puts them into an Arrow builder.
-type appender struct {
-	b array.Builder
-	t types.Type
-}
-
-func (a appender) Null() { a.b.AppendNull() }
-
-func (a appender) Int(x int64) {
-	switch b := a.b.(type) {
-	case *array.BooleanBuilder:
-		b.Append(x != 0)
-	case *array.Int16Builder:
-		b.Append(int16(x))
-	case *array.Int32Builder:
-		b.Append(int32(x))
-	case *array.Int64Builder:
-		b.Append(x)
-	case *array.Date32Builder:
-		b.Append(arrow.Date32(x))
-	case *array.TimestampBuilder:
-		b.Append(arrow.Timestamp(x))
-	case *array.Decimal128Builder:
-		b.Append(decimal128.FromI64(x))
-	default:
-		a.b.AppendNull()
-	}
-}
-
-func (a appender) Wide(x types.Int128) {
-	a.b.(*array.Decimal128Builder).Append(decimal128.New(x.Hi, x.Lo))
-}
-
-func (a appender) Float(x float64) {
-	if b, ok := a.b.(*array.Float32Builder); ok {
-		b.Append(float32(x))
-		return
-	}
-	a.b.(*array.Float64Builder).Append(x)
-}
-
-func (a appender) Text(x []byte) { a.b.(*array.StringBuilder).BinaryBuilder.Append(x) }
-
-func (a appender) Interval(months, days int32, micros int64) {
-	a.b.(*array.MonthDayNanoIntervalBuilder).Append(arrow.MonthDayNanoInterval{Months: months, Days: days, Nanoseconds: micros * 1000})
+	return b.NewRecordBatch()
 }
 
 func appendValue(b array.Builder, v types.Value) {
-	a := appender{b, v.Type}
-	switch {
-	case v.Null:
-		a.Null()
-	case v.Type.Kind == types.Decimal:
-		a.Wide(v.Int128())
-	case v.Type.IsFloat():
-		a.Float(v.F)
-	case v.Type.Kind == types.Text:
-		a.Text([]byte(v.S))
-	case v.Type.Kind == types.Interval:
+	if v.Null {
+		b.AppendNull()
+		return
+	}
+	switch b := b.(type) {
+	case *array.BooleanBuilder:
+		b.Append(v.I != 0)
+	case *array.Int16Builder:
+		b.Append(int16(v.I))
+	case *array.Int32Builder:
+		b.Append(int32(v.I))
+	case *array.Int64Builder:
+		b.Append(v.I)
+	case *array.Date32Builder:
+		b.Append(arrow.Date32(v.I))
+	case *array.TimestampBuilder:
+		b.Append(arrow.Timestamp(v.I))
+	case *array.Decimal128Builder:
+		x := v.Int128()
+		b.Append(decimal128.New(x.Hi, x.Lo))
+	case *array.Float32Builder:
+		b.Append(float32(v.F))
+	case *array.Float64Builder:
+		b.Append(v.F)
+	case *array.StringBuilder:
+		b.Append(v.S)
+	case *array.MonthDayNanoIntervalBuilder:
 		m, d, us := v.IntervalParts()
-		a.Interval(m, d, us)
+		b.Append(arrow.MonthDayNanoInterval{Months: m, Days: d, Nanoseconds: us * 1000})
 	default:
-		a.Int(v.I)
+		b.AppendNull()
 	}
 }
 
@@ -211,19 +203,20 @@ func (r *Result) Take(n int) [][]types.Value {
 		r.pos += int64(n)
 		return out
 	}
-	if r.reader == nil {
-		r.reader = r.exec.NewReader()
-	}
-	r.reader.Advance(n)
 	out := make([][]types.Value, n)
 	cells := make([]types.Value, n*len(r.Columns))
 	for i := range out {
 		out[i] = cells[i*len(r.Columns) : (i+1)*len(r.Columns)]
 	}
-	for i, c := range r.Columns {
-		r.reader.Column(i, &valueAppender{t: c.Type, out: out, col: i})
+	rd := r.exec.NewReader()
+	for at := 0; at < n; {
+		k := rd.Window(r.pos, n-at)
+		for i, c := range r.Columns {
+			rd.Column(i, &valueAppender{t: c.Type, out: out[at:], col: i})
+		}
+		at += k
+		r.pos += int64(k)
 	}
-	r.pos += int64(n)
 	return out
 }
 

@@ -84,6 +84,8 @@ var settings = []setting{
 		func(s *Settings, v types.Value) (err error) { s.Dict, err = boolOf(v); return }},
 	technique("direct_tables", "address hash tables and groups by the key itself where keys are dense",
 		func(s *Settings) *bool { return &s.Off.DirectTables }),
+	technique("direct_scan", "copy columns of a table to the result without tuples between",
+		func(s *Settings) *bool { return &s.Off.DirectScan }),
 	{"disabled_optimizers", "optimizer passes to leave out, separated by commas",
 		func(s *Settings) string { return passList(s.Disabled) },
 		func(s *Settings, v types.Value) error { return s.setDisabled(v.S) }},

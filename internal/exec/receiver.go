@@ -1,0 +1,80 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Receiver takes a column's values one after the other.
+type Receiver interface {
+	Null()
+	Int(x int64)
+	Wide(x types.Int128)
+	Float(x float64)
+	Text(x []byte) // valid only during the call
+	Interval(months, days int32, micros int64)
+}
+
+// Column hands the window's values of column i to rec.
+func (rd *Reader) Column(i int, rec Receiver) {
+	if rd.r.scan != nil {
+		rd.chunkColumn(i, rec)
+		return
+	}
+	f := rd.field(i)
+	off := uintptr(f.Off)
+	var text func(code int) []byte
+	if f.Desc.Form == layout.Code {
+		view := f.Desc.Dict.View()
+		text = view.Bytes
+	}
+	narrowDecimal := f.Desc.Type.Kind == types.Decimal
+	for _, a := range rd.window {
+		if f.Null >= 0 && load8(a+uintptr(f.Null)) != 0 {
+			rec.Null()
+			continue
+		}
+		w := load64(a + off)
+		switch f.Desc.Form {
+		case layout.I64:
+			if narrowDecimal {
+				rec.Wide(types.FromInt64(int64(w)))
+			} else {
+				rec.Int(int64(w))
+			}
+		case layout.I128:
+			rec.Wide(types.Int128{Lo: w, Hi: int64(load64(a + off + 8))})
+		case layout.F64:
+			rec.Float(math.Float64frombits(w))
+		case layout.Str:
+			rec.Text(bytesAt(uintptr(w), int(load64(a+off+8))))
+		case layout.Code:
+			rec.Text(text(int(w)))
+		case layout.Ivl:
+			rec.Interval(int32(int64(w)>>32), int32(uint32(w)), int64(load64(a+off+8)))
+		}
+	}
+}
+
+// chunkColumn is Column for a result that is a table's columns.
+func (rd *Reader) chunkColumn(i int, rec Receiver) {
+	c := rd.chunk(i)
+	for row := rd.pick.Lo; row < rd.pick.Lo+rd.pick.N; row++ {
+		switch {
+		case c.IsNull(row):
+			rec.Null()
+		case c.Type.Kind == types.Decimal:
+			rec.Wide(c.I128(row))
+		case c.Type.IsFloat():
+			rec.Float(c.Float(row))
+		case c.Type.Phys() == types.PhysStr:
+			rec.Text(c.Bytes(row))
+		case c.Type.Kind == types.Interval:
+			rec.Interval(c.Interval(row))
+		default:
+			rec.Int(c.Int(row))
+		}
+	}
+}

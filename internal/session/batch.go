@@ -1,0 +1,168 @@
+package session
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Arrow batches are made column by column, straight into their buffers.
+
+// batch is the reader's window as a record batch.
+func (r *Result) batch(rd *exec.Reader, n int) (arrow.RecordBatch, error) {
+	cols := make([]arrow.Array, len(r.Columns))
+	defer func() {
+		for _, c := range cols {
+			if c != nil {
+				c.Release()
+			}
+		}
+	}()
+	for i, c := range r.Columns {
+		var err error
+		if cols[i], err = arrowColumn(rd, i, c.Type, r.Schema().Field(i).Type, n); err != nil {
+			return nil, err
+		}
+	}
+	return array.NewRecordBatch(r.Schema(), cols, int64(n)), nil
+}
+
+// arrowColumn is column i of the reader's window.
+func arrowColumn(rd *exec.Reader, i int, t types.Type, dt arrow.DataType, n int) (arrow.Array, error) {
+	valid := buffers.bytes((n + 7) / 8)
+	bufs := []*memory.Buffer{nil, nil}
+	nulls := rd.Valid(i, valid)
+	if nulls > 0 {
+		bufs[0] = buffers.buffer(valid)
+	} else {
+		buffers.Free(valid)
+	}
+	switch t.Kind {
+	case types.Bool:
+		b := buffers.bytes((n + 7) / 8)
+		rd.Bools(i, b)
+		bufs[1] = buffers.buffer(b)
+	case types.Int16:
+		xs, b := fixed[int16](n)
+		exec.ReadInts(rd, i, xs)
+		bufs[1] = b
+	case types.Int32, types.Date:
+		xs, b := fixed[int32](n)
+		exec.ReadInts(rd, i, xs)
+		bufs[1] = b
+	case types.Int64, types.Timestamp:
+		xs, b := fixed[int64](n)
+		exec.ReadInts(rd, i, xs)
+		bufs[1] = b
+	case types.Float32:
+		xs, b := fixed[float32](n)
+		exec.ReadFloats(rd, i, xs)
+		bufs[1] = b
+	case types.Float64:
+		xs, b := fixed[float64](n)
+		exec.ReadFloats(rd, i, xs)
+		bufs[1] = b
+	case types.Decimal:
+		xs, b := fixed[types.Int128](n) // in memory, this is a decimal128.Num
+		rd.Wides(i, xs)
+		bufs[1] = b
+	case types.Interval:
+		xs, b := fixed[arrow.MonthDayNanoInterval](n)
+		rd.Intervals(i, func(k int, months, days int32, micros int64) {
+			xs[k] = arrow.MonthDayNanoInterval{Months: months, Days: days, Nanoseconds: micros * 1000}
+		})
+		bufs[1] = b
+	case types.Text:
+		ends, b := fixed[int32](n + 1)
+		ends[0] = 0
+		bufs[1] = b
+		var err error
+		rd.Texts(i, ends[1:], func(n int64) []byte {
+			if n > math.MaxInt32 {
+				err = diag.Errorf(diag.OutOfMemory, -1, "texts of one batch of the result take more than 2 GiB")
+				n = 0
+			}
+			text := buffers.bytes(int(n) + column.TextSlack)
+			bufs = append(bufs, buffers.buffer(text[:n]))
+			return text
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	data := array.NewData(dt, n, bufs, nil, nulls, 0)
+	for _, b := range bufs {
+		if b != nil {
+			b.Release()
+		}
+	}
+	defer data.Release()
+	return array.MakeFromData(data), nil
+}
+
+// A decimal128.Num and an Int128 are the same in memory.
+var _ = [1]int{}[unsafe.Sizeof(decimal128.Num{})-unsafe.Sizeof(types.Int128{})]
+
+// fixed is a buffer of n values.
+func fixed[T any](n int) ([]T, *memory.Buffer) {
+	var x T
+	b := buffers.bytes(n * int(unsafe.Sizeof(x)))
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n), buffers.buffer(b)
+}
+
+// buffers is the memory of batches. What is released is used again while it is still in the cache.
+var buffers bufferPool
+
+// bufferPool keeps blocks whose sizes are powers of two.
+type bufferPool struct {
+	classes [maxBufferBits + 1]sync.Pool
+}
+
+const (
+	minBufferBits = 10
+	maxBufferBits = 22
+)
+
+// bytes are n bytes with anything in them.
+func (p *bufferPool) bytes(n int) []byte {
+	class := max(bits.Len(uint(max(n, 1)-1)), minBufferBits)
+	if class > maxBufferBits {
+		return make([]byte, n)
+	}
+	if b, ok := p.classes[class].Get().(*[1 << minBufferBits]byte); ok {
+		return unsafe.Slice(&b[0], 1<<class)[:n]
+	}
+	return make([]byte, 1<<class)[:n]
+}
+
+// buffer makes bytes an Arrow buffer that comes back when it is released.
+func (p *bufferPool) buffer(b []byte) *memory.Buffer { return memory.NewBufferWithAllocator(b, p) }
+
+// Free is what Arrow calls for a buffer without references.
+func (p *bufferPool) Free(b []byte) {
+	n := cap(b)
+	if class := bits.Len(uint(n)) - 1; n == 1<<class && class >= minBufferBits && class <= maxBufferBits {
+		p.classes[class].Put((*[1 << minBufferBits]byte)(unsafe.Pointer(unsafe.SliceData(b))))
+	}
+}
+
+// Allocate and Reallocate make the pool an Arrow allocator; batches never grow.
+func (p *bufferPool) Allocate(n int) []byte { return p.bytes(n) }
+
+func (p *bufferPool) Reallocate(n int, b []byte) []byte {
+	out := p.bytes(n)
+	copy(out, b)
+	p.Free(b)
+	return out
+}
