@@ -164,14 +164,14 @@ const smallDict = 256
 
 // reserve makes room for n entries and a heap of the given bytes.
 func (d *Dict) reserve(n, bytes int) error {
-	if need := (n + 1) * descBytesSize; d.desc == nil || d.desc.Size() < need {
+	if need := (n+1)*descBytesSize + TextPad; d.desc == nil || d.desc.Size() < need {
 		m, err := grown(d.desc, len(d.texts)*descBytesSize, need)
 		if err != nil {
 			return err
 		}
 		d.desc = m
 	}
-	if need := bytes + heapPad; bytes > 0 && (d.heap == nil || d.heap.Size() < need) {
+	if need := bytes + TextPad; bytes > 0 && (d.heap == nil || d.heap.Size() < need) {
 		m, err := grown(d.heap, d.used, need)
 		if err != nil {
 			return err

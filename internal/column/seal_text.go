@@ -187,7 +187,7 @@ func (p *sealing) surveyPlain() error {
 		}
 	}
 	if p.heapBytes > 0 {
-		p.heapBytes += heapPad
+		p.heapBytes += TextPad
 	}
 	order.set(&p.c.Zone)
 	if order.any {

@@ -10,8 +10,8 @@ import (
 // descBytesSize is the size of a StrDesc.
 const descBytesSize = 16
 
-// heapPad is how many bytes past a heap's end may be read.
-const heapPad = 64
+// TextPad is how many bytes behind a text may be read: generated code reads 64 at a time.
+const TextPad = 64
 
 // makeDesc describes a string whose bytes, if they do not fit in the descriptor,
 // lie at offset off of the heap.

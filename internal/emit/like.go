@@ -74,7 +74,7 @@ func (e *emitter) like(x *plan.Call) value {
 		return e.nullValue(types.TBool)
 	}
 	parts, start, end := parseLike(c.V.S, x.Pos)
-	return e.matchPattern(e.eval(x.Args[0]), parts, start, end)
+	return e.matchPattern(e.eachText(x.Args[0]), parts, start, end)
 }
 
 // matchPattern matches parts in order: the first at the start of the text if start, the last
@@ -146,6 +146,10 @@ func (e *emitter) matchPattern(v value, parts []likePart, start, end bool) value
 
 // search moves p past the first match of a part at or after p, or breaks out of once.
 func (e *emitter) search(once int32, p, stop ir.Reg, part likePart, toEnd bool) {
+	if e.masks() && part.hasLiteral() {
+		e.searchPlaces(once, p, stop, part, toEnd)
+		return
+	}
 	if part.rest == nil {
 		e.searchLiteral(once, p, stop, part.lit)
 		return
@@ -205,21 +209,12 @@ func (e *emitter) searchLiteral(once int32, p, stop ir.Reg, lit string) {
 	e.b.Clear(last)
 }
 
-// rarest is the position of the byte of a literal that texts contain least often, by
-// the frequency of letters in English.
+// rarest is the position of the byte of a literal that texts contain least often.
 func rarest(lit string) int {
-	const common = " etaoinsrhldcumfpgwybvkxjqz"
-	best, rank := 0, -1
+	best := 0
 	for i := range len(lit) {
-		r := len(common)
-		for k := range len(common) {
-			if common[k] == lit[i]|0x20 || common[k] == lit[i] {
-				r = k
-				break
-			}
-		}
-		if r > rank {
-			best, rank = i, r
+		if rarity(lit[i]) > rarity(lit[best]) {
+			best = i
 		}
 	}
 	return best

@@ -10,8 +10,9 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// Strings are read by 8-byte words. Storage is padded so that reading past the end of a
-// string is harmless; the bytes that do not belong to it are masked off.
+// Strings are read by 8-byte words, or 64 bytes at a time (textmask.go). Storage is padded so
+// that reading past the end of a string is harmless; the bytes that do not belong to it are
+// masked off.
 
 // textCompare opens a register with cond(l, r).
 func (e *emitter) textCompare(c ir.Cond, l, r value) ir.Reg {
@@ -213,16 +214,16 @@ func (e *emitter) nextChar(p, end ir.Reg) {
 
 // length is the number of characters, or of bytes.
 func (e *emitter) length(x *plan.Call) value {
-	v := e.text(e.eval(x.Args[0]))
-	n, own := e.anyNull(v)
-	r := e.int("length")
+	var v value
+	var r ir.Reg
 	if x.Op == plan.OctetLength {
+		v, r = e.text(e.eval(x.Args[0])), e.int("length")
 		e.b.Mov(r, v.b)
 	} else {
-		c := e.countChars(v)
-		e.b.Mov(r, c.V())
-		e.b.Clear(c)
+		v = e.eachText(x.Args[0])
+		r = e.countChars(v)
 	}
+	n, own := e.anyNull(v)
 	e.free(v)
 	return intVal(x.T, r, layout.Between(0, 1<<31-1)).withNull(n, own)
 }

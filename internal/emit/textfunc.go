@@ -28,8 +28,13 @@ func (e *emitter) ends(v value) (p, end ir.Reg) {
 
 // countChars opens a register with the number of characters of a text.
 func (e *emitter) countChars(v value) ir.Reg {
-	r := e.int("length")
 	p, end := e.ends(v)
+	if e.masks() {
+		r := e.countByMasks(p, end)
+		e.b.Clear(p, end)
+		return r
+	}
+	r := e.int("length")
 	e.b.Mov(r, ir.K(0))
 	e.loop(func(l int32) {
 		e.b.Break(l, ir.UGE, p.V(), end.V())
@@ -123,7 +128,7 @@ func (e *emitter) trim(x *plan.Call) value {
 // positionOf is where a literal first occurs, in characters from 1; 0 if it does not.
 func (e *emitter) positionOf(x *plan.Call) value {
 	lit := constantOf(x.Args[1]).S
-	v := e.text(e.eval(x.Args[0]))
+	v := e.eachText(x.Args[0])
 	n, own := e.anyNull(v)
 	r := e.int("position")
 	if lit == "" {
@@ -135,10 +140,16 @@ func (e *emitter) positionOf(x *plan.Call) value {
 	p, stop := e.ends(v)
 	once := e.b.Loop()
 	e.block(func() {
-		e.searchLiteral(once, p, stop, lit)
+		e.search(once, p, stop, likePart{lit: lit}, false)
 		e.b.Op2(ir.Sub, p, p.V(), ir.K(int64(len(lit))))
 		q := e.int("q")
 		e.b.Mov(q, v.a)
+		if e.masks() {
+			before := e.countByMasks(q, p)
+			e.b.Op2(ir.Add, r, before.V(), ir.K(1))
+			e.b.Clear(before, q)
+			return
+		}
 		e.b.Mov(r, ir.K(1))
 		e.loop(func(l int32) {
 			e.b.Break(l, ir.UGE, q.V(), p.V())
@@ -160,7 +171,7 @@ func (e *emitter) startsWith(x *plan.Call) value {
 		if c.S != "" { // a part without letters would be _
 			parts = []likePart{{lit: c.S}}
 		}
-		return e.matchPattern(e.eval(x.Args[0]), parts, true, false)
+		return e.matchPattern(e.eachText(x.Args[0]), parts, true, false)
 	}
 	v, w := e.text(e.eval(x.Args[0])), e.text(e.eval(x.Args[1]))
 	n, own := e.anyNull(v, w)

@@ -3,6 +3,7 @@ package exec
 import (
 	"math"
 
+	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -57,7 +58,7 @@ func (r *run) store(tuple uintptr, f *layout.Field, v types.Value) error {
 	case layout.F64:
 		store64(at, math.Float64bits(v.F))
 	case layout.Str:
-		p, err := r.mem.alloc(len(v.S) + 8)
+		p, err := r.mem.alloc(len(v.S) + column.TextPad)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/eval"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -322,7 +323,7 @@ func (c *cell) store(a uintptr, f *layout.Field) {
 	store8(a+uintptr(f.Null), c.null)
 }
 
-// arena holds texts. Generated code reads them by words, so there is room behind the last.
+// arena holds texts. There is room behind the last for what generated code reads too much.
 type arena struct {
 	mem      *memory
 	cur, end uintptr
@@ -332,13 +333,12 @@ type arena struct {
 const (
 	firstTexts = 16 << 10
 	lastTexts  = 2 << 20
-	textSlack  = 16
 )
 
 func (t *arena) put(s string) (uintptr, error) {
-	if t.cur+uintptr(len(s))+textSlack > t.end {
+	if t.cur+uintptr(len(s))+column.TextPad > t.end {
 		t.size = min(max(t.size*2, firstTexts), lastTexts)
-		n := max(t.size, len(s)+textSlack)
+		n := max(t.size, len(s)+column.TextPad)
 		a, err := t.mem.alloc(n)
 		if err != nil {
 			return 0, err

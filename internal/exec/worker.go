@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -335,7 +336,7 @@ func (r *run) pool(f *emit.Fragment) (uintptr, error) {
 	if a, ok := r.pools[f]; ok {
 		return a, nil
 	}
-	a, err := r.mem.alloc(len(f.Pool) + 16)
+	a, err := r.mem.alloc(len(f.Pool) + column.TextPad)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,168 @@
+package emit
+
+import (
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Texts by operations on masks, 64 bytes at a time (CPU only). Each step begins inside the
+// text, so that no more than column.TextPad bytes behind it are read.
+
+// masks tells whether operations on masks of rows, or of bytes, may be used.
+func (e *emitter) masks() bool { return e.SIMD && e.Target == ir.CPU }
+
+// places calls found for each place q, from p on, where the literal's two rarest bytes stand
+// as they do in it and where at least least bytes follow up to stop; found leaves loop l when
+// the place is right. If none is, that breaks out of once. Then p is of no use.
+func (e *emitter) places(once int32, p, stop ir.Reg, lit string, least int, found func(l int32, q ir.Reg)) {
+	i, j := rarestTwo(lit)
+	last := e.int("last")
+	e.b.Op2(ir.Sub, last, stop.V(), ir.K(int64(least)))
+	e.loop(func(l int32) {
+		e.b.Break(once, ir.GT, p.V(), last.V())
+		at, beyond := e.int("at"), e.int("beyond")
+		e.b.MaskBytes(at, ir.K(-1), ir.K(int64(lit[i])), ir.K(int64(lit[j])), j-i, ir.At(p, i))
+		e.b.Op2(ir.Sub, beyond, p.V(), last.V())
+		e.b.Op2(ir.Add, beyond, beyond.V(), ir.K(63))
+		e.dropTop(at, beyond)
+		e.b.Clear(beyond)
+		e.loop(func(each int32) {
+			e.b.Break(each, ir.EQ, at.V(), ir.K(0))
+			q := e.int("q")
+			e.b.Op1(ir.Ctz, q, at.V())
+			e.b.Op2(ir.Add, q, q.V(), p.V())
+			found(l, q)
+			e.b.Clear(q)
+			e.b.Op1(ir.Blsr, at, at.V())
+		})
+		e.b.Clear(at)
+		e.b.Op2(ir.Add, p, p.V(), ir.K(64))
+	})
+	e.b.Clear(last)
+}
+
+// dropTop clears the topmost n bits of a mask, none if n is negative; n is used up.
+func (e *emitter) dropTop(mask, n ir.Reg) {
+	e.b.Sel(n, ir.LT, n.V(), ir.K(0), ir.K(0), n.V())
+	e.b.Op2(ir.Shl, mask, mask.V(), n.V())
+	e.b.Op2(ir.Shr, mask, mask.V(), n.V())
+}
+
+// searchPlaces is search by masks.
+func (e *emitter) searchPlaces(once int32, p, stop ir.Reg, part likePart, toEnd bool) {
+	if part.rest == nil {
+		e.places(once, p, stop, part.lit, len(part.lit), func(l int32, q ir.Reg) {
+			m := e.bytesAre(q, part.lit)
+			e.when(ir.NE, m.V(), ir.K(0), func() {
+				e.b.Op2(ir.Add, p, q.V(), ir.K(int64(len(part.lit))))
+				e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+			}, nil)
+			e.b.Clear(m)
+		})
+		return
+	}
+	// Characters that may be any come first: the rest is then found behind so many.
+	for part.rest[0].lit == "" {
+		e.b.Break(once, ir.UGE, p.V(), stop.V())
+		e.nextChar(p, stop)
+		part.rest = part.rest[1:]
+	}
+	least := 0
+	for _, piece := range part.rest {
+		least += max(len(piece.lit), 1)
+	}
+	e.places(once, p, stop, part.rest[0].lit, least, func(l int32, q ir.Reg) {
+		end := e.int("end")
+		e.b.Mov(end, q.V())
+		m := e.matchAt(end, stop, part)
+		if toEnd {
+			e.when(ir.NE, end.V(), stop.V(), func() { e.b.Mov(m, ir.K(0)) }, nil)
+		}
+		e.when(ir.NE, m.V(), ir.K(0), func() {
+			e.b.Mov(p, end.V())
+			e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+		}, nil)
+		e.b.Clear(m, end)
+	})
+}
+
+// hasLiteral tells whether a part has more than wildcards.
+func (p likePart) hasLiteral() bool {
+	for _, piece := range p.rest {
+		if piece.lit != "" {
+			return true
+		}
+	}
+	return p.lit != ""
+}
+
+// countByMasks opens a register with the number of characters from p up to end: of the bytes
+// that do not continue one. p is used up.
+func (e *emitter) countByMasks(p, end ir.Reg) ir.Reg {
+	r := e.int("length")
+	e.b.Mov(r, ir.K(0))
+	e.loop(func(l int32) {
+		e.b.Break(l, ir.UGE, p.V(), end.V())
+		chars, beyond := e.int("chars"), e.int("beyond")
+		e.b.MaskRange(chars, ir.K(-1), ir.K(0xC0), ir.K(0xBF), ir.At(p, 0), 1)
+		e.b.Op2(ir.Sub, beyond, p.V(), end.V())
+		e.b.Op2(ir.Add, beyond, beyond.V(), ir.K(64))
+		e.dropTop(chars, beyond)
+		e.b.Op1(ir.Popcnt, chars, chars.V())
+		e.b.Op2(ir.Add, r, r.V(), chars.V())
+		e.b.Clear(chars, beyond)
+		e.b.Op2(ir.Add, p, p.V(), ir.K(64))
+	})
+	return r
+}
+
+// rarestTwo is the positions i <= j of the two rarest bytes of a literal, at most 63 apart;
+// i = j if it has only one.
+func rarestTwo(lit string) (i, j int) {
+	i = rarest(lit)
+	j = -1
+	for k := max(0, i-63); k < min(len(lit), i+64); k++ {
+		if k != i && (j < 0 || rarity(lit[k]) > rarity(lit[j])) {
+			j = k
+		}
+	}
+	if j < 0 {
+		j = i
+	}
+	return min(i, j), max(i, j)
+}
+
+// rarity ranks bytes by how seldom texts contain them, from the frequency of letters in English.
+func rarity(c byte) int {
+	const common = " etaoinsrhldcumfpgwybvkxjqz"
+	if r := strings.IndexByte(common, c|0x20); r >= 0 && c|0x20 != ' ' {
+		return r
+	}
+	if c == ' ' {
+		return 0
+	}
+	return len(common)
+}
+
+// textAhead is how far ahead of a scan its texts are fetched: they lie one behind the other, but
+// the processor cannot tell from the descriptors in time.
+const textAhead = 1024
+
+// eachText evaluates a text whose bytes will be read, for most rows of a scan if it is one of
+// its columns.
+func (e *emitter) eachText(x plan.Expr) value {
+	v := e.eval(x)
+	if v.isNull() {
+		return v
+	}
+	v = e.text(v)
+	if r, ok := x.(*plan.Ref); ok && e.Pipeline != nil && !e.Off.Prefetch && e.Target == ir.CPU {
+		if d, scanned := e.scanDesc(r.ID); scanned && d.Form == layout.Str {
+			e.b.Prefetch(ir.At(v.a.R, textAhead))
+		}
+	}
+	return v
+}
