@@ -20,10 +20,11 @@ import (
 // dimension (the paper's Figure 2.13). DuckDB's prepare stands beside it, which plans and generates no code.
 func compileCommand(args []string, out, log io.Writer) error {
 	fs := flag.NewFlagSet("bench compile", flag.ContinueOnError)
+	fs.SetOutput(log)
 	runs := fs.Int("runs", 15, "runs per query; the fastest counts")
 	only := fs.String("only", "", "one part: tpch, joins, columns or predicates")
 	if err := fs.Parse(args); err != nil {
-		return err
+		return errUsage
 	}
 	k := openKelpie()
 	d, err := openDuck()
@@ -150,7 +151,7 @@ func list(n int, sep string, f func(i int) string) string {
 	return strings.Join(parts, sep)
 }
 
-// growJoins is a chain: select r1.a, … from r1, … where r1.a = r2.a and …
+// growJoins joins more and more relations in a chain.
 func growJoins(k *kelpie, d *duck, runs int, out io.Writer) error {
 	sizes := []int{2, 5, 10, 20, 50, 100}
 	for i := range slices.Max(sizes) {
@@ -158,11 +159,7 @@ func growJoins(k *kelpie, d *duck, runs int, out io.Writer) error {
 			return err
 		}
 	}
-	return grow(k, d, runs, out, "relations", sizes, func(n int) string {
-		return "SELECT " + list(n, ", ", func(i int) string { return fmt.Sprintf("r%d.a", i) }) +
-			" FROM " + list(n, ", ", func(i int) string { return fmt.Sprintf("r%d", i) }) +
-			" WHERE " + list(n-1, " AND ", func(i int) string { return fmt.Sprintf("r%d.a = r%d.a", i, i+1) })
-	})
+	return grow(k, d, runs, out, "relations", sizes, chain)
 }
 
 // growColumns is a projection: select a1, … from wide where a1 < c, one row in a hundred.
@@ -189,6 +186,6 @@ func growPredicates(k *kelpie, d *duck, runs int, out io.Writer) error {
 		return err
 	}
 	return grow(k, d, runs, out, "predicates", []int{10, 50, 100, 200, 500, 1000}, func(n int) string {
-		return "SELECT a FROM s WHERE " + list(n, " AND ", func(i int) string { return fmt.Sprintf("a <> %d", i*7) })
+		return selection("s", "a", n)
 	})
 }

@@ -33,9 +33,27 @@ const (
 // ParseSIMD reads a level's name: auto, avx512, avx2 or off.
 func ParseSIMD(name string) (SIMD, bool) { return x64.ParseLevel(name) }
 
+// CPU says how functions are translated for the CPU.
+type CPU struct {
+	SIMD  SIMD
+	Spill bool // all virtual registers in memory
+	Tally bool // count executed instructions
+}
+
+// Tally counts executed instructions.
+type Tally = x64.Tally
+
+// TallyOf is what a kernel has executed, if it was compiled to count that.
+func TallyOf(k Kernel) Tally {
+	if c, ok := k.(*x64.Code); ok {
+		return c.Tally()
+	}
+	return Tally{}
+}
+
 // CompileCPU translates a function to machine code.
-func CompileCPU(f *ir.Func, simd SIMD) (Kernel, error) {
-	c, err := x64.TranslateWith(f, x64.Options{SIMD: simd})
+func CompileCPU(f *ir.Func, cpu CPU) (Kernel, error) {
+	c, err := x64.TranslateWith(f, x64.Options{SIMD: cpu.SIMD, Spill: cpu.Spill, Tally: cpu.Tally})
 	if err != nil {
 		return nil, cpuError(err)
 	}
@@ -44,8 +62,8 @@ func CompileCPU(f *ir.Func, simd SIMD) (Kernel, error) {
 
 // ListCPU is the machine code of a function as text, at a level of vector instructions
 // that this processor need not have.
-func ListCPU(f *ir.Func, simd SIMD) (string, error) {
-	c, err := x64.TranslateWith(f, x64.Options{Listing: true, SIMD: simd, Foreign: true})
+func ListCPU(f *ir.Func, cpu CPU) (string, error) {
+	c, err := x64.TranslateWith(f, x64.Options{Listing: true, SIMD: cpu.SIMD, Spill: cpu.Spill, Foreign: true})
 	if err != nil {
 		return "", cpuError(err)
 	}

@@ -117,10 +117,29 @@ func (e *emitter) scanRow(s *pipe.Table, i ir.Reg, preds []plan.Expr, filters []
 	for k, id := range s.Scan.Cols {
 		e.bindLazy(id, func() value { return e.loadColumn(s.Scan, k, i) })
 	}
+	if e.Off.PostProjection {
+		e.readAll(s, preds, filters)
+	}
 	e.scanFilters(preds, filters)
 	e.dropEarly()
 	e.clearDead(0)
 	e.consume(0)
+}
+
+// readAll reads all columns that the pipeline needs, before any row is dropped.
+func (e *emitter) readAll(s *pipe.Table, preds []plan.Expr, filters []ScanFilter) {
+	need := e.live[0]
+	for _, p := range preds {
+		plan.AddRefs(&need, p)
+	}
+	for _, f := range filters {
+		need.Add(f.Col)
+	}
+	for _, id := range s.Scan.Cols {
+		if need.Has(id) {
+			e.column(id)
+		}
+	}
 }
 
 // columnDesc is what a snapshot says of a scanned column, the same for all its segments.

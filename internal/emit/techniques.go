@@ -12,5 +12,6 @@ type Off struct {
 	MemoryPool     bool // memory of finished queries is used again
 	DirectScan     bool // columns of a table become a result without tuples between
 	RadixSort      bool // sorting by packed keys
+	Registers      bool // virtual registers live in machine registers
 	TopN           bool // rows that a LIMIT cuts off are dropped before they are written
 }

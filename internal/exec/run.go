@@ -31,6 +31,7 @@ type Options struct {
 	Progress   func(done, total int64)
 
 	SIMD   device.SIMD // CPU: vector instructions
+	Tally  bool        // CPU: count executed instructions
 	Device string      // "" and "cpu": machine code; "simt": the simulated GPU
 	Grid   int         // GPU: blocks per launch, 0: by the rows
 	Block  int         // GPU: threads per block, 0: some
@@ -70,6 +71,7 @@ func (r *Result) Len() int64 {
 type Stats struct {
 	Compile, Exec time.Duration
 	PeakMemory    int64
+	Tally         device.Tally // machine code that ran, if Options.Tally
 	Pipelines     []PipelineStats
 }
 
@@ -164,6 +166,9 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 		}
 	}
 	r.stats.PeakMemory = r.mem.peak.Load()
+	for _, c := range r.codes {
+		r.stats.Tally.Add(device.TallyOf(c), 1)
+	}
 	out := r.sinks[prog.Result].(*collectSink)
 	return &Result{Rows: out.rows(), Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, mem: r.mem, keep: append(r.keep, r.views, prog)}, nil
 }
@@ -244,7 +249,7 @@ func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
 	if f.Func.Target == ir.GPU {
 		return device.CompileSimt(f.Func)
 	}
-	k, err := device.CompileCPU(f.Func, r.SIMD)
+	k, err := device.CompileCPU(f.Func, device.CPU{SIMD: r.SIMD, Spill: r.Off.Registers, Tally: r.Tally})
 	if err != nil {
 		return nil, err
 	}

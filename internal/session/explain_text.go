@@ -199,7 +199,7 @@ func (x *explanation) code(form string) []code {
 		for _, f := range fs {
 			var text string
 			if err == nil {
-				text, err = listing(form, f, x.set.SIMD)
+				text, err = listing(form, f, device.CPU{SIMD: x.set.SIMD, Spill: x.set.Off.Registers})
 				texts = append(texts, text)
 			}
 		}
@@ -241,7 +241,7 @@ func (x *explanation) ranOn(target ir.Target) bool {
 
 // listing is a function's code and that of the functions which fill its lookup tables; those
 // may be for another processor.
-func listing(form string, f *emit.Fragment, simd device.SIMD) (string, error) {
+func listing(form string, f *emit.Fragment, cpu device.CPU) (string, error) {
 	fs := []*ir.Func{f.Func}
 	for _, l := range f.Luts {
 		if l.Frag.Func.Target == f.Func.Target || form == "ir" {
@@ -253,7 +253,7 @@ func listing(form string, f *emit.Fragment, simd device.SIMD) (string, error) {
 		text, err := f.String(), error(nil)
 		switch form {
 		case "x64":
-			text, err = device.ListCPU(f, simd)
+			text, err = device.ListCPU(f, cpu)
 		case "ptx":
 			text, err = device.ListGPU(f)
 		}

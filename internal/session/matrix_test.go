@@ -3,6 +3,9 @@ package session
 import (
 	"fmt"
 	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit"
 )
 
 // TestMatrix: the same query gives the same rows whatever the morsel size, the number of
@@ -55,3 +58,23 @@ func TestPassesOff(t *testing.T) {
 
 // bearable queries have plans that end soon even without join ordering and push-down.
 var bearable = map[string]bool{"q1": true, "q4": true, "q6": true, "q12": true, "q13": true, "q14": true, "q22": true}
+
+// TestTechniquesOff: what makes code fast never changes rows.
+func TestTechniquesOff(t *testing.T) {
+	s := load(t, "tpch", "0.01")
+	for name, off := range map[string]emit.Off{
+		"registers":       {Registers: true},
+		"post-projection": {PostProjection: true},
+		"all": {BranchFree: true, Prefetch: true, PostProjection: true, RangeChecks: true, DirectTables: true, SemiJoins: true,
+			MemoryPool: true, RadixSort: true, Registers: true, TopN: true},
+	} {
+		for _, simd := range []device.SIMD{device.SIMDAuto, device.SIMDOff} {
+			t.Run(fmt.Sprintf("%s, simd %s", name, simd), func(t *testing.T) {
+				s.Configure(func(x *Settings) { x.Off, x.SIMD, x.Tally = off, simd, simd == device.SIMDOff })
+				for _, q := range suiteQueries("tpch") {
+					checkAnswer(t, s, "tpch", "0.01", q)
+				}
+			})
+		}
+	}
+}

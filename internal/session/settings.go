@@ -31,6 +31,7 @@ type Settings struct {
 	Narrow     bool            // narrow integers in tables made from now on
 	Dict       bool            // dictionaries, likewise
 	Off        emit.Off        // techniques
+	Tally      bool            // count instructions
 	other      map[string]string
 }
 
@@ -76,6 +77,9 @@ var settings = []setting{
 	{"check", "verify plans and generated functions (slow; for tests)",
 		func(s *Settings) string { return onOff(s.Check) },
 		func(s *Settings, v types.Value) (err error) { s.Check, err = boolOf(v); return }},
+	{"count_instructions", "count the machine instructions that queries execute (slow; for experiments)",
+		func(s *Settings) string { return onOff(s.Tally) },
+		func(s *Settings, v types.Value) (err error) { s.Tally, err = boolOf(v); return }},
 	{"device", "where queries run: cpu or simt",
 		func(s *Settings) string { return s.Device },
 		func(s *Settings, v types.Value) error { return s.setDevice(v.S) }},
@@ -114,6 +118,8 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.RadixSort }),
 	technique("range_checks", "leave out the checks that statistics show to be needless",
 		func(s *Settings) *bool { return &s.Off.RangeChecks }),
+	technique("register_allocation", "keep values in registers; off: each in memory, as if there were none",
+		func(s *Settings) *bool { return &s.Off.Registers }),
 	technique("semijoin_filters", "drop rows at the scan whose keys no join will find",
 		func(s *Settings) *bool { return &s.Off.SemiJoins }),
 	{"simd", "vector instructions of generated CPU code: auto, avx512, avx2 or off",

@@ -18,6 +18,7 @@ type Code struct {
 	saveBytes int
 	listing   string
 	place     block
+	counts    *tally
 }
 
 // ErrUnsupported says that this processor lacks what generated code needs.
@@ -58,7 +59,7 @@ func TranslateWith(f *ir.Func, opt Options) (c *Code, err error) {
 		return nil, fmt.Errorf("x64: no memory for the code of %s: %w", f.Name, err)
 	}
 	t.writeTo(place.write[:p.size], p.coldAt, p.poolAt)
-	c = &Code{name: f.Name, size: p.size, saveBytes: p.saveBytes, place: place}
+	c = &Code{name: f.Name, size: p.size, saveBytes: p.saveBytes, place: place, counts: t.counts}
 	if opt.Listing {
 		c.listing = t.listingOf(f.Name, place.write[:p.size], p.coldAt, p.poolAt)
 	}
@@ -70,7 +71,7 @@ func TranslateWith(f *ir.Func, opt Options) (c *Code, err error) {
 
 // release gives the translator back to the pool without what belongs to the caller.
 func (t *translator) release() {
-	t.f, t.err = nil, nil
+	t.f, t.err, t.counts = nil, nil, nil
 	if len(t.b)+len(t.other.b) <= 1<<20 { // a giant's buffers are not worth keeping
 		translators.Put(t)
 	}

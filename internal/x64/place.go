@@ -55,6 +55,8 @@ func (t *translator) open(v ir.Reg) {
 	}
 	isFloat := t.f.Regs[v].Type == ir.F64
 	switch {
+	case t.spill:
+		t.loc[v] = firstSlot + loc(t.openSlot())
 	case !isFloat && t.freeG != 0:
 		m := t.freeG
 		if m != lastGPR {

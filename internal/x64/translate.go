@@ -11,6 +11,8 @@ import (
 type Options struct {
 	Listing bool  // keep a listing of the machine code, for EXPLAIN and for tests
 	SIMD    Level // at most; the processor's best is the limit
+	Spill   bool  // keep all virtual registers in memory, to see what registers bring
+	Tally   bool  // count the instructions that are executed (tally.go); slow
 	Foreign bool  // the code is to be read, not run: SIMD need not be a level of this processor
 	noVBMI  bool  // for tests: AVX-512 without its byte permutations
 }
@@ -31,6 +33,9 @@ type translator struct {
 	freeX    uint32
 	slots    []uint64 // bit set: spill slot in use
 	maxSlots int
+	spill    bool // give out slots only
+
+	counts *tally
 
 	// Control flow (control.go).
 	frames  []frame
@@ -56,8 +61,11 @@ type program struct {
 
 // translate fills the translator's sections with f's code.
 func (t *translator) translate(f *ir.Func, opt Options) (program, error) {
-	t.asm.reset(opt.Listing)
-	t.f, t.err = f, nil
+	t.asm.reset(opt.Listing || opt.Tally)
+	t.f, t.err, t.spill, t.counts = f, nil, opt.Spill, nil
+	if opt.Tally {
+		t.counts = newTally(f)
+	}
 	t.level, t.vbmi = opt.level()
 	t.resetPlaces(len(f.Regs))
 	t.frames, t.exits, t.nextIf, t.over = t.frames[:0], t.exits[:0], 0, false
@@ -75,7 +83,11 @@ func (t *translator) translate(f *ir.Func, opt Options) (program, error) {
 	for i := range f.Code {
 		t.index = i
 		t.room(roomPerOp)
-		t.instr(&f.Code[i])
+		if t.counts != nil {
+			t.tallied(i)
+		} else {
+			t.instr(&f.Code[i])
+		}
 		if t.err != nil {
 			return program{}, t.err
 		}
