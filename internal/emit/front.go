@@ -53,9 +53,10 @@ func (e *emitter) front(s *pipe.Table) *front {
 	}
 	f := &front{share: 1}
 	var ranges []*rangeTest
+	var floats []*floatTest
 	for _, p := range s.Filter {
 		for _, c := range plan.Conjuncts(nil, p) {
-			if e.addRange(&ranges, c) {
+			if e.addRange(&ranges, c) || e.addFloat(&floats, c) {
 				continue
 			}
 			if m, ok := e.masker(f, c, true); ok {
@@ -74,6 +75,11 @@ func (e *emitter) front(s *pipe.Table) *front {
 			continue
 		}
 		m.leave = func() { f.rest = append(f.rest, r.preds...) }
+		f.tests = append(f.tests, m)
+	}
+	for _, t := range floats {
+		m := e.floatMask(t)
+		m.leave = func() { f.rest = append(f.rest, t.preds...) }
 		f.tests = append(f.tests, m)
 	}
 	for _, sf := range e.Filters {

@@ -348,7 +348,7 @@ func (e *emitter) maskText(f *front, x *plan.Call, want bool) (maskTest, bool) {
 }
 
 // maxInBitmap is how many values a bitmap for a list of integers may span.
-const maxInBitmap = 1 << 12
+const maxInBitmap = 1 << 18
 
 // maskIn is col in (integers).
 func (e *emitter) maskIn(f *front, x *plan.Call, want bool) (maskTest, bool) {

@@ -39,7 +39,9 @@ func TestFront(t *testing.T) {
 		cast(i % 10000 as decimal(12,2)) * 0.25 as m,
 		'name' || cast(i % 30 as varchar) as s30, 'x' || cast(i % 100 as varchar) as s100, 'y' || cast(i * 31 % 700 as varchar) as s700,
 		case when i % 4 = 0 then null else 'z' || cast(i % 20 as varchar) end as ns,
-		cast(i % 1000 as double precision) / 8 as f
+		cast(i % 1000 as double precision) / 8 as f,
+		case i % 40 when 0 then 'NaN' when 1 then 'Infinity' when 2 then '-Infinity' when 3 then '-0' when 4 then null else cast(i % 100 - 50 as varchar) end::double precision as g,
+		cast(cast(i % 300 as double precision) / 7 - 20 as real) as h
 		from (select cast(i as bigint) as i from generate_series(0, 199999) as g(i)) q`)
 	ask("create table keys as select cast(k * 13 as int) as k from generate_series(1, 900) as g(k)")
 	preds := []string{
@@ -57,7 +59,10 @@ func TestFront(t *testing.T) {
 		"s30 = 'name7'", "s30 <> 'name7'", "s30 in ('name1', 'name29', 'none')", "s30 like '%2%'", "s30 not like '%2%'", "s30 > 'name3'", "s30 = 'none'",
 		"s100 like 'x1%'", "s100 = 'x99'", "s700 = 'y699'", "s700 in ('y1', 'y2', 'y3')", "s700 like '%77%' or s30 = 'name3'",
 		"ns = 'z3'", "ns <> 'z3'", "ns like '%1%'", "not (ns like '%1%')", "ns is null", "ns in ('z1', 'z2') or ns is null",
-		"f < 3.5", "f < 3.5 and b1 = 1", "b1 = 1 and i % 10 = 3", "b1 = 1 and w2 > 0 and d1 < d2 and s30 like 'name1%'",
+		"f < 3.5", "f < 3.5 and b1 = 1", "f > 100 and f <= 101.5", "f = 0", "f <> 5", "f >= 124.875", "f > 1e300",
+		"g < 0", "g <= 0", "g > 0", "g >= 0", "g = 0", "g > -3 and g < 2", "g < -30.5", "g > 45", "g >= 'Infinity'", "g > 'Infinity'", "g = 'NaN'", "g < '-Infinity'",
+		"g <= '-Infinity'", "g < 'Infinity'", "g = -7", "g between -2 and -1", "g < 1 or g is null", "not (g < 10)", "g <> 0", "h < 0.1", "h > 22.7", "h >= 22.71428680419922",
+		"h between -1 and 1", "h = -20", "h < -19.95", "h <= 0 and h >= 0", "b1 = 1 and i % 10 = 3", "b1 = 1 and w2 > 0 and d1 < d2 and s30 like 'name1%'",
 		"b1 > 9", "b1 < 9", "false", "i < 100", "i >= 199990", "i in (0, 63, 64, 65, 1023, 1024, 65535, 65536, 199999)",
 		"w2n in (select k from keys)", "w4 in (select k from keys)", "nw in (select k + 70000 from keys) and b1 < 3", "w2n not in (select k from keys)",
 	}
