@@ -35,11 +35,10 @@ func (e *emitter) buildSink(s *pipe.Build) {
 	if e.f.Sink == nil {
 		var fs []layout.Field
 		for i, id := range s.KeyCols {
-			fs = append(fs, e.field(id, e.Cols.Get(id).Name, keys[i].d))
+			fs = append(fs, e.field(id, e.Cols.Get(id).Name, keys[i]))
 		}
 		for _, id := range s.Payload {
-			v := e.column(id)
-			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v.d))
+			fs = append(fs, e.field(id, e.Cols.Get(id).Name, e.column(id)))
 		}
 		if e.Generic && !s.KeepNull && s.NullSafe == nil {
 			for i := range s.KeyCols {
@@ -92,8 +91,7 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 	if e.f.Sink == nil {
 		var fs []layout.Field
 		for _, id := range s.Cols {
-			v := e.column(id)
-			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v.d))
+			fs = append(fs, e.field(id, e.Cols.Get(id).Name, e.column(id)))
 		}
 		e.f.Sink = layout.NewTuple(false, false, fs)
 	}

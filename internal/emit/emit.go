@@ -36,7 +36,9 @@ type Request struct {
 	Filters []ScanFilter
 	// Sink is the layout of the sink's tuples when an earlier compilation fixed it.
 	Sink *layout.Tuple
-	// Generic: several pipelines fill the sink, so its tuples are laid out by type alone.
+	// United: several pipelines fill the sink; this is what is known of its columns in all of them.
+	United []layout.Field
+	// Generic: several pipelines fill the sink and not all are known, so its tuples are laid out by type alone.
 	Generic bool
 	// Group says how an Aggregate sink keeps its groups, when already decided.
 	Group *GroupPlan
@@ -91,6 +93,7 @@ type Fragment struct {
 	// Literals are the numbers that come from the context.
 	Literals []int64
 	Sink     *layout.Tuple
+	Void     []bool // by field of Sink, if it was laid out here: only NULLs are written to it
 	Group    *GroupPlan
 	Luts     []*Lut
 	Errors   []*diag.Error // exit status k+1 means Errors[k]

@@ -142,7 +142,7 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 	var fs []layout.Field
 	slots := int64(1)
 	for i, k := range keys {
-		fs = append(fs, e.field(g.KeyCols[i], e.Cols.Get(g.KeyCols[i]).Name, k.d))
+		fs = append(fs, e.field(g.KeyCols[i], e.Cols.Get(g.KeyCols[i]).Name, k))
 		d := Domain{Null: fs[i].Desc.Nullable}
 		if f := fs[i].Desc.Form; f == layout.I64 || f == layout.Code {
 			d.Span = fs[i].Desc.Range.Span(MaxArraySlots)
@@ -167,7 +167,7 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 		gp.Mode = Ungrouped
 	}
 	for _, a := range g.Aggs {
-		f := e.field(a.Col, e.Cols.Get(a.Col).Name, e.aggDesc(a, gp.Mode == Ungrouped))
+		f := e.field(a.Col, e.Cols.Get(a.Col).Name, value{d: e.aggDesc(a, gp.Mode == Ungrouped)})
 		if a.Func == plan.Count || a.Func == plan.CountStar {
 			f.Desc.Nullable = false
 		}

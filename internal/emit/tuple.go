@@ -66,11 +66,21 @@ func (e *emitter) storeField(p ir.Reg, f *layout.Field, v value) {
 	e.free(w)
 }
 
-// field describes a value to be stored. In generic tuples only the type counts.
-func (e *emitter) field(id plan.ColID, name string, d layout.Desc) layout.Field {
-	if e.Generic {
+// field describes a value to be stored, with what other pipelines into the sink may bring.
+func (e *emitter) field(id plan.ColID, name string, v value) layout.Field {
+	e.f.Void = append(e.f.Void, v.isNull())
+	d := v.d
+	switch {
+	case e.Generic:
 		d = layout.Desc{Type: d.Type, Nullable: true, Range: layout.TypeRange(d.Type)}
 		d.Form = layout.FormOf(d.Type, d.Range)
+	case e.United != nil:
+		for i := range e.United {
+			if e.United[i].ID == int32(id) {
+				d = e.United[i].Desc
+				break
+			}
+		}
 	}
 	return layout.Field{ID: int32(id), Name: name, Desc: d}
 }

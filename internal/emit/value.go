@@ -222,6 +222,10 @@ func (e *emitter) descriptor(desc ir.Reg, heap Word) value {
 func (e *emitter) reform(v value, f layout.Form) value {
 	switch {
 	case v.d.Form == f:
+	case v.isNull():
+		e.free(v)
+		v.a, v.b, v.ownA, v.ownB = ir.K(0), ir.K(0), false, false
+		v.d.Form = f
 	case f == layout.I128:
 		v = e.wide(v)
 	case f == layout.I64 && v.d.Form == layout.I128:

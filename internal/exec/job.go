@@ -59,7 +59,11 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		return r.staged(p, st)
 	}
 	j := &job{r: r, p: p, st: st, seq: int64(p.ID) << 40, limit: -1}
-	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Pipeline: p, Count: r.Count, Verbose: r.Listing, Generic: r.makers[p.Sink] > 1}
+	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Pipeline: p, Count: r.Count, Verbose: r.Listing}
+	if r.makers[p.Sink] > 1 {
+		req.United = r.united(p.Sink)
+		req.Generic = req.United == nil
+	}
 	req.TopN = r.Options.topN(p.Sink) && r.gpu == nil
 	if s := r.sinks[p.Sink]; s != nil {
 		switch s := s.(type) {

@@ -33,7 +33,7 @@ func Explain(prog *pipe.Program, opts Options, target ir.Target) []Listing {
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
 	p := &predictor{Options: opts, prog: prog, left: map[pipe.Sink]int{}, makers: map[pipe.Sink]int{},
-		sinks: map[pipe.Sink]*prediction{}, tables: map[*pipe.Build]*layout.Table{}}
+		sinks: map[pipe.Sink]*prediction{}, tables: map[*pipe.Build]*layout.Table{}, unions: map[pipe.Sink][]layout.Field{}}
 	for _, q := range prog.Pipelines {
 		p.makers[q.Sink]++
 		p.left[q.Sink]++
@@ -59,6 +59,7 @@ type predictor struct {
 	left   map[pipe.Sink]int
 	sinks  map[pipe.Sink]*prediction
 	tables map[*pipe.Build]*layout.Table
+	unions map[pipe.Sink][]layout.Field
 }
 
 // prediction is what is believed of a sink.
@@ -71,7 +72,7 @@ type prediction struct {
 func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	out := Listing{Pipeline: q}
 	req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Target: ir.CPU, Tables: p.tables,
-		Count: p.Count, Verbose: true, Off: p.Off, Generic: p.makers[q.Sink] > 1}
+		Count: p.Count, Verbose: true, Off: p.Off}
 	p.vectors(&req)
 	if s := p.sinks[q.Sink]; s != nil {
 		req.Sink, req.Group = s.tuple, s.group
@@ -80,6 +81,10 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	if err := p.source(q, &req); err != nil {
 		out.Err = err
 		return out
+	}
+	if p.makers[q.Sink] > 1 {
+		req.United = p.united(q.Sink)
+		req.Generic = req.United == nil
 	}
 	if target == ir.GPU {
 		req.Target, req.Device = target, "gpu"
@@ -101,6 +106,27 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	}
 	out.Err = err
 	return out
+}
+
+// united is what run.united will probably find.
+func (p *predictor) united(s pipe.Sink) []layout.Field {
+	fs, ok := p.unions[s]
+	if ok {
+		return fs
+	}
+	fs = unite(s, p.prog, func(q *pipe.Pipeline) *emit.Fragment {
+		req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Target: ir.CPU, Tables: p.tables, Off: p.Off}
+		if p.source(q, &req) != nil {
+			return nil
+		}
+		f, err := emit.Pipeline(req)
+		if err != nil {
+			return nil
+		}
+		return f
+	})
+	p.unions[s] = fs
+	return fs
 }
 
 // source predicts what the pipeline reads. The error says that something which it builds

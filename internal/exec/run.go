@@ -95,20 +95,22 @@ type PipelineStats struct {
 // run is the state of a query while it runs.
 type run struct {
 	Options
-	ctx    context.Context
-	prog   *pipe.Program
-	mem    *memory
-	makers map[pipe.Sink]int // how many pipelines end there
-	sinks  map[pipe.Sink]sink
-	tables map[*pipe.Build]*layout.Table
-	views  map[*column.Dict]column.DictView
-	codes  []device.Kernel
-	pools  map[*emit.Fragment]uintptr
-	zero   uintptr
-	gpu    *device.Simt    // nil: the CPU
-	shown  map[uintptr]int // query memory that the GPU knows, with sizes
-	stats  Stats
-	keep   []any
+	ctx      context.Context
+	prog     *pipe.Program
+	mem      *memory
+	makers   map[pipe.Sink]int // how many pipelines end there
+	sinks    map[pipe.Sink]sink
+	unions   map[pipe.Sink][]layout.Field // what is known of sinks that several pipelines fill
+	finished map[pipe.Sink]bool
+	tables   map[*pipe.Build]*layout.Table
+	views    map[*column.Dict]column.DictView
+	codes    []device.Kernel
+	pools    map[*emit.Fragment]uintptr
+	zero     uintptr
+	gpu      *device.Simt    // nil: the CPU
+	shown    map[uintptr]int // query memory that the GPU knows, with sizes
+	stats    Stats
+	keep     []any
 
 	filtering time.Duration // spent on semi-join filters for the pipeline being compiled
 
@@ -123,7 +125,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
 	r := &run{Options: opts, ctx: ctx, prog: prog, mem: newMemory(&opts),
-		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, tables: map[*pipe.Build]*layout.Table{},
+		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, unions: map[pipe.Sink][]layout.Field{}, finished: map[pipe.Sink]bool{}, tables: map[*pipe.Build]*layout.Table{},
 		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}}
 	defer func() {
 		for _, c := range r.codes {
@@ -157,6 +159,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			if err := r.sinks[p.Sink].finish(); err != nil {
 				return nil, err
 			}
+			r.finished[p.Sink] = true
 			d := time.Since(start)
 			st := &r.stats.Pipelines[len(r.stats.Pipelines)-1]
 			st.Exec += d

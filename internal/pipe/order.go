@@ -19,6 +19,7 @@ func (c *cutter) order(p *Program) {
 			q.needs = append(q.needs[:len(q.needs):len(q.needs)], b.makers...)
 		}
 	}
+	laid := map[Sink]bool{}
 	var visit func(q *Pipeline)
 	visit = func(q *Pipeline) {
 		if q.placed {
@@ -28,6 +29,18 @@ func (c *cutter) order(p *Program) {
 		for _, d := range q.needs {
 			visit(d)
 		}
+		// What other pipelines into the same sink need comes before the first of them, so that all are
+		// known when the sink is laid out.
+		if !laid[q.Sink] {
+			laid[q.Sink] = true
+			for _, m := range c.makers(q.Sink) {
+				for _, d := range m.needs {
+					if m != q && !d.placed && !dependsOn(d, q) {
+						visit(d)
+					}
+				}
+			}
+		}
 		q.ID = len(p.Pipelines)
 		p.Pipelines = append(p.Pipelines, q)
 	}
@@ -36,7 +49,32 @@ func (c *cutter) order(p *Program) {
 	}
 }
 
+// makers are the pipelines that end in a sink.
+func (c *cutter) makers(s Sink) []*Pipeline {
+	switch s := s.(type) {
+	case *Build:
+		return s.makers
+	case *Aggregate:
+		return s.makers
+	case *Collect:
+		return s.makers
+	}
+	return nil
+}
+
 // dependsOn reports that q must run before p, or is p.
 func dependsOn(p, q *Pipeline) bool {
-	return p == q || slices.ContainsFunc(p.needs, func(d *Pipeline) bool { return dependsOn(d, q) })
+	seen := map[*Pipeline]bool{}
+	var visit func(p *Pipeline) bool
+	visit = func(p *Pipeline) bool {
+		if p == q {
+			return true
+		}
+		if seen[p] {
+			return false
+		}
+		seen[p] = true
+		return slices.ContainsFunc(p.needs, visit)
+	}
+	return visit(p)
 }
