@@ -21,6 +21,7 @@ type ColumnDef struct {
 type Segment struct {
 	Rows   int
 	Chunks []*column.Chunk
+	Loader Loader // not nil: the chunks have no data; it makes others that have
 }
 
 // ColumnStats describes a column of a snapshot.
@@ -43,6 +44,7 @@ type Snapshot struct {
 	Rows     int64
 	Segments []*Segment
 	Stats    []ColumnStats
+	External External // not nil: the rows are elsewhere, and a scan must be opened first
 }
 
 // Table is a stored table. The exported fields do not change after NewTable.

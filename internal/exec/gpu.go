@@ -196,7 +196,7 @@ func (r *run) showMemory(w *worker) error {
 	}
 	if w.sp != nil && w.sp.seg != nil {
 		for _, ord := range w.j.scan().Ordinal {
-			addr, size := w.sp.seg.Chunks[ord].Memory()
+			addr, size := w.sp.chunk(ord).Memory()
 			if err := r.gpu.Show(addr, size, false); err != nil {
 				return err
 			}

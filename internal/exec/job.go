@@ -5,10 +5,12 @@ import (
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // sink is the Go side of a pipeline's end.
@@ -36,6 +38,8 @@ type job struct {
 	limit    int64        // rows wanted in all, for LIMIT without ORDER BY; < 0: all
 	feed     *feed        // shared by the stages of a pipeline
 	busy     atomic.Int64 // time of all workers, in nanoseconds
+	live     plan.ColSet  // files: columns that are read behind the scan's filters
+	again    bool         // the ranges will be read once more
 
 	perLaunch, perRow int // GPU: rows per launch, and tuples that a row may become
 }
@@ -52,6 +56,18 @@ type span struct {
 	seg  *catalog.Segment // table sources
 	addr uintptr          // buffer sources
 	rows int
+
+	first int64 // rows of all ranges before
+	lazy  *lazy // if the segment's data must be loaded
+	given int   // rows handed out
+}
+
+// chunk is a column of a table source.
+func (sp *span) chunk(ord int) *column.Chunk {
+	if sp.lazy != nil {
+		return sp.lazy.chunks[ord]
+	}
+	return sp.seg.Chunks[ord]
 }
 
 func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
@@ -154,14 +170,7 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 	req.Rows = scan.Snap.Rows
 	byShape := map[string]*variant{}
 	var key []byte
-	for _, seg := range scan.Snap.Segments {
-		if seg.Rows == 0 {
-			continue
-		}
-		if skipSegment(scan, seg, req.Filters) {
-			j.st.SkippedRows += int64(seg.Rows)
-			continue
-		}
+	for _, seg := range j.wanted(scan, req.Filters) {
 		key = key[:0]
 		shapes := make([]emit.Shape, len(scan.Cols))
 		for k, ord := range scan.Ordinal {
@@ -179,7 +188,12 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 			byShape[string(key)] = v
 			req.Sink, req.Group = v.frag.Sink, v.frag.Group
 		}
-		j.ranges = append(j.ranges, span{v: v, seg: seg, rows: seg.Rows})
+		sp := span{v: v, seg: seg, rows: seg.Rows, first: j.total}
+		if seg.Loader != nil {
+			sp.lazy = newLazy(seg, scan.Ordinal)
+			j.live = emit.Live(j.p)
+		}
+		j.ranges = append(j.ranges, sp)
 		j.total += int64(seg.Rows)
 	}
 	if len(j.variants) == 0 { // an empty table still decides the sink's layout
@@ -208,7 +222,7 @@ func (j *job) fromRows(rows Rows, req emit.Request) error {
 		return err
 	}
 	for _, p := range rows.Pieces {
-		j.ranges = append(j.ranges, span{v: v, addr: p.Addr, rows: p.N})
+		j.ranges = append(j.ranges, span{v: v, addr: p.Addr, rows: p.N, first: j.total})
 		j.total += int64(p.N)
 	}
 	return nil

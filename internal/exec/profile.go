@@ -71,9 +71,12 @@ func (r *run) prefix(p *pipe.Pipeline, k int, rows int64) (best time.Duration, e
 	if err != nil {
 		return 0, err
 	}
-	j.ranges = sample(j.ranges, rows)
+	j.ranges, j.again = sample(j.ranges, rows), true
 	for i := range 4 {
 		j.feed = &feed{j: j}
+		for i := range j.ranges {
+			j.ranges[i].given = 0
+		}
 		start := time.Now()
 		if err := j.work(0); err != nil {
 			return 0, err

@@ -57,7 +57,7 @@ func skipSegment(scan *plan.Scan, seg *catalog.Segment, filters []emit.ScanFilte
 		if ch.Zone.NullCount == seg.Rows {
 			return true
 		}
-		if ref.T.Kind == types.Interval || ref.T.IsFloat() {
+		if ref.T.Kind == types.Interval || ref.T.IsFloat() || ch.Zone.Min.Type.Kind != ref.T.Kind { // unknown: files may not tell
 			continue
 		}
 		op := c.Op

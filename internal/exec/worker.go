@@ -20,12 +20,13 @@ const (
 	morselTarget = 200 * time.Microsecond
 )
 
-// feed hands out morsels in order.
+// feed hands out morsels in order; of files, whose segments must be loaded, each worker gets its own
+// segments as long as there are any that nobody has begun.
 type feed struct {
 	j    *job
 	mu   sync.Mutex
-	at   int // range
-	row  int // in it
+	at   int // the first range that is not handed out entirely
+	next int // files: the first range that nobody has begun
 	n    int64
 	done int64
 	got  int64 // rows collected so far, for LIMIT
@@ -38,18 +39,29 @@ type morsel struct {
 	seq    int64
 }
 
-func (f *feed) next(rows int) (m morsel, ok bool) {
+// take hands out rows to a worker that was in the given range before.
+func (f *feed) take(rows int, before *span) (m morsel, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for f.at < len(f.j.ranges) && f.row >= f.j.ranges[f.at].rows {
-		f.at, f.row = f.at+1, 0
+	all := f.j.ranges
+	for f.at < len(all) && all[f.at].given >= all[f.at].rows {
+		f.at++
 	}
-	if f.at >= len(f.j.ranges) || f.j.limit >= 0 && f.got >= f.j.limit {
+	if f.at >= len(all) || f.j.limit >= 0 && f.got >= f.j.limit {
 		return m, false
 	}
-	sp := &f.j.ranges[f.at]
-	m = morsel{sp, f.row, min(f.row+rows, sp.rows), f.j.seq + f.n}
-	f.row = m.hi
+	sp := &all[f.at]
+	if sp.lazy != nil && f.j.limit < 0 {
+		switch f.next = max(f.next, f.at); {
+		case before != nil && before.given < before.rows:
+			sp = before
+		case f.next < len(all):
+			sp = &all[f.next]
+			f.next++
+		}
+	}
+	m = morsel{sp, sp.given, min(sp.given+rows, sp.rows), f.j.seq + sp.first + int64(sp.given)}
+	sp.given = m.hi
 	f.n++
 	f.done += int64(m.hi - m.lo)
 	return m, true
@@ -132,7 +144,7 @@ func (j *job) work(id int) error {
 	}
 	attached := false
 	for {
-		m, ok := j.feed.next(rows)
+		m, ok := j.feed.take(rows, w.sp)
 		if !ok || j.r.stop.Load() {
 			break
 		}
@@ -155,6 +167,9 @@ func (j *job) work(id int) error {
 		}
 		if err := j.sink.morsel(w); err != nil {
 			return err
+		}
+		if m.sp.lazy != nil {
+			m.sp.lazy.done(w, m.hi-m.lo)
 		}
 		if !fixed {
 			rows = adapt(rows, m.hi-m.lo, time.Since(start))
@@ -217,6 +232,11 @@ func (w *worker) enterSpan(sp *span) error {
 	if w.sp == sp {
 		return nil
 	}
+	if sp.lazy != nil {
+		if err := sp.lazy.load(w); err != nil {
+			return err
+		}
+	}
 	if err := w.enterVariant(w.j, sp.v); err != nil {
 		return err
 	}
@@ -230,7 +250,7 @@ func (w *worker) enterSpan(sp *span) error {
 		if word.Kind > emit.WordDHeap || word.Dict != nil {
 			continue
 		}
-		c := sp.seg.Chunks[scan.Ordinal[word.Index]]
+		c := sp.chunk(scan.Ordinal[word.Index])
 		var x uintptr
 		switch word.Kind {
 		case emit.WordData:

@@ -22,6 +22,8 @@ type parquetFile struct {
 	in   *input
 	meta *metadata.FileMetaData
 	cols []parquetColumn
+
+	chunks [][]chunkInfo // by row group and column
 }
 
 // parquetColumn is a top-level column, which is also a leaf: nested ones are refused.
@@ -82,6 +84,7 @@ func (s *Source) lookParquet() error {
 		s.parquet = append(s.parquet, f)
 		s.rows += f.meta.GetNumRows()
 	}
+	s.guessAll()
 	return nil
 }
 
@@ -108,7 +111,21 @@ func openParquet(in *input) (f *parquetFile, err error) {
 	if err := f.checkChunks(); err != nil {
 		return nil, damaged(in.path, err)
 	}
+	f.readFooter()
 	return f, nil
+}
+
+// openUnchanged opens a file whose footer has been read.
+func openUnchanged(f *parquetFile) (*os.File, error) {
+	h, err := os.Open(f.in.path)
+	if err != nil {
+		return nil, fileError("open", f.in.path, err)
+	}
+	if st, err := h.Stat(); err != nil || st.Size() != f.in.size || !st.ModTime().Equal(f.in.mod) {
+		h.Close()
+		return nil, diag.Errorf(diag.IOError, diag.NoPos, "file %q was changed while it was read", f.in.path)
+	}
+	return h, nil
 }
 
 // openReader opens a file for the library; meta is its footer if that is known.

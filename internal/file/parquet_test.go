@@ -324,4 +324,17 @@ func tryParquet(t *testing.T, path string) {
 	case err != nil && table != nil && table.Snapshot().Rows != 0:
 		t.Error("a failed load left rows")
 	}
+	var rows []string
+	for _, w := range scanWays {
+		got, err := scanFile(path, w)
+		switch {
+		case err != nil && strings.Contains(err.Error(), "internal error"):
+			t.Error(err)
+		case err == nil:
+			rows = append(rows, got)
+		}
+	}
+	for _, r := range rows {
+		same(t, "another way to scan", r, rows[0])
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"time"
 
@@ -25,6 +26,7 @@ type Source struct {
 	guessed bool            // the columns' types are
 	tune    func(*splitter) // tests make blocks small
 	parquet []*parquetFile  // one per file
+	hunches []hunch         // Parquet: of the columns
 }
 
 // Open looks at the files that a path or glob names.
@@ -97,6 +99,23 @@ type Info struct {
 	Path    string
 	Size    int64
 	ModTime time.Time
+}
+
+// Stat lists the files that a path or glob names, as Open would read them now.
+func Stat(path string) ([]Info, error) {
+	paths, err := expand(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []Info
+	for _, p := range paths {
+		st, err := os.Stat(p)
+		if err != nil {
+			return nil, fileError("open", p, err)
+		}
+		out = append(out, Info{p, st.Size(), st.ModTime()})
+	}
+	return out, nil
 }
 
 // Files lists the files, in the order in which they are read.

@@ -3,29 +3,15 @@ package session
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
-	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/file"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
-
-// File loads a file as a table. The same file is read again only when it has changed.
-func (e env) File(path string, pos int) (*catalog.Table, error) {
-	src, err := file.Open(path, file.Options{})
-	if err != nil {
-		return nil, atPos(err, pos)
-	}
-	t, err := e.s.DB.files.get(e.s, src, path)
-	return t, atPos(err, pos)
-}
 
 // atPos gives an error of the file room a position in the statement.
 func atPos(err error, pos int) error {
@@ -33,42 +19,6 @@ func atPos(err error, pos int) error {
 		return d.At(pos)
 	}
 	return at(err, pos)
-}
-
-// fileCache keeps tables loaded from files.
-type fileCache struct {
-	mu     sync.Mutex
-	tables map[string]*fileTable
-}
-
-type fileTable struct {
-	state string // names, sizes and times of the files
-	table *catalog.Table
-}
-
-func (c *fileCache) get(s *Session, src *file.Source, path string) (*catalog.Table, error) {
-	var state strings.Builder
-	for _, f := range src.Files() {
-		st, err := os.Stat(f.Path)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintln(&state, f.Path, st.Size(), st.ModTime().UnixNano())
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if f := c.tables[path]; f != nil && f.state == state.String() {
-		return f.table, nil
-	}
-	t := catalog.NewTable(path, src.Columns(), nil, column.DefaultOptions())
-	if _, err := src.Load(context.Background(), t, file.LoadOptions{Threads: s.Settings().Threads, Progress: s.fileProgress()}); err != nil {
-		return nil, err
-	}
-	if c.tables == nil {
-		c.tables = map[string]*fileTable{}
-	}
-	c.tables[path] = &fileTable{state.String(), t}
-	return t, nil
 }
 
 func (s *Session) fileProgress() func(done, total int64) {

@@ -55,7 +55,7 @@ func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Resu
 		return nil, err
 	}
 	x := &explanation{explainOptions: o, session: s, set: s.Settings(), note: note, timing: t}
-	if x.prog, x.passes, err = s.plan(q, &x.set, &x.timing); err != nil {
+	if x.prog, x.passes, err = s.plan(ctx, q, &x.set, &x.timing); err != nil {
 		return nil, err
 	}
 	if o.analyze {

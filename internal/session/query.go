@@ -15,7 +15,7 @@ import (
 // query optimizes, cuts and runs a bound query.
 func (s *Session) query(ctx context.Context, q *plan.Query, t Timing) (*Result, error) {
 	set := s.Settings()
-	prog, _, err := s.plan(q, &set, &t)
+	prog, _, err := s.plan(ctx, q, &set, &t)
 	if err != nil {
 		return nil, err
 	}
@@ -27,11 +27,14 @@ func (s *Session) query(ctx context.Context, q *plan.Query, t Timing) (*Result, 
 }
 
 // plan is the part of the walk between binding and running.
-func (s *Session) plan(q *plan.Query, set *Settings, t *Timing) (*pipe.Program, []opt.PassInfo, error) {
+func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, t *Timing) (*pipe.Program, []opt.PassInfo, error) {
 	start := time.Now()
 	defer func() { t.Plan += time.Since(start) }()
 	q, passes, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check})
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := openFiles(ctx, q, set); err != nil {
 		return nil, nil, err
 	}
 	if Trace {

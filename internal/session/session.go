@@ -16,7 +16,7 @@ import (
 // DB is what sessions share.
 type DB struct {
 	Catalog *catalog.Catalog
-	files   fileCache
+	files   fileTables
 }
 
 // NewDB returns an empty database.

@@ -32,13 +32,16 @@ type Settings struct {
 	Dict       bool            // dictionaries, likewise
 	Off        emit.Off        // techniques
 	Tally      bool            // count instructions
-	other      map[string]string
+	FileCache  bool            // keep what is read of files
+	// FileStatistics: what Parquet files say of their row groups and pages is used.
+	FileStatistics bool
+	other          map[string]string
 }
 
 // DefaultSettings use all cores and no limit.
 func DefaultSettings() Settings {
 	return Settings{Threads: runtime.GOMAXPROCS(0), Device: defaultDevice(), Block: 128, Disabled: map[string]bool{}, Narrow: true, Dict: true,
-		other: map[string]string{}}
+		FileCache: true, FileStatistics: true, other: map[string]string{}}
 }
 
 // defaultDevice is the CPU, where there is a translator for it.
@@ -93,6 +96,12 @@ var settings = []setting{
 	{"disabled_optimizers", "optimizer passes to leave out, separated by commas",
 		func(s *Settings) string { return passList(s.Disabled) },
 		func(s *Settings, v types.Value) error { return s.setDisabled(v.S) }},
+	{"file_cache", "keep what queries read of files for later ones",
+		func(s *Settings) string { return onOff(s.FileCache) },
+		func(s *Settings, v types.Value) (err error) { s.FileCache, err = boolOf(v); return }},
+	{"file_statistics", "believe the statistics in Parquet files: skip row groups and pages, store columns narrowly",
+		func(s *Settings) string { return onOff(s.FileStatistics) },
+		func(s *Settings, v types.Value) (err error) { s.FileStatistics, err = boolOf(v); return }},
 	{"gpu_blocks", "blocks per launch on a GPU; 0: by the number of rows",
 		func(s *Settings) string { return strconv.Itoa(s.Grid) },
 		func(s *Settings, v types.Value) (err error) { s.Grid, err = intOf(v, 0, 1<<20); return }},

@@ -1,0 +1,162 @@
+package file
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// The encodings of Parquet's version 2: integers as bit-packed differences, texts by their
+// lengths or by what they share with the text before, numbers as streams of their bytes.
+
+var errDelta = errors.New("a page of differences makes no sense")
+
+// deltaInts decodes differences (DELTA_BINARY_PACKED) into dst, whose length is the number of
+// values expected, and returns what follows them. Sums wrap around, as the format says; 32 is
+// for INT32 columns.
+func deltaInts(dst []int64, src []byte, bits int) (rest []byte, err error) {
+	next := func() (x uint64) {
+		v, n := binary.Uvarint(src)
+		if n <= 0 {
+			err = errShort
+			return 0
+		}
+		src = src[n:]
+		return v
+	}
+	block, minis, total := next(), next(), next()
+	first := zigzag(next())
+	if err != nil {
+		return nil, err
+	}
+	if block == 0 || block > 1<<20 || block%128 != 0 || minis == 0 || minis > block || block%minis != 0 || block/minis%32 != 0 {
+		return nil, errDelta
+	}
+	if total < uint64(len(dst)) {
+		return nil, errShort
+	}
+	if total > uint64(len(dst)) {
+		return nil, errDelta
+	}
+	if len(dst) == 0 {
+		return src, nil
+	}
+	wrap := func(x int64) int64 {
+		if bits == 32 {
+			return int64(int32(x))
+		}
+		return x
+	}
+	last := wrap(first)
+	dst[0] = last
+	dst = dst[1:]
+	per := int(block / minis)
+	for len(dst) > 0 {
+		least := zigzag(next())
+		if err != nil {
+			return nil, err
+		}
+		if len(src) < int(minis) {
+			return nil, errShort
+		}
+		widths := src[:minis]
+		src = src[minis:]
+		for _, w := range widths {
+			if len(dst) == 0 {
+				break // the widths of miniblocks that are not there are anything
+			}
+			width := uint(w)
+			if width > 64 {
+				return nil, errBits
+			}
+			n := min(per, len(dst))
+			bytes := per / 8 * int(width)
+			if len(src) < bytes {
+				if n == per || len(src) < (n*int(width)+7)/8 { // the last may be cut short
+					return nil, errShort
+				}
+				bytes = len(src)
+			}
+			mini := src[:bytes]
+			src = src[bytes:]
+			for i := range dst[:n] {
+				last = wrap(last + least + int64(bitsAt(mini, uint(i)*width, width)))
+				dst[i] = last
+			}
+			dst = dst[n:]
+		}
+	}
+	return src, nil
+}
+
+func zigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
+
+// bitsAt is a number of up to 64 bits.
+func bitsAt(b []byte, bit, width uint) uint64 {
+	if width == 0 {
+		return 0
+	}
+	x := wordAt(b, bit)
+	if over := bit&7 + width; over > 64 {
+		if at := int(bit>>3) + 8; at < len(b) {
+			x |= uint64(b[at]) << (64 - bit&7)
+		}
+	}
+	if width < 64 {
+		x &= 1<<width - 1
+	}
+	return x
+}
+
+// splitBytes puts the streams of a page (BYTE_STREAM_SPLIT) together: the first bytes of all
+// values, then the second ones, and so on.
+func splitBytes(dst, src []byte, size int) error {
+	n := len(dst) / size
+	if len(src) < n*size {
+		return errShort
+	}
+	for k := range size {
+		stream := src[k*n : (k+1)*n]
+		for i, b := range stream {
+			dst[i*size+k] = b
+		}
+	}
+	return nil
+}
+
+// deltaTexts decodes n texts whose lengths, or whose common beginnings too, are stored apart.
+func deltaTexts(n, encoding int, body []byte) ([][]byte, error) {
+	shared := make([]int64, n)
+	lengths := make([]int64, n)
+	var err error
+	if encoding == encDeltaTexts {
+		if body, err = deltaInts(shared, body, 32); err != nil {
+			return nil, err
+		}
+	}
+	if body, err = deltaInts(lengths, body, 32); err != nil {
+		return nil, err
+	}
+	out := make([][]byte, n)
+	var last []byte
+	var arena []byte // small pieces of memory cost more than some of it unused
+	for i := range out {
+		k, l := shared[i], lengths[i]
+		if k < 0 || k > int64(len(last)) || l < 0 || l > int64(len(body)) {
+			return nil, errDelta
+		}
+		if k == 0 {
+			last = body[:l:l]
+		} else {
+			size := int(k + l)
+			if cap(arena)-len(arena) < size {
+				arena = make([]byte, 0, max(size, 64<<10))
+			}
+			at := len(arena)
+			arena = append(append(arena, last[:k]...), body[:l]...)
+			last = arena[at:len(arena):len(arena)]
+		}
+		body = body[l:]
+		out[i] = last
+	}
+	return out, nil
+}

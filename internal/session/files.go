@@ -1,0 +1,122 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/file"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// File is a file as a table. Parquet files are read while the query runs, as far as it needs
+// them; others are loaded here. What is known of a file holds until it changes.
+func (e env) File(path string, pos int) (*catalog.Table, error) {
+	t, err := e.s.DB.files.table(e.s, path)
+	return t, atPos(err, pos)
+}
+
+// cacheBytes bounds what is kept of files from query to query.
+const cacheBytes = 1 << 30
+
+// fileTables keeps what is known of files that queries have named.
+type fileTables struct {
+	mu     sync.Mutex
+	tables map[fileName]*fileTable
+	chunks *file.Cache
+}
+
+type fileName struct {
+	path  string
+	trust bool // statistics in the file are used
+}
+
+type fileTable struct {
+	state []file.Info
+	table *catalog.Table
+}
+
+// mostFiles bounds the tables that are kept.
+const mostFiles = 256
+
+func (c *fileTables) table(s *Session, path string) (*catalog.Table, error) {
+	set := s.Settings()
+	state, err := file.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tables == nil {
+		c.tables, c.chunks = map[fileName]*fileTable{}, file.NewCache(cacheBytes)
+	}
+	name := fileName{path, set.FileStatistics}
+	if f := c.tables[name]; f != nil && slices.EqualFunc(f.state, state, sameFile) && (set.FileCache || f.table.Snapshot().External != nil) {
+		return f.table, nil
+	}
+	src, err := file.Open(path, file.Options{})
+	if err != nil {
+		return nil, err
+	}
+	t := src.Table(path, set.FileStatistics, c.chunks)
+	if t == nil {
+		t = catalog.NewTable(path, src.Columns(), nil, column.Options{Narrow: set.Narrow, Dict: set.Dict})
+		if _, err := src.Load(context.Background(), t, file.LoadOptions{Threads: set.Threads, Progress: s.fileProgress()}); err != nil {
+			return nil, err
+		}
+		if !set.FileCache {
+			return t, nil
+		}
+	}
+	if len(c.tables) >= mostFiles {
+		clear(c.tables)
+	}
+	c.tables[name] = &fileTable{state: src.Files(), table: t}
+	return t, nil
+}
+
+func sameFile(a, b file.Info) bool {
+	return a.Path == b.Path && a.Size == b.Size && a.ModTime.Equal(b.ModTime)
+}
+
+// openFiles opens the scans of a plan that read files.
+func openFiles(ctx context.Context, q *plan.Query, set *Settings) error {
+	opts := catalog.ScanOptions{Cache: set.FileCache, Narrow: set.Narrow, Dict: set.Dict}
+	openers := map[catalog.External]catalog.Opener{}
+	var err error
+	visit := func(n plan.Node) bool {
+		scan, ok := n.(*plan.Scan)
+		if !ok || err != nil || scan.Snap == nil || scan.Snap.External == nil {
+			return err == nil
+		}
+		ext := scan.Snap.External
+		if openers[ext] == nil {
+			openers[ext] = ext.Begin(opts)
+		}
+		var tested plan.ColSet
+		for _, x := range scan.Filter {
+			plan.AddRefs(&tested, x)
+		}
+		for _, r := range scan.Reduce {
+			tested.Add(r.Col)
+		}
+		var ords []int
+		for k, id := range scan.Cols {
+			if tested.Has(id) {
+				ords = append(ords, scan.Ordinal[k])
+			}
+		}
+		table := scan.Snap.Table
+		if scan.Snap, err = openers[ext].Open(ctx, scan.Ordinal, ords); err == nil {
+			scan.Snap.Table = table
+		}
+		return true
+	}
+	plan.WalkNode(q.Root, visit)
+	for _, sh := range q.Shared {
+		plan.WalkNode(sh.Plan, visit)
+	}
+	return err
+}

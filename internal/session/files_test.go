@@ -1,0 +1,183 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+)
+
+// TestFileScans asks the same of a table and of files with its rows, under all settings that concern files.
+func TestFileScans(t *testing.T) {
+	s := New(NewDB())
+	dir := t.TempDir()
+	rowsOf(t, s, `CREATE TABLE t AS SELECT range AS k, range % 7 AS g, CASE WHEN range % 11 = 0 THEN NULL ELSE (range * 37) % 1000 END AS n,
+		'name ' || (range % 30) AS s, 'a text that is its own: ' || range AS own, CASE WHEN range % 3 = 0 THEN NULL ELSE 'x' || (range % 5) END AS sn,
+		CAST(range AS DECIMAL(30,2)) * 1.5 AS d, CAST(range AS DOUBLE) / 3 AS f, DATE '1995-01-01' + CAST(range % 3000 AS INTEGER) AS day,
+		CAST(NULL AS INTEGER) AS nothing FROM range(0, 40000) ORDER BY range`)
+	rowsOf(t, s, "COPY t TO '"+dir+"/one.parquet' (ROW_GROUP_SIZE 6000)")
+	rowsOf(t, s, "COPY (SELECT * FROM t WHERE k < 100) TO '"+dir+"/part0.parquet'")
+	rowsOf(t, s, "COPY (SELECT * FROM t WHERE k < 0) TO '"+dir+"/part1.parquet'")
+	rowsOf(t, s, "COPY (SELECT * FROM t WHERE k >= 100) TO '"+dir+"/part2.parquet' (ROW_GROUP_SIZE 1000, COMPRESSION zstd)")
+	queries := []string{
+		"SELECT count(*) FROM %s t",
+		"SELECT * FROM %s t WHERE k >= 12345 AND k < 12350 ORDER BY k",
+		"SELECT * FROM %s t ORDER BY f DESC LIMIT 3",
+		"SELECT g, s, count(*), sum(n), min(day), max(d), max(f) FROM %s t GROUP BY g, s ORDER BY g, s",
+		"SELECT sn, count(*), count(n), min(own) FROM %s t WHERE s = 'name 4' GROUP BY sn ORDER BY sn",
+		"SELECT count(*), sum(length(own)) FROM %s t WHERE own LIKE '%%99%%'",
+		"SELECT count(*), max(a.own) FROM %s a JOIN %s b ON a.k = b.k + 1 AND a.sn = b.sn WHERE b.n < 100",
+		"SELECT s, max(substring(own, 20)) FROM %s t WHERE k IN (SELECT k FROM %s WHERE day = DATE '1999-09-09') GROUP BY s ORDER BY s",
+		"SELECT count(nothing), count(*) FROM %s t WHERE nothing IS NULL",
+		"SELECT count(own) FROM (SELECT own FROM %s t LIMIT 5 OFFSET 9000) x",
+		"SELECT DISTINCT upper(sn) FROM %s t ORDER BY 1",
+	}
+	ask := func(from string) (out []string) {
+		for _, q := range queries {
+			q = strings.ReplaceAll(strings.ReplaceAll(q, "%s", from), "%%", "%")
+			if res, err := s.Query(context.Background(), q); err != nil && strings.Contains(err.Error(), "device simt") {
+				out = append(out, "")
+				continue
+			} else if err == nil {
+				res.Close()
+			}
+			out = append(out, rowsOf(t, s, q))
+		}
+		return out
+	}
+	want := ask("t")
+	settings := []string{
+		"", "SET file_cache = off", "SET file_cache = off; SET threads = 1", "SET file_cache = off; SET morsel_rows = 777; SET threads = 4",
+		"SET file_statistics = off", "SET file_cache = off; SET narrow_integers = off", "SET file_cache = off; SET dictionaries = off; SET check = on",
+	}
+	if !testing.Short() {
+		settings = append(settings, "SET device = simt", "SET device = simt; SET file_cache = off")
+	}
+	if !device.HasCPU() {
+		settings = settings[:1]
+	}
+	for _, set := range settings {
+		rowsOf(t, s, "RESET ALL")
+		if set != "" {
+			rowsOf(t, s, set)
+		}
+		for _, from := range []string{dir + "/one.parquet", dir + "/part*.parquet"} {
+			for i, got := range ask("'" + from + "'") {
+				if got != want[i] && got != "" {
+					t.Errorf("%s, from %s: %s\n%s\nwant\n%s", set, filepath.Base(from), queries[i], got, want[i])
+				}
+			}
+		}
+	}
+}
+
+// TestFileSkipping looks at what is not read.
+func TestFileSkipping(t *testing.T) {
+	if !device.HasCPU() {
+		t.Skip("no CPU translator")
+	}
+	s := New(NewDB())
+	path := t.TempDir() + "/t.parquet"
+	rowsOf(t, s, "COPY (SELECT range AS k, range % 10 AS g FROM range(0, 100000) ORDER BY range) TO '"+path+"' (ROW_GROUP_SIZE 10000)")
+	for _, c := range []struct {
+		set, query string
+		skipped    int64
+	}{
+		{"RESET ALL", "SELECT sum(g) FROM '%s' WHERE k BETWEEN 25000 AND 34999", 80000},
+		{"RESET ALL", "SELECT sum(g) FROM '%s' WHERE k = 7", 90000},
+		{"RESET ALL", "SELECT sum(g) FROM '%s' WHERE g = 11", 100000},
+		{"SET file_statistics = off", "SELECT sum(g) FROM '%s' WHERE k = 7", 0},
+	} {
+		rowsOf(t, s, c.set)
+		res, err := s.Query(context.Background(), fmt.Sprintf(c.query, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var skipped int64
+		for _, p := range res.Stats.Pipelines {
+			skipped += p.SkippedRows
+		}
+		res.Close()
+		if skipped != c.skipped {
+			t.Errorf("%s: %d rows skipped, want %d", c.query, skipped, c.skipped)
+		}
+	}
+}
+
+// TestFileChanges changes a file between queries, with and without what is kept of it.
+func TestFileChanges(t *testing.T) {
+	s := New(NewDB())
+	path := t.TempDir() + "/t.parquet"
+	for _, set := range []string{"SET file_cache = on", "SET file_cache = off"} {
+		rowsOf(t, s, set)
+		for i := range 5 {
+			rowsOf(t, s, fmt.Sprintf("COPY (SELECT range AS k, 'v%d' AS s FROM range(0, %d)) TO '%s'", i, i+1, path))
+			later := time.Now().Add(time.Duration(i) * time.Second) // clocks of file systems are coarse
+			if err := os.Chtimes(path, later, later); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if got, want := rowsOf(t, s, "SELECT count(*), max(k), max(s) FROM '"+path+"'"), fmt.Sprintf("%d|%d|v%d\n", i+1, i, i); got != want {
+					t.Errorf("%s: got %s want %s", set, got, want)
+				}
+			}
+		}
+	}
+	// A view reads what the file has when it is asked.
+	rowsOf(t, s, "CREATE VIEW v AS SELECT s, count(*) AS n FROM '"+path+"' GROUP BY s")
+	rowsOf(t, s, "COPY (SELECT 'other' AS s) TO '"+path+"'")
+	if got := rowsOf(t, s, "SELECT * FROM v"); got != "other|1\n" {
+		t.Errorf("view: %s", got)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Query(context.Background(), "SELECT * FROM v"); err == nil || !strings.Contains(err.Error(), "No such file") {
+		t.Error(err)
+	}
+}
+
+// TestFileCancel stops a query that reads files.
+func TestFileCancel(t *testing.T) {
+	s := New(NewDB())
+	path := t.TempDir() + "/t.parquet"
+	rowsOf(t, s, "COPY (SELECT range AS k, 'text ' || range AS s FROM range(0, 200000)) TO '"+path+"' (ROW_GROUP_SIZE 2000)")
+	rowsOf(t, s, "SET file_cache = off")
+	for i := range 20 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*300*time.Microsecond)
+		res, err := s.Query(ctx, "SELECT count(*), sum(length(s)) FROM '"+path+"'")
+		cancel()
+		if err == nil {
+			res.Close()
+		} else if !strings.Contains(err.Error(), "cancel") {
+			t.Fatal(err)
+		}
+	}
+	rowsOf(t, s, "SET memory_limit = '1MB'")
+	_, err := s.Query(context.Background(), "SELECT max(s) FROM '"+path+"' GROUP BY k")
+	if err == nil || !strings.Contains(err.Error(), "memory limit") {
+		t.Errorf("memory limit: %v", err)
+	}
+}
+
+// TestFileManyColumns reads few of hundreds of columns.
+func TestFileManyColumns(t *testing.T) {
+	s := New(NewDB())
+	path := t.TempDir() + "/t.parquet"
+	var cols []string
+	for i := range 300 {
+		cols = append(cols, fmt.Sprintf("range + %d AS c%d", i, i))
+	}
+	rowsOf(t, s, "COPY (SELECT "+strings.Join(cols, ", ")+" FROM range(0, 5000)) TO '"+path+"' (ROW_GROUP_SIZE 2048)")
+	if got := rowsOf(t, s, "SELECT sum(c299) - sum(c0), count(*) FROM '"+path+"' WHERE c150 > 160"); got != "1491711|4989\n" {
+		t.Error(got)
+	}
+	if got := rowsOf(t, s, "SELECT * FROM '"+path+"' WHERE c0 = 4999"); strings.Count(got, "|") != 299 || !strings.HasSuffix(got, "|5298\n") {
+		t.Error(got)
+	}
+}
