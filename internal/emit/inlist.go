@@ -40,9 +40,17 @@ func (e *emitter) inList(x *plan.Call) value {
 	switch {
 	case needle.d.Form == layout.I64:
 		e.inIntegers(d, needle, items)
-	case needle.d.Type.Phys() == types.PhysStr && len(items) > fewItems:
+	case needle.d.Type.Phys() == types.PhysStr:
 		needle = e.text(needle)
-		e.inTexts(d, needle, items)
+		if keys, ok := shortKeys(items); ok {
+			w := e.shortWord(needle)
+			e.inIntegers(d, w, keys)
+			e.free(w)
+		} else if len(items) > fewItems {
+			e.inTexts(d, needle, items)
+		} else {
+			e.inTurn(d, needle, items)
+		}
 	default:
 		e.inTurn(d, needle, items)
 	}
@@ -69,6 +77,12 @@ func (e *emitter) inTurn(d ir.Reg, needle value, items []types.Value) {
 	e.b.Mov(d, ir.K(0))
 	for _, c := range items {
 		e.when(ir.EQ, d.V(), ir.K(0), func() {
+			if needle.d.Form == layout.Str {
+				t := e.equalLiteral(needle, c.S)
+				e.b.Mov(d, t.V())
+				e.b.Clear(t)
+				return
+			}
 			k := e.constant(c)
 			t := e.comparison(ir.EQ, needle, k)
 			e.b.Mov(d, t.V())

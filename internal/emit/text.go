@@ -139,6 +139,9 @@ func (e *emitter) equalLiteral(v value, lit string) ir.Reg {
 // substring is substring(text from start for count), counted in characters.
 func (e *emitter) substring(x *plan.Call) value {
 	v := e.text(e.eval(x.Args[0]))
+	if from, to, ok := fixedPart(x); ok && !v.isNull() {
+		return e.fixedSubstring(v, from, to)
+	}
 	vs := []value{v}
 	start := e.eval(x.Args[1])
 	vs = append(vs, start)
@@ -187,6 +190,51 @@ func (e *emitter) substring(x *plan.Call) value {
 	e.b.Clear(end, skip)
 	e.free(vs...)
 	return value{d: layout.Desc{Type: types.TText, Form: layout.Str}, a: p.V(), b: q.V(), ownA: true, ownB: true}.withNull(n, own)
+}
+
+// fixedPart is from which to which character a substring reaches whose place is given by constants
+// and is near the start.
+func fixedPart(x *plan.Call) (from, to int64, ok bool) {
+	if len(x.Args) < 3 {
+		return 0, 0, false
+	}
+	s, n := constantOf(x.Args[1]), constantOf(x.Args[2])
+	if s == nil || n == nil || s.I < 1 || n.I < 0 || s.I > 64 || n.I > 64 {
+		return 0, 0, false
+	}
+	from, to = s.I-1, s.I-1+n.I
+	return from, to, to > 0 && to <= 8
+}
+
+// fixedSubstring is characters from to to-1 of a text, at most the eighth. Where a word shows that
+// all of them are there and of one byte, there is nothing to count. v is used up.
+func (e *emitter) fixedSubstring(v value, from, to int64) value {
+	n, own := e.anyNull(v)
+	p, q, ascii := e.int("from"), e.int("to"), e.int("ascii")
+	e.b.Set(ascii, ir.UGE, v.b, ir.K(to))
+	e.when(ir.NE, ascii.V(), ir.K(0), func() {
+		w := e.int("word")
+		e.loadBytes(w, ir.At(v.a.R, 0))
+		e.b.Op2(ir.And, w, w.V(), ir.K(int64(uint64(0x8080808080808080)>>(64-8*to))))
+		e.b.Set(ascii, ir.EQ, w.V(), ir.K(0))
+		e.b.Clear(w)
+	}, nil)
+	e.b.Op2(ir.Add, p, v.a, ir.K(from))
+	e.b.Op2(ir.Add, q, v.a, ir.K(to))
+	e.when(ir.EQ, ascii.V(), ir.K(0), func() {
+		end, k := e.int("end"), e.int("k")
+		e.b.Op2(ir.Add, end, v.a, v.b)
+		e.b.Mov(p, v.a)
+		e.b.Mov(k, ir.K(from))
+		e.skipChars(p, end, k)
+		e.b.Mov(q, p.V())
+		e.b.Mov(k, ir.K(to-from))
+		e.skipChars(q, end, k)
+		e.b.Clear(end, k)
+	}, nil)
+	e.b.Clear(ascii)
+	e.free(v)
+	return e.part(p, q, n, own)
 }
 
 // skipChars moves p over up to n characters, not beyond end; n is used up.

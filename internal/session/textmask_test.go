@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -89,7 +90,13 @@ func TestTextSearch(t *testing.T) {
 	for range trials {
 		pat := randPattern(r, texts[r.IntN(len(texts))])
 		lit := strings.NewReplacer("%", "", "_", "").Replace(pat)
-		sql := fmt.Sprintf("select t like '%s', position('%s' in t), length(t), starts_with(t, '%s'), t = '%s', t < '%s' from texts order by id", pat, lit, lit, lit, lit)
+		from, count := 1+r.IntN(6), r.IntN(5)
+		list := []string{texts[r.IntN(len(texts))], "a", "", "ab", "日x"}[:1+r.IntN(5)]
+		if r.IntN(2) == 0 {
+			list = append(list[1:], "xx", "abc", "cab", "a")
+		}
+		sql := fmt.Sprintf(`select t like '%s', position('%[2]s' in t), length(t), starts_with(t, '%[2]s'), t = '%[2]s', t < '%[2]s', '%[2]s' < t, t >= '%[2]s', t <> '%[2]s',
+			substring(t from %d for %d) = 'ab', substring(t from %[3]d for %[4]d) in ('', 'a', 'xa'), t in ('%s') from texts order by id`, pat, lit, from, count, strings.Join(list, "', '"))
 		for _, level := range []string{"off", "avx2", "avx512"} {
 			query("set simd = " + level)
 			for i, row := range query(sql) {
@@ -100,7 +107,10 @@ func TestTextSearch(t *testing.T) {
 				} else {
 					pos = 0
 				}
-				want := []any{eval.Like(text, pat), pos, utf8.RuneCountInString(text), strings.HasPrefix(text, lit), text == lit, text < lit}
+				runes := []rune(text)
+				part := string(runes[min(from-1, len(runes)):min(from-1+count, len(runes))])
+				want := []any{eval.Like(text, pat), pos, utf8.RuneCountInString(text), strings.HasPrefix(text, lit), text == lit, text < lit, lit < text, text >= lit, text != lit,
+					part == "ab", slices.Contains([]string{"", "a", "xa"}, part), slices.Contains(list, text)}
 				for k, v := range row {
 					got := any(v.I != 0)
 					if k == 1 || k == 2 {
