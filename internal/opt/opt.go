@@ -41,6 +41,7 @@ type Pass struct {
 //   - joinorder compares estimates, which it makes itself, of blocks that pushdown left;
 //   - share compares plans that are in their final order, and must come before prune, which makes
 //     equal plans differ by the columns that are used of them;
+//   - common leaves to prune the columns that nobody reads any more;
 //   - reduce refers to joins by pointer, so nothing after it replaces a join.
 var passes = []Pass{
 	{"fold", "constant folding and simplification of predicates", false, (*state).fold},
@@ -54,6 +55,7 @@ var passes = []Pass{
 	{"sort", "useless sorts disappear, limits move down", false, (*state).sorts},
 	{"joinorder", "join order and build sides by estimated cost", false, (*state).joinOrder},
 	{"share", "equal subplans are computed once", false, (*state).share},
+	{"common", "what expressions have in common is computed once", false, (*state).common},
 	{"prune", "columns that nobody reads disappear", false, (*state).prune},
 	{"predicates", "cheap and selective predicates are tested first", false, (*state).orderPreds},
 	{"keys", "equalities become join keys, keys are made of one type", true, (*state).keys},
