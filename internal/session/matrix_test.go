@@ -38,7 +38,7 @@ func TestMatrix(t *testing.T) {
 // TestPassesOff: the optimizer's optional passes change plans, never rows.
 func TestPassesOff(t *testing.T) {
 	s := load(t, "tpch", "0.01")
-	for _, list := range []string{"fold", "inline", "pushdown", "groupkeys", "sort", "joinorder", "share", "prune", "reduce"} {
+	for _, list := range []string{"fold", "inline", "pushdown", "common", "groupkeys", "sort", "joinorder", "share", "prune", "reduce"} {
 		t.Run(list, func(t *testing.T) {
 			s.Configure(func(x *Settings) {
 				if err := x.setDisabled(list); err != nil {
