@@ -172,7 +172,6 @@ func Pipeline(req Request) (frag *Fragment, err error) {
 		b:       ir.NewFunc(req.Name, req.Target),
 		f:       &Fragment{Sink: req.Sink, Group: req.Group},
 		ctx:     ctxWords,
-		words:   map[Word]int{},
 	}
 	defer func() {
 		switch x := recover().(type) {
@@ -195,8 +194,8 @@ type emitter struct {
 	Request
 	b     *ir.Builder
 	f     *Fragment
-	ctx   int // next free context offset
-	words map[Word]int
+	ctx   int          // next free context offset
+	words map[Word]int // places in f.Words, if there are many
 
 	env
 	fuel    ir.Reg // matches until the next YieldTick; NoReg where rows have few
@@ -219,15 +218,40 @@ func refuse(pos int, format string, args ...any) {
 
 // word allots a context word for w and returns its offset.
 func (e *emitter) word(w Word) int {
-	if off, ok := e.words[w]; ok {
-		return off
+	if i := e.findWord(w); i >= 0 {
+		return e.f.Words[i].Off
 	}
-	off := e.ctx
+	if e.words != nil {
+		e.words[w] = len(e.f.Words)
+	}
+	w.Off = e.ctx
 	e.ctx += 8
-	e.words[w] = off
-	w.Off = off
 	e.f.Words = append(e.f.Words, w)
-	return off
+	return w.Off
+}
+
+// findWord is the place of a word among those that were allotted, -1 if it was not. Few are looked through.
+func (e *emitter) findWord(w Word) int {
+	const few = 24
+	if len(e.f.Words) < few {
+		for i, o := range e.f.Words {
+			if o.Off = 0; o == w {
+				return i
+			}
+		}
+		return -1
+	}
+	if e.words == nil {
+		e.words = make(map[Word]int, 2*few)
+		for i, o := range e.f.Words {
+			o.Off = 0
+			e.words[o] = i
+		}
+	}
+	if i, ok := e.words[w]; ok {
+		return i
+	}
+	return -1
 }
 
 // loadWord opens a register with a context word.

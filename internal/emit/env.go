@@ -14,6 +14,7 @@ import (
 // ends: rows that are dropped earlier never pay for it (post-projection).
 type env struct {
 	cols   []*binding // by ColID
+	spare  []binding  // the next ones
 	blocks [][]*binding
 	descs  map[plan.Expr]layout.Desc // what describe found out, until a column is bound
 }
@@ -28,11 +29,15 @@ type binding struct {
 }
 
 func (e *emitter) binding(id plan.ColID) *binding {
-	for int(id) >= len(e.cols) {
-		e.cols = append(e.cols, nil)
+	if int(id) >= len(e.cols) {
+		e.cols = append(e.cols, make([]*binding, max(e.Cols.Len()+1, int(id)+1)-len(e.cols))...)
 	}
 	if e.cols[id] == nil {
-		e.cols[id] = &binding{id: id}
+		if len(e.spare) == 0 {
+			e.spare = make([]binding, 8)
+		}
+		e.cols[id] = &e.spare[0]
+		e.spare = e.spare[1:]
 	}
 	return e.cols[id]
 }
@@ -96,9 +101,14 @@ func (e *emitter) block(f func()) {
 	if len(e.blocks) == 0 {
 		e.blocks = append(e.blocks, nil)
 	}
-	e.blocks = append(e.blocks, nil)
+	top := len(e.blocks)
+	if top < cap(e.blocks) { // the list of an earlier block serves again
+		e.blocks = e.blocks[:top+1]
+		e.blocks[top] = e.blocks[top][:0]
+	} else {
+		e.blocks = append(e.blocks, nil)
+	}
 	f()
-	top := len(e.blocks) - 1
 	for _, b := range e.blocks[top] {
 		if b.have {
 			e.free(b.v)

@@ -55,7 +55,8 @@ func (e *emitter) front(s *pipe.Table) *front {
 	var ranges []*rangeTest
 	var floats []*floatTest
 	for _, p := range s.Filter {
-		for _, c := range plan.Conjuncts(nil, p) {
+		var buf [8]plan.Expr
+		for _, c := range plan.Conjuncts(buf[:0], p) {
 			if e.addRange(&ranges, c) || e.addFloat(&floats, c) {
 				continue
 			}

@@ -125,7 +125,6 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
 		b:       ir.NewFunc(e.Name+"_lut", target),
 		f:       &Fragment{},
 		ctx:     ctxWords,
-		words:   map[Word]int{},
 		noLut:   true,
 	}
 	sub.say("for each dictionary entry", func(n plan.Names) string { return n.Expr(x) })

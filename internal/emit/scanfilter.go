@@ -35,7 +35,8 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
 	var ranges []*rangeTest
 	var compares, rest []plan.Expr
 	for _, p := range preds {
-		for _, c := range plan.Conjuncts(nil, p) {
+		var buf [8]plan.Expr
+		for _, c := range plan.Conjuncts(buf[:0], p) {
 			switch {
 			case e.addRange(&ranges, c):
 			case e.plainCompare(c):

@@ -161,26 +161,43 @@ func (j *job) addVariant(req emit.Request) (*variant, error) {
 }
 
 // fromTable lists a table's segments, leaves out those that zone maps exclude, and compiles
-// one variant for each shape among them.
+// one variant for each shape among them. Where some segments have a base, those without are
+// read as if theirs were 0: an addition costs less than a variant, and the first segment of a sorted
+// column often differs by nothing else.
 func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 	scan := t.Scan
 	if err := j.scanFilters(t, &req); err != nil {
 		return err
 	}
 	req.Rows = scan.Snap.Rows
+	based := make([]bool, len(scan.Cols))
+	for _, seg := range j.wanted(scan, req.Filters) {
+		for k, ord := range scan.Ordinal {
+			based[k] = based[k] || seg.Chunks[ord].Base != 0
+		}
+		sp := span{seg: seg, rows: seg.Rows, first: j.total}
+		if seg.Loader != nil {
+			sp.lazy = newLazy(seg, scan.Ordinal)
+			j.live = emit.Live(j.p)
+		}
+		j.ranges = append(j.ranges, sp)
+		j.total += int64(seg.Rows)
+	}
 	byShape := map[string]*variant{}
 	var key []byte
-	for _, seg := range j.wanted(scan, req.Filters) {
+	for i := range j.ranges {
+		seg := j.ranges[i].seg
 		key = key[:0]
-		shapes := make([]emit.Shape, len(scan.Cols))
-		for k, ord := range scan.Ordinal {
+		for _, ord := range scan.Ordinal {
 			c := seg.Chunks[ord]
-			shapes[k] = emit.Shape{Shape: c.Shape, Based: c.Base != 0}
-			key = append(key, byte(c.Enc)|byte(c.Width)<<3, bit(c.Nulls)|bit(c.Base != 0)<<1)
+			key = append(key, byte(c.Enc)<<1|bit(c.Nulls), c.Width)
 		}
 		v := byShape[string(key)]
 		if v == nil {
-			req.Shapes = shapes
+			req.Shapes = make([]emit.Shape, len(scan.Cols))
+			for k, ord := range scan.Ordinal {
+				req.Shapes[k] = emit.Shape{Shape: seg.Chunks[ord].Shape, Based: based[k]}
+			}
 			var err error
 			if v, err = j.addVariant(req); err != nil {
 				return err
@@ -188,13 +205,7 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 			byShape[string(key)] = v
 			req.Sink, req.Group = v.frag.Sink, v.frag.Group
 		}
-		sp := span{v: v, seg: seg, rows: seg.Rows, first: j.total}
-		if seg.Loader != nil {
-			sp.lazy = newLazy(seg, scan.Ordinal)
-			j.live = emit.Live(j.p)
-		}
-		j.ranges = append(j.ranges, sp)
-		j.total += int64(seg.Rows)
+		j.ranges[i].v = v
 	}
 	if len(j.variants) == 0 { // an empty table still decides the sink's layout
 		req.Shapes = make([]emit.Shape, len(scan.Cols))

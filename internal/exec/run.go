@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"maps"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -145,10 +146,8 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++
 	}
-	left := map[pipe.Sink]int{}
-	for _, p := range prog.Pipelines {
-		left[p.Sink]++
-	}
+	left := maps.Clone(r.makers)
+	r.stats.Pipelines = make([]PipelineStats, 0, len(prog.Pipelines))
 	for _, p := range prog.Pipelines {
 		if err := r.pipeline(p); err != nil {
 			return nil, err
@@ -182,8 +181,11 @@ func (r *run) pipeline(p *pipe.Pipeline) error {
 		return err
 	}
 	start := time.Now()
-	r.stats.Pipelines = append(r.stats.Pipelines, PipelineStats{ID: p.ID, OpRows: map[int]int64{}})
+	r.stats.Pipelines = append(r.stats.Pipelines, PipelineStats{ID: p.ID})
 	st := &r.stats.Pipelines[len(r.stats.Pipelines)-1]
+	if r.Count {
+		st.OpRows = map[int]int64{}
+	}
 	job, err := r.newJob(p, st)
 	if err != nil {
 		return err

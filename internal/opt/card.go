@@ -32,6 +32,8 @@ type colStat struct {
 // estimator holds the statistics of a query's columns.
 type estimator struct {
 	cols []colStat
+	// shares are the parts of a dictionary for which predicates hold, -1 where they fail. Several passes ask.
+	shares map[*plan.Call]float64
 }
 
 // stat is the statistics of a column, to read and to change.

@@ -39,9 +39,10 @@ func (s *state) conjunction(preds []plan.Expr) []plan.Expr {
 	if len(preds) == 0 {
 		return nil
 	}
-	var out plan.ExprList
+	out := plan.ExprList{Exprs: make([]plan.Expr, 0, len(preds))}
 	for _, p := range preds {
-		for _, c := range plan.Conjuncts(nil, p) {
+		var buf [8]plan.Expr
+		for _, c := range plan.Conjuncts(buf[:0], p) {
 			c = s.asCondition(c)
 			if k, ok := c.(*plan.Const); ok {
 				if k.V.Null || k.V.I == 0 {

@@ -38,11 +38,7 @@ func (s *state) orderTree(n plan.Node) plan.Node {
 			return s.orderBlock(x)
 		}
 	}
-	for i, m := range n.Inputs() {
-		if r := s.orderTree(m); r != m {
-			n.SetInput(i, r)
-		}
-	}
+	plan.MapInputs(n, s.orderTree)
 	return n
 }
 

@@ -243,13 +243,19 @@ func (s *state) dictionarySel(p *plan.Call) (float64, bool) {
 		}
 		return (1 - c.nulls) * sel, true
 	}
-	step := max(1, n/maxDictionary)
-	t := s.cols.Get(id).Type
-	passed, tried := evalDictionary(p, c.st, n, step, t)
-	if tried == 0 {
-		return 0, false
+	share, known := s.est.shares[p]
+	if !known {
+		step := max(1, n/maxDictionary)
+		passed, tried := evalDictionary(p, c.st, n, step, s.cols.Get(id).Type)
+		if share = -1; tried > 0 {
+			share = passed / tried
+		}
+		if s.est.shares == nil {
+			s.est.shares = map[*plan.Call]float64{}
+		}
+		s.est.shares[p] = share
 	}
-	return (1 - c.nulls) * passed / tried, true
+	return (1 - c.nulls) * share, share >= 0
 }
 
 // dictionaryHits counts the entries that a comparison of a column with constants names.

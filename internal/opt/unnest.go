@@ -18,11 +18,7 @@ import (
 func (s *state) unnest() { s.roots(s.unnestTree) }
 
 func (s *state) unnestTree(n plan.Node) plan.Node {
-	for i, m := range n.Inputs() {
-		if r := s.unnestTree(m); r != m {
-			n.SetInput(i, r)
-		}
-	}
+	plan.MapInputs(n, s.unnestTree)
 	switch x := n.(type) {
 	case *plan.Filter:
 		return s.unnestFilter(x)
@@ -74,7 +70,8 @@ func (l *lifter) lift(e plan.Expr) plan.Expr {
 func (s *state) unnestFilter(x *plan.Filter) plan.Node {
 	var plain, subs []plan.Expr
 	for _, p := range x.Preds {
-		for _, c := range plan.Conjuncts(nil, p) {
+		var buf [8]plan.Expr
+		for _, c := range plan.Conjuncts(buf[:0], p) {
 			if plan.HasSubquery(c) {
 				subs = append(subs, c)
 			} else {
@@ -333,7 +330,8 @@ func (s *state) unnestValues(x *plan.Values) plan.Node {
 func (s *state) unnestJoin(x *plan.Join) plan.Node {
 	var plain, subs []plan.Expr
 	for _, p := range x.On {
-		for _, c := range plan.Conjuncts(nil, p) {
+		var buf [8]plan.Expr
+		for _, c := range plan.Conjuncts(buf[:0], p) {
 			if plan.HasSubquery(c) {
 				subs = append(subs, c)
 			} else {

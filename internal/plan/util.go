@@ -200,12 +200,30 @@ func WalkNode(n Node, f func(Node) bool) {
 // MapNode rewrites a tree bottom-up: f gets each node after its inputs were replaced, and
 // returns what stands in its place.
 func MapNode(n Node, f func(Node) Node) Node {
-	for i, m := range n.Inputs() {
-		if r := MapNode(m, f); r != m {
-			n.SetInput(i, r)
+	MapInputs(n, func(m Node) Node { return MapNode(m, f) })
+	return f(n)
+}
+
+// MapInputs replaces the inputs of a node.
+func MapInputs(n Node, f func(Node) Node) {
+	switch x := n.(type) {
+	case *Scan:
+	case *Join:
+		x.Left = f(x.Left)
+		x.Right = f(x.Right)
+	case *Filter:
+		x.Input = f(x.Input)
+	case *Project:
+		x.Input = f(x.Input)
+	case *Group:
+		x.Input = f(x.Input)
+	case *Sort:
+		x.Input = f(x.Input)
+	default:
+		for i, m := range n.Inputs() {
+			n.SetInput(i, f(m))
 		}
 	}
-	return f(n)
 }
 
 // NodeExprs calls f for every expression that the operator itself evaluates.
@@ -306,9 +324,39 @@ func NodeRefs(n Node) ColSet {
 }
 
 // Produced is the set of columns visible above a node.
-func Produced(n Node) ColSet {
-	var buf [64]ColID
-	return MakeColSet(n.Produces(buf[:0])...)
+func Produced(n Node) (s ColSet) {
+	s.addProduced(n)
+	return s
+}
+
+// addProduced is Produces without a list in between, which half of the optimizer would throw away.
+func (s *ColSet) addProduced(n Node) {
+	switch x := n.(type) {
+	case *Scan:
+		s.AddAll(x.Cols)
+	case *Filter:
+		s.addProduced(x.Input)
+	case *Sort:
+		s.addProduced(x.Input)
+	case *Project:
+		s.AddAll(x.Keep)
+		s.AddAll(x.Cols)
+	case *Group:
+		s.AddAll(x.KeyCols)
+		for i := range x.Aggs {
+			s.Add(x.Aggs[i].Col)
+		}
+	case *Join:
+		s.addProduced(x.Left)
+		switch x.Kind {
+		case Inner, Left, Full, Single:
+			s.addProduced(x.Right)
+		case Mark:
+			s.Add(x.MarkCol)
+		}
+	default:
+		s.AddAll(n.Produces(nil))
+	}
 }
 
 // FreeRefs is the set of columns that a subtree reads but does not produce: what makes a subquery
