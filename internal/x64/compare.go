@@ -7,6 +7,33 @@ var ccOf = [...]cc{
 	ir.ULT: ccB, ir.ULE: ccBE, ir.UGT: ccA, ir.UGE: ccAE,
 }
 
+// known tells what a comparison of constants, or none, yields.
+func known(c ir.Cond, a, b ir.Val) (holds, ok bool) {
+	switch {
+	case c == ir.Always:
+		return true, true
+	case !a.IsImm() || !b.IsImm():
+		return false, false
+	}
+	x, y := uint64(a.Imm), uint64(b.Imm)
+	if c >= ir.LT && c <= ir.GE { // as unsigned numbers, moved by half the range
+		x, y = x^1<<63, y^1<<63
+	}
+	switch c {
+	case ir.EQ:
+		return x == y, true
+	case ir.NE:
+		return x != y, true
+	case ir.LT, ir.ULT:
+		return x < y, true
+	case ir.LE, ir.ULE:
+		return x <= y, true
+	case ir.GT, ir.UGT:
+		return x > y, true
+	}
+	return x >= y, true
+}
+
 // compare writes the comparison of two integers and says which condition code
 // then means c; Always needs no code. It may use rax and rdx, never rcx.
 func (t *translator) compare(c ir.Cond, a, b ir.Val) cc {

@@ -243,7 +243,11 @@ func (t *translator) endLoop(in *ir.Instr) {
 		t.bind(f.next)
 		t.label()
 	}
-	t.jumpTo(t.compare(in.Cond, in.A, in.B), f.top)
+	if holds, ok := known(in.Cond, in.A, in.B); !ok {
+		t.jumpTo(t.compare(in.Cond, in.A, in.B), f.top)
+	} else if holds {
+		t.jumpTo(ccAlways, f.top)
+	}
 	t.bind(f.exit)
 	t.label()
 	t.frames = t.frames[:len(t.frames)-1]

@@ -284,7 +284,17 @@ func (g *generator) memory() {
 	}
 	w := 1 << g.r.IntN(4)
 	fm := ir.At(ir.Ctx, floatsAt+8*g.r.IntN(floatWords))
-	switch g.r.IntN(6) {
+	switch g.r.IntN(7) {
+	case 6: // a word changed in place
+		d := g.Vreg("d", ir.I64)
+		g.Load8(d, m)
+		b := g.val()
+		if g.r.IntN(8) == 0 {
+			b = d.V()
+		}
+		g.Op2([]ir.Op{ir.Add, ir.Sub, ir.And, ir.Or, ir.Xor, ir.Mul}[g.r.IntN(6)], d, d.V(), b)
+		g.Store(m, d.V(), 8)
+		g.Clear(d)
 	case 0, 1:
 		g.Load(g.target(), m, w, g.r.IntN(2) == 0)
 	case 2, 3:

@@ -23,6 +23,7 @@ type translator struct {
 	f     *ir.Func
 	err   error
 	index int // of the instruction being translated
+	fused int // those before it are translated, also if index has not come so far
 
 	level Level // of vector instructions
 	vbmi  bool  // AVX-512 with byte permutations
@@ -70,7 +71,7 @@ func (t *translator) translate(f *ir.Func, opt Options) (program, error) {
 	t.resetPlaces(len(f.Regs))
 	t.frames, t.exits, t.nextIf, t.over = t.frames[:0], t.exits[:0], 0, false
 	t.flagsPos = -1
-	t.index = -1
+	t.index, t.fused = -1, 0
 	if f.Target&ir.CPU == 0 {
 		return program{}, fmt.Errorf("x64: %s is not meant for the CPU", f.Name)
 	}
@@ -81,6 +82,9 @@ func (t *translator) translate(f *ir.Func, opt Options) (program, error) {
 	t.room(roomPerOp)
 	t.prologue()
 	for i := range f.Code {
+		if i < t.fused {
+			continue
+		}
 		t.index = i
 		t.room(roomPerOp)
 		if t.counts != nil {
@@ -135,7 +139,9 @@ func (t *translator) instr(in *ir.Instr) {
 			t.comment(t.f.Text(in))
 		}
 	case ir.Vreg:
-		t.open(in.D)
+		if !t.inPlace() {
+			t.open(in.D)
+		}
 	case ir.Clear:
 		t.over = over
 		t.close(in.D)
