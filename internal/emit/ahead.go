@@ -70,7 +70,7 @@ func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tu
 				k = j
 			}
 		}
-		if k < 0 || e.Shapes[k].Enc != column.EncInt || e.Shapes[k].Nulls || columnDesc(scan, k).Form != layout.I64 {
+		if k < 0 || e.Shapes[k].Enc != column.EncInt || e.Shapes[k].Nulls || e.columnDesc(scan, k).Form != layout.I64 {
 			return nil, false
 		}
 		out = append(out, k)

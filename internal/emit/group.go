@@ -154,10 +154,10 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 		slots *= d.size()
 		gp.Domains = append(gp.Domains, d)
 	}
-	if slots > 0 {
+	if slots > 0 && !e.Off.DirectTables {
 		gp.Mode, gp.Slots = ArrayGroups, slots
 	}
-	if gp.Mode == HashGroups && len(keys) == 1 && fs[0].Desc.Form == layout.I64 && !fs[0].Desc.Nullable {
+	if gp.Mode == HashGroups && !e.Off.DirectTables && len(keys) == 1 && fs[0].Desc.Form == layout.I64 && !fs[0].Desc.Nullable {
 		if span := fs[0].Desc.Range.Span(min(maxDense, denseFactor*gp.Expect+MaxArraySlots)); span > 0 {
 			gp.Mode, gp.Slots = DenseGroups, span
 			gp.Domains[0] = Domain{Lo: int64(fs[0].Desc.Range.Lo.Lo), Span: span}

@@ -29,7 +29,7 @@ func (e *emitter) maskCol(id plan.ColID) (maskCol, bool) {
 		if c != id {
 			continue
 		}
-		d := columnDesc(t.Scan, k)
+		d := e.columnDesc(t.Scan, k)
 		ok := e.Shapes[k].Enc == column.EncInt && d.Form == layout.I64 && d.Range.Known && narrowSpan(d.Range) ||
 			e.Shapes[k].Enc == column.EncDict && d.Form == layout.Code
 		return maskCol{k, e.Shapes[k], d, e.Cols.Get(id).Name}, ok

@@ -79,7 +79,7 @@ func (e *emitter) floatCol(id plan.ColID) (maskCol, bool) {
 	t := e.Pipeline.Source.(*pipe.Table)
 	for k, c := range t.Scan.Cols {
 		if c == id {
-			d := columnDesc(t.Scan, k)
+			d := e.columnDesc(t.Scan, k)
 			return maskCol{k, e.Shapes[k], d, e.Cols.Get(id).Name}, e.Shapes[k].Enc == column.EncF64 && d.Form == layout.F64
 		}
 	}

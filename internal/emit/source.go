@@ -143,14 +143,20 @@ func (e *emitter) readAll(s *pipe.Table, preds []plan.Expr, filters []ScanFilter
 }
 
 // columnDesc is what a snapshot says of a scanned column, the same for all its segments.
-func columnDesc(scan *plan.Scan, k int) layout.Desc {
+func (e *emitter) columnDesc(scan *plan.Scan, k int) layout.Desc {
 	ord := scan.Ordinal[k]
 	t := scan.Table.Columns[ord].Type
 	st := &scan.Snap.Stats[ord]
 	d := layout.Desc{Type: t, Nullable: st.NullCount > 0}
+	if e.Off.RangeChecks {
+		d.Nullable = !scan.Table.Columns[ord].NotNull
+	}
 	switch t.Phys() {
 	case types.PhysI64, types.PhysI128:
 		d.Range = layout.TypeRange(t)
+		if e.Off.RangeChecks {
+			break
+		}
 		if st.HasRange {
 			d.Range = layout.Range{Known: true, Lo: st.Min.Int128(), Hi: st.Max.Int128()}
 		} else if scan.Snap.Rows == st.NullCount {
@@ -172,7 +178,7 @@ func (e *emitter) scanDesc(id plan.ColID) (layout.Desc, bool) {
 	}
 	for k, c := range t.Scan.Cols {
 		if c == id {
-			return columnDesc(t.Scan, k), true
+			return e.columnDesc(t.Scan, k), true
 		}
 	}
 	return layout.Desc{}, false
@@ -182,7 +188,7 @@ func (e *emitter) scanDesc(id plan.ColID) (layout.Desc, bool) {
 func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
 	shape := e.Shapes[k]
 	name := e.Cols.Get(scan.Cols[k]).Name
-	v := value{d: columnDesc(scan, k), null: ir.K(0)}
+	v := value{d: e.columnDesc(scan, k), null: ir.K(0)}
 	p := e.loadWord(e.partName(name, ".data"), Word{Kind: WordData, Index: k})
 
 	at := func(w int) ir.Mem { return ir.AtIndex(p, i, w, 0) }
@@ -211,7 +217,7 @@ func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
 			v.d.Form = layout.I64
 			v.d.Range = layout.Range{} // sign unknown
 			v = e.wide(v)
-			v.d = columnDesc(scan, k)
+			v.d = e.columnDesc(scan, k)
 		}
 	case column.EncI128, column.EncIvl:
 		sixteen()

@@ -239,7 +239,7 @@ func (p *predictor) note(q *pipe.Pipeline, f *emit.Fragment) {
 	case *pipe.Aggregate:
 		s.rows = expected(k.Group)
 	case *pipe.Build:
-		t := predictTable(k, s.tuple)
+		t := p.predictTable(k, s.tuple)
 		s.rows = t.Rows
 		p.tables[k] = t
 	}
@@ -255,7 +255,7 @@ func expected(n plan.Node) int64 {
 
 // predictTable says how a build side will be organized if the statistics are right; see
 // buildSink.finish for how it is decided.
-func predictTable(b *pipe.Build, tuple *layout.Tuple) *layout.Table {
+func (p *predictor) predictTable(b *pipe.Build, tuple *layout.Tuple) *layout.Table {
 	side := b.Join.Right
 	if b.Join.BuildLeft {
 		side = b.Join.Left
@@ -268,7 +268,7 @@ func predictTable(b *pipe.Build, tuple *layout.Tuple) *layout.Table {
 	}
 	unique := b.Join.AtMostOne && !b.Join.BuildLeft || uniqueKeys(side, b.Keys)
 	key := &tuple.Fields[0]
-	if len(b.Keys) == 1 && key.Desc.Form == layout.I64 && key.Null < 0 {
+	if len(b.Keys) == 1 && key.Desc.Form == layout.I64 && key.Null < 0 && !p.Off.DirectTables {
 		if span := key.Desc.Range.Span(int64(8*n + 4096)); span > 0 {
 			t.Kind, t.Min, t.Span = layout.DenseBuckets, int64(key.Desc.Range.Lo.Lo), span
 			if unique {

@@ -65,6 +65,8 @@ func TestTechniquesOff(t *testing.T) {
 	for name, off := range map[string]emit.Off{
 		"registers":       {Registers: true},
 		"post-projection": {PostProjection: true},
+		"range checks":    {RangeChecks: true},
+		"direct tables":   {DirectTables: true},
 		"all": {BranchFree: true, Prefetch: true, PostProjection: true, RangeChecks: true, DirectTables: true, SemiJoins: true,
 			MemoryPool: true, RadixSort: true, Registers: true, TopN: true},
 	} {
