@@ -9,6 +9,9 @@ import (
 // like: it is decided by types and constants alone, before anything is compiled. What it
 // denies is computed in Go (package eval) at a cut of the pipeline.
 func CanEmit(x *plan.Call) bool {
+	if makesText(x) {
+		return canMake(x)
+	}
 	switch x.Op {
 	case plan.Add, plan.Sub, plan.Mul, plan.Div, plan.Neg:
 		return x.T.Kind != types.Interval
@@ -54,6 +57,9 @@ func CanEmit(x *plan.Call) bool {
 	}
 	return false
 }
+
+// CanEmitGPU is CanEmit for a GPU, where nothing makes texts.
+func CanEmitGPU(x *plan.Call) bool { return !makesText(x) && CanEmit(x) }
 
 // constantOf is the value of a literal that is not NULL.
 func constantOf(x plan.Expr) *types.Value {

@@ -25,6 +25,8 @@ func (e *emitter) cast(x *plan.Call) value {
 	}
 	fail := overflow(to, x.Pos)
 	switch {
+	case from.IsInteger() && to.Kind == types.Text:
+		return e.integerText(v)
 	case from == to:
 		return v
 	case from.Kind == types.Text && to.Kind == types.Text:

@@ -125,6 +125,7 @@ const (
 	WordFilter                  // bits of semi-join filter Index
 	WordCount                   // a counter, starts at 0
 	WordLiteral                 // Literals[Index]
+	WordTexts                   // the worker's space for texts: see maketext.go
 )
 
 // Word is a context word that the executor fills before the first row.
@@ -164,6 +165,13 @@ const YieldGrow = 1 << 20
 // YieldTick lets the executor look around in the middle of a morsel: joins with many matches per
 // row can make one last long.
 const YieldTick = YieldGrow + 1
+
+// YieldText asks for more space for texts; YieldLower and YieldUpper for a text in lower or upper case.
+const (
+	YieldText  = YieldGrow + 2
+	YieldLower = YieldGrow + 3
+	YieldUpper = YieldGrow + 4
+)
 
 // Pipeline compiles a pipeline.
 func Pipeline(req Request) (frag *Fragment, err error) {

@@ -19,7 +19,12 @@ func (e *emitter) eval(x plan.Expr) value {
 		if v, ok := e.lookupTable(x); ok {
 			return v
 		}
-		return e.call(x)
+		if x.T.Kind == types.Text || x.T.Kind == types.Interval {
+			return e.call(x)
+		}
+		var v value
+		e.withTexts(func() { v = e.call(x) }, x.Args...)
+		return v
 	}
 	panic("expression that unnesting should have removed")
 }
@@ -95,6 +100,12 @@ func (e *emitter) call(x *plan.Call) value {
 		return e.positionOf(x)
 	case plan.Length, plan.OctetLength:
 		return e.length(x)
+	case plan.Concat:
+		return e.concat(x)
+	case plan.Lower, plan.Upper:
+		return e.changeCase(x)
+	case plan.Replace:
+		return e.replace(x)
 	case plan.Floor, plan.Ceil, plan.Sqrt, plan.Round, plan.Trunc, plan.Sign:
 		return e.mathCall(x)
 	}

@@ -61,6 +61,7 @@ func (d Domain) size() int64 {
 func (e *emitter) groupSink(s *pipe.Aggregate) {
 	g := s.Group
 	keys := make([]value, len(g.Keys))
+	mark, made := e.markKeys(g)
 	for i, x := range g.Keys {
 		keys[i] = e.eval(x)
 	}
@@ -89,6 +90,10 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 	p := e.findGroup(gp, g, keys, h)
 	if gp.Mode == HashGroups {
 		e.b.Clear(h)
+	}
+	if made >= 0 {
+		e.dropUnless(mark, p, &gp.Tuple.Fields[made], keys[made])
+		e.b.Clear(mark)
 	}
 	e.free(keys...)
 	for i, a := range g.Aggs {
@@ -436,8 +441,13 @@ func (e *emitter) aggregate(p ir.Reg, f *layout.Field, a plan.Agg) {
 			}
 			e.free(v)
 		default:
+			mark := e.markText(a.Arg)
 			v := e.eval(a.Arg)
 			e.update(p, f, a.Func, v)
+			if mark != ir.NoReg {
+				e.dropUnless(mark, p, f, v)
+				e.b.Clear(mark)
+			}
 			e.free(v)
 		}
 	}

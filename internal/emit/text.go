@@ -2,6 +2,7 @@ package emit
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -138,6 +139,14 @@ func (e *emitter) equalLiteral(v value, lit string) ir.Reg {
 
 // substring is substring(text from start for count), counted in characters.
 func (e *emitter) substring(x *plan.Call) value {
+	if len(x.Args) > 2 {
+		from, count := constantOf(x.Args[1]), constantOf(x.Args[2])
+		if from != nil && from.I >= 1 && count != nil && count.I >= math.MaxInt32 { // no text is longer: all the rest
+			y := *x
+			y.Args = x.Args[:2]
+			x = &y
+		}
+	}
 	v := e.text(e.eval(x.Args[0]))
 	if from, to, ok := fixedPart(x); ok && !v.isNull() {
 		return e.fixedSubstring(v, from, to)
@@ -239,6 +248,18 @@ func (e *emitter) fixedSubstring(v value, from, to int64) value {
 
 // skipChars moves p over up to n characters, not beyond end; n is used up.
 func (e *emitter) skipChars(p, end, n ir.Reg) {
+	w := e.int("word") // ASCII goes eight at a time
+	e.loop(func(l int32) {
+		e.b.Break(l, ir.LT, n.V(), ir.K(8))
+		e.b.Op2(ir.Sub, w, end.V(), p.V())
+		e.b.Break(l, ir.LT, w.V(), ir.K(8))
+		e.loadBytes(w, ir.At(p, 0))
+		e.b.Op2(ir.And, w, w.V(), ir.K(topBits))
+		e.b.Break(l, ir.NE, w.V(), ir.K(0))
+		e.b.Op2(ir.Add, p, p.V(), ir.K(8))
+		e.b.Op2(ir.Sub, n, n.V(), ir.K(8))
+	})
+	e.b.Clear(w)
 	e.loop(func(l int32) {
 		e.b.Break(l, ir.LE, n.V(), ir.K(0))
 		e.b.Break(l, ir.UGE, p.V(), end.V())

@@ -34,14 +34,38 @@ func (e *emitter) countChars(v value) ir.Reg {
 		e.b.Clear(p, end)
 		return r
 	}
-	r := e.int("length")
-	e.b.Mov(r, ir.K(0))
-	e.loop(func(l int32) {
-		e.b.Break(l, ir.UGE, p.V(), end.V())
-		e.nextChar(p, end)
-		e.b.Op2(ir.Add, r, r.V(), ir.K(1))
-	})
+	r := e.charsBetween(p, end)
 	e.b.Clear(p, end)
+	return r
+}
+
+const topBits = -0x7f7f7f7f7f7f7f80 // 0x80 in every byte
+
+// charsBetween opens a register with the number of characters from p up to end: the bytes less those
+// that continue a character, 10xxxxxx, eight at a time. p ends at end, or up to 7 bytes behind.
+func (e *emitter) charsBetween(p, end ir.Reg) ir.Reg {
+	r, w, t, left := e.int("length"), e.int("word"), e.int("t"), e.int("left")
+	e.b.Op2(ir.Sub, r, end.V(), p.V())
+	e.loop(func(l int32) {
+		e.b.Op2(ir.Sub, left, end.V(), p.V())
+		e.b.Break(l, ir.LE, left.V(), ir.K(0))
+		e.loadBytes(w, ir.At(p, 0))
+		e.b.Op2(ir.Add, p, p.V(), ir.K(8))
+		e.when(ir.LT, left.V(), ir.K(8), func() {
+			e.b.Op2(ir.Shl, left, left.V(), ir.K(3))
+			e.b.Op2(ir.Sub, left, ir.K(64), left.V())
+			e.b.Op2(ir.Shl, w, w.V(), left.V())
+		}, nil)
+		e.b.Op2(ir.And, t, w.V(), ir.K(topBits))
+		e.when(ir.NE, t.V(), ir.K(0), func() {
+			e.b.Op2(ir.Shl, w, w.V(), ir.K(1)) // the second bit of each byte comes to its top
+			e.b.Op1(ir.Not, w, w.V())
+			e.b.Op2(ir.And, t, t.V(), w.V())
+			e.b.Op1(ir.Popcnt, t, t.V())
+			e.b.Op2(ir.Sub, r, r.V(), t.V())
+		}, nil)
+	})
+	e.b.Clear(w, t, left)
 	return r
 }
 
@@ -63,6 +87,9 @@ func (e *emitter) firstChars(v value, k int64) value {
 func (e *emitter) leftRight(x *plan.Call) value {
 	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && x.Op == plan.LeftStr {
 		return e.firstChars(e.eval(x.Args[0]), c.I)
+	}
+	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && c.I <= maxBack && x.Op == plan.RightStr {
+		return e.lastChars(e.eval(x.Args[0]), c.I)
 	}
 	v, k := e.text(e.eval(x.Args[0])), e.eval(x.Args[1])
 	n, own := e.anyNull(v, k)
@@ -86,6 +113,34 @@ func (e *emitter) leftRight(x *plan.Call) value {
 	e.b.Clear(count, t)
 	e.free(v, k)
 	return e.part(p, end, n, own)
+}
+
+// maxBack is how many characters are cheaper to go back over than to count from the start.
+const maxBack = 32
+
+// lastChars is the last k characters of a text. v is used up.
+func (e *emitter) lastChars(v value, k int64) value {
+	v = e.text(v)
+	n, own := e.anyNull(v)
+	p, end := e.ends(v)
+	if !n.IsImm() { // NULL has no bytes to look at
+		e.b.Sel(end, ir.NE, n, ir.K(0), p.V(), end.V())
+	}
+	q, count, c := e.int("from"), e.int("count"), e.int("byte")
+	e.b.Mov(q, end.V())
+	e.b.Mov(count, ir.K(k))
+	e.loop(func(l int32) {
+		e.b.Break(l, ir.LE, count.V(), ir.K(0))
+		e.b.Break(l, ir.ULE, q.V(), p.V())
+		e.b.Op2(ir.Sub, q, q.V(), ir.K(1))
+		e.b.Load(c, ir.At(q, 0), 1, false)
+		e.b.Op2(ir.And, c, c.V(), ir.K(0xC0))
+		e.b.Set(c, ir.NE, c.V(), ir.K(0x80)) // a byte that begins a character
+		e.b.Op2(ir.Sub, count, count.V(), c.V())
+	})
+	e.b.Clear(count, c, p)
+	e.free(v)
+	return e.part(q, end, n, own)
 }
 
 // trim takes characters of a literal set off the ends. They are ASCII, so bytes can be compared.
@@ -150,13 +205,9 @@ func (e *emitter) positionOf(x *plan.Call) value {
 			e.b.Clear(before, q)
 			return
 		}
-		e.b.Mov(r, ir.K(1))
-		e.loop(func(l int32) {
-			e.b.Break(l, ir.UGE, q.V(), p.V())
-			e.nextChar(q, p)
-			e.b.Op2(ir.Add, r, r.V(), ir.K(1))
-		})
-		e.b.Clear(q)
+		n := e.charsBetween(q, p)
+		e.b.Op2(ir.Add, r, n.V(), ir.K(1))
+		e.b.Clear(q, n)
 	})
 	e.b.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
 	e.b.Clear(p, stop)

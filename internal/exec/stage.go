@@ -337,16 +337,23 @@ const (
 
 func (t *arena) put(s string) (uintptr, error) {
 	if t.cur+uintptr(len(s))+column.TextPad > t.end {
-		t.size = min(max(t.size*2, firstTexts), lastTexts)
-		n := max(t.size, len(s)+column.TextPad)
-		a, err := t.mem.alloc(n)
-		if err != nil {
+		if err := t.grow(len(s)); err != nil {
 			return 0, err
 		}
-		t.cur, t.end = a, a+uintptr(n)
 	}
 	p := t.cur
 	copy(bytesAt(p, len(s)), s)
 	t.cur += uintptr(len(s))
 	return p, nil
+}
+
+// grow begins a new piece with room for n bytes at least.
+func (t *arena) grow(n int) error {
+	t.size = min(max(t.size*2, firstTexts), lastTexts)
+	n = max(t.size, n+column.TextPad)
+	a, err := t.mem.alloc(n)
+	if err == nil {
+		t.cur, t.end = a, a+uintptr(n)
+	}
+	return err
 }

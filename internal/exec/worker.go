@@ -116,6 +116,9 @@ type worker struct {
 	sp   *span
 	seq  int64
 	base int64
+
+	texts     arena // what generated code makes
+	textSpace uintptr
 }
 
 func (r *run) newWorker(j *job, id int) (*worker, error) { return &worker{r: r, j: j, id: id}, nil }
@@ -219,6 +222,10 @@ func (w *worker) run(lo, hi int) error {
 				return nil
 			}
 			if err := w.r.canceled(); err != nil {
+				return err
+			}
+		case status == emit.YieldText || status == emit.YieldLower || status == emit.YieldUpper:
+			if err := w.makeText(status); err != nil {
 				return err
 			}
 		default:
@@ -339,6 +346,12 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 			x = j.filters[word.Index].addr
 		case emit.WordCount:
 			x = 0
+		case emit.WordTexts:
+			a, err := w.textState()
+			if err != nil {
+				return err
+			}
+			x = a
 		case emit.WordLiteral:
 			x = uintptr(v.frag.Literals[word.Index])
 		default:
@@ -393,5 +406,8 @@ func (w *worker) close() {
 	}
 	if w.save != 0 {
 		w.r.mem.free(w.save)
+	}
+	if w.textSpace != 0 {
+		w.r.mem.free(w.textSpace)
 	}
 }

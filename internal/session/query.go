@@ -44,7 +44,11 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, t *Tim
 	if err != nil {
 		return nil, nil, err
 	}
-	return prog, passes, prog.Split(emit.CanEmit)
+	can := emit.CanEmit
+	if set.Device != "cpu" {
+		can = emit.CanEmitGPU
+	}
+	return prog, passes, prog.Split(can)
 }
 
 var Trace bool
