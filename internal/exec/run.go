@@ -141,7 +141,12 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 		r.gpu, r.shown = device.NewSimt(), map[uintptr]int{}
 	}
 	if t := r.direct(); t != nil {
-		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, scan: t, mem: r.mem, keep: []any{prog}}, nil
+		start := time.Now()
+		if err := r.loadAll(t); err != nil {
+			return nil, err
+		}
+		r.stats.Exec = time.Since(start)
+		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, mem: r.mem, keep: append(r.keep, prog)}, nil
 	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++

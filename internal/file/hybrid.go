@@ -30,6 +30,7 @@ func hybrid[T elem](dst []T, src []byte, width uint, table []T) error {
 	if width > 32 {
 		return errBits
 	}
+	u := newUnpacker(width, table, len(dst))
 	for len(dst) > 0 {
 		head, n := binary.Uvarint(src)
 		if n <= 0 {
@@ -67,7 +68,7 @@ func hybrid[T elem](dst []T, src []byte, width uint, table []T) error {
 		if bytes*8 < m*int(width) {
 			return errShort
 		}
-		if err := unpack(dst[:m], src[:bytes:cap(src)], width, table); err != nil {
+		if err := u.unpack(dst[:m], src[:bytes]); err != nil {
 			return err
 		}
 		dst, src = dst[m:], src[bytes:]
@@ -75,62 +76,33 @@ func hybrid[T elem](dst []T, src []byte, width uint, table []T) error {
 	return nil
 }
 
-// unpack fills dst with table[i] for bit-packed numbers i; eight of them take width bytes.
-func unpack[T elem](dst []T, src []byte, width uint, table []T) error {
-	if width == 0 {
-		if len(table) == 0 {
+// unpack fills dst with what bit-packed numbers stand for; eight of them take width bytes. slack bytes can be read behind
+// src if its capacity says so.
+func (u *unpacker[T]) unpack(dst []T, src []byte) error {
+	if u.width == 0 {
+		if len(u.table) == 0 {
 			return errIndex
 		}
 		for i := range dst {
-			dst[i] = table[0]
+			dst[i] = u.table[0]
 		}
 		return nil
 	}
-	whole := len(dst) &^ 7
-	if need := len(src) + 8; whole > 0 && cap(src) < need {
-		src = append(make([]byte, 0, len(src)+slack), src...)
-	}
-	src = src[:min(len(src)+8, cap(src))]
-	mask := uint64(1)<<width - 1
-	limit := uint64(len(table))
 	at := 0
-	switch {
-	case width <= 8:
-		for ; at < whole; at += 8 {
-			x := binary.LittleEndian.Uint64(src[at/8*int(width):])
-			d := (*[8]T)(dst[at:])
-			for j := range d {
-				i := x & mask
-				if i >= limit {
-					return errIndex
-				}
-				d[j] = table[i]
-				x >>= width & 63
-			}
+	if u.full != nil {
+		n, bad := u.words(dst, src[:min(len(src)+slack, cap(src))])
+		if bad {
+			return errIndex
 		}
-	case width <= 16:
-		half, odd := int(width/2), (width&1)*4
-		for ; at < whole; at += 8 {
-			s := src[at/8*int(width):]
-			x, y := binary.LittleEndian.Uint64(s), binary.LittleEndian.Uint64(s[half:])>>odd
-			d := (*[8]T)(dst[at:])
-			for j := range 4 {
-				i, k := x&mask, y&mask
-				if i >= limit || k >= limit {
-					return errIndex
-				}
-				d[j], d[j+4] = table[i], table[k]
-				x >>= width & 63
-				y >>= width & 63
-			}
-		}
+		at = n
 	}
-	for bit := uint(at) * width; at < len(dst); at, bit = at+1, bit+width {
+	mask, limit := uint64(1)<<u.width-1, uint64(len(u.table))
+	for bit := uint(at) * u.width; at < len(dst); at, bit = at+1, bit+u.width {
 		i := wordAt(src, bit) & mask
 		if i >= limit {
 			return errIndex
 		}
-		dst[at] = table[i]
+		dst[at] = u.table[i]
 	}
 	return nil
 }

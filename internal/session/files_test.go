@@ -26,6 +26,8 @@ func TestFileScans(t *testing.T) {
 	rowsOf(t, s, "COPY (SELECT * FROM t WHERE k >= 100) TO '"+dir+"/part2.parquet' (ROW_GROUP_SIZE 1000, COMPRESSION zstd)")
 	queries := []string{
 		"SELECT count(*) FROM %s t",
+		"SELECT own, k, sn, d, f, own FROM %s t",
+		"SELECT * FROM %s t LIMIT 3 OFFSET 17999",
 		"SELECT * FROM %s t WHERE k >= 12345 AND k < 12350 ORDER BY k",
 		"SELECT * FROM %s t ORDER BY f DESC LIMIT 3",
 		"SELECT g, s, count(*), sum(n), min(day), max(d), max(f) FROM %s t GROUP BY g, s ORDER BY g, s",
@@ -61,6 +63,12 @@ func TestFileScans(t *testing.T) {
 	if !device.HasCPU() {
 		settings = settings[:1]
 	}
+	rowsOf(t, s, "SET file_cache = off; CREATE TABLE back AS SELECT * FROM '"+dir+"/part*.parquet'")
+	for i, got := range ask("back") {
+		if got != want[i] {
+			t.Errorf("CREATE TABLE AS: %s\n%s\nwant\n%s", queries[i], got, want[i])
+		}
+	}
 	for _, set := range settings {
 		rowsOf(t, s, "RESET ALL")
 		if set != "" {
@@ -68,7 +76,8 @@ func TestFileScans(t *testing.T) {
 		}
 		for _, from := range []string{dir + "/one.parquet", dir + "/part*.parquet"} {
 			for i, got := range ask("'" + from + "'") {
-				if got != want[i] && got != "" {
+				ordered := i != 1 && i != 2 || !strings.Contains(set, "simt") // lanes finish in any order
+				if got != want[i] && got != "" && ordered {
 					t.Errorf("%s, from %s: %s\n%s\nwant\n%s", set, filepath.Base(from), queries[i], got, want[i])
 				}
 			}

@@ -1,0 +1,27 @@
+package file
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+func BenchmarkUnpack(b *testing.B) {
+	for _, width := range []uint{1, 3, 6, 12, 14, 18} {
+		src := make([]byte, 122880/8*int(width)+slack)
+		for i := range src {
+			src[i] = byte(rand.Uint32())
+		}
+		table := make([]uint16, 1<<width)
+		dst := make([]uint16, 122880)
+		b.Run(fmt.Sprint(width), func(b *testing.B) {
+			b.SetBytes(int64(len(dst)))
+			u := newUnpacker(width, table, len(dst))
+			for b.Loop() {
+				if err := u.unpack(dst, src[:len(src)-slack]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
