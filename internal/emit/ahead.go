@@ -127,12 +127,13 @@ func (e *emitter) fetchProbe(b *pipe.Build, keys []value, slot bool) {
 	}
 	e.b.Load(i, ir.AtIndex(slots, i, width, 0), width, false)
 	switch t.Kind {
-	case layout.Direct, layout.DenseBuckets:
+	case layout.Direct:
+		tuples := e.loadWord("tuples", Word{Kind: WordTuples, Build: b})
+		e.b.Prefetch(ir.AtIndex(tuples, i, 8, 0))
+		e.b.Clear(tuples)
+	case layout.DenseBuckets:
 		tuples := e.loadWord("tuples", Word{Kind: WordTuples, Build: b})
 		e.b.Op2(ir.Mul, i, i.V(), ir.K(int64(t.Tuple.Size)))
-		if t.Kind == layout.Direct {
-			e.b.Op2(ir.Sub, i, i.V(), ir.K(int64(t.Tuple.Size)))
-		}
 		e.b.Prefetch(ir.AtIndex(tuples, i, 1, 0))
 		e.b.Clear(tuples)
 	case layout.Open:

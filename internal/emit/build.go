@@ -45,27 +45,29 @@ func (e *emitter) buildSink(s *pipe.Build) {
 				fs[i].Desc.Nullable = false
 			}
 		}
-		e.f.Sink = layout.NewTuple(true, s.Flag, fs)
+		e.f.Sink = e.buildTuple(s, fs)
 	}
 	t := e.f.Sink
 	for i := range keys { // hash in the form that the tuple has
 		keys[i] = e.reform(keys[i], t.Fields[i].Desc.Form)
 	}
-	var h ir.Reg
-	if len(keys) > 0 {
+	h := ir.NoReg
+	if t.HasHash {
 		h = e.hash(keys)
-	} else {
-		h = e.int("hash")
-		e.b.Mov(h, ir.K(0))
 	}
 	if e.gpu != nil {
 		e.tupleTogether(t, h, keys, s.Payload)
-		e.b.Clear(h)
+		if t.HasHash {
+			e.b.Clear(h)
+		}
 		e.free(keys...)
 		return
 	}
 	out := e.newTuple(t.Size)
-	e.b.Store(ir.At(out, 0), h.V(), 8)
+	if t.HasHash {
+		e.b.Store(ir.At(out, 0), h.V(), 8)
+		e.b.Clear(h)
+	}
 	for i := range keys {
 		e.storeField(out, &t.Fields[i], keys[i])
 	}
@@ -73,8 +75,18 @@ func (e *emitter) buildSink(s *pipe.Build) {
 	if t.Flag >= 0 {
 		e.b.Store(ir.At(out, t.Flag), ir.K(0), 1)
 	}
-	e.b.Clear(h, out)
+	e.b.Clear(out)
 	e.free(keys...)
+}
+
+// buildTuple lays out the tuples of a build side. The executor needs the hash of keys that are not a single
+// integer; that one it can hash itself, if at all.
+func (e *emitter) buildTuple(s *pipe.Build, fs []layout.Field) *layout.Tuple {
+	hash := len(s.Keys) > 1 || len(s.Keys) == 1 && (fs[0].Desc.Form != layout.I64 || fs[0].Desc.Nullable)
+	if e.Off.NarrowTuples {
+		return layout.NewTuple(hash, s.Flag, fs)
+	}
+	return layout.NarrowTuple(hash, s.Flag, fs)
 }
 
 // storeColumns writes columns to the fields from first on.

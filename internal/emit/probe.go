@@ -139,7 +139,7 @@ func (e *emitter) mismatch(p *probe, r ir.Reg, leave func(c ir.Cond, x, y ir.Val
 		f := &p.t.Tuple.Fields[k]
 		if key.d.Form == layout.I64 && f.Null < 0 && (key.never() || !p.nullSafe(k)) {
 			v := e.int(f.Name)
-			e.b.Load8(v, ir.At(r, f.Off))
+			e.loadWordOf(v, r, f)
 			leave(ir.NE, v.V(), key.a)
 			e.b.Clear(v)
 			continue
@@ -175,9 +175,7 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 				e.b.Clear(slots)
 				miss(ir.EQ, k.V(), ir.K(0), func() {
 					tuples := e.loadWord("tuples", Word{Kind: WordTuples, Build: p.op.Build})
-					e.b.Op2(ir.Mul, k, k.V(), ir.K(int64(p.t.Tuple.Size)))
-					e.b.Op2(ir.Add, r, k.V(), tuples.V())
-					e.b.Op2(ir.Sub, r, r.V(), ir.K(int64(p.t.Tuple.Size)))
+					e.b.Lea(r, ir.AtIndex(tuples, k, 8, 0))
 					e.b.Clear(tuples)
 				})
 			})

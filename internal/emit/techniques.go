@@ -9,6 +9,7 @@ type Off struct {
 	RangeChecks    bool // statistics tell which checks cannot fail, and how wide numbers are
 	DirectTables   bool // tables and groups addressed by the key instead of its hash
 	SemiJoins      bool // filters at scans made from the keys of joins
+	NarrowTuples   bool // tuples of hash tables hold integers in few bytes
 	MemoryPool     bool // memory of finished queries is used again
 	DirectScan     bool // columns of a table become a result without tuples between
 	RadixSort      bool // sorting by packed keys

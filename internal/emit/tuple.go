@@ -20,7 +20,7 @@ func (e *emitter) loadField(p ir.Reg, f *layout.Field, miss ir.Val) value {
 		v.a, v.ownA = r.V(), true
 	} else {
 		r := e.int(f.Name)
-		e.b.Load8(r, ir.At(p, f.Off))
+		e.loadWordOf(r, p, f)
 		v.a, v.ownA = r.V(), true
 		if v.two() {
 			r := e.int(e.partName(f.Name, ".2"))
@@ -47,6 +47,11 @@ func (e *emitter) loadField(p ir.Reg, f *layout.Field, miss ir.Val) value {
 	return v
 }
 
+// loadWordOf reads a field's first word, an integer.
+func (e *emitter) loadWordOf(r, p ir.Reg, f *layout.Field) {
+	e.b.Load(r, ir.At(p, f.Off), int(f.Width), f.Width < 8 && f.Signed())
+}
+
 // storeField writes a value to a field; the value's form is adapted to the field's. The
 // caller keeps v.
 func (e *emitter) storeField(p ir.Reg, f *layout.Field, v value) {
@@ -54,7 +59,7 @@ func (e *emitter) storeField(p ir.Reg, f *layout.Field, v value) {
 	if f.Desc.Form == layout.F64 {
 		e.b.FStore(ir.At(p, f.Off), w.a.R, 8)
 	} else {
-		e.b.Store(ir.At(p, f.Off), w.a, 8)
+		e.b.Store(ir.At(p, f.Off), w.a, int(f.Width))
 		if w.two() {
 			e.b.Store(ir.At(p, f.Off+8), w.b, 8)
 		}

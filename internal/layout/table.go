@@ -7,7 +7,8 @@ type TableKind uint8
 const (
 	// List: all tuples in one array; a probe visits every one (joins without keys).
 	List TableKind = iota
-	// Direct: one integer key, unique and dense. Slots[key-Min] is a uint32: 1 + index of the tuple, 0 none.
+	// Direct: one integer key, unique and dense. Slots[key-Min] is a uint32: how many words behind Tuples the
+	// tuple lies, 0 none.
 	Direct
 	// Open: unique keys. Slots[hash & mask …] is a uint64, linear probing: tag (top 16 bits of
 	// the hash) << 48 | address of the tuple; 0 is empty.

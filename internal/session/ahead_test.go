@@ -23,10 +23,10 @@ func TestAhead(t *testing.T) {
 	ask(`create table probe as select cast(i * 7919 % 1000003 - 1000 as int) as a, cast(i * 104729 % 700001 - 500 as int) as b, i % 10 as c
 		from (select cast(i as bigint) as i from generate_series(1, 100000) as g(i)) q`)
 	kinds := map[string]string{
-		"direct":        "select cast(i as int) as k, i as v, i * 2 as w from generate_series(1, 400000) as g(i)",
-		"open":          "select cast(i as bigint) * 1000003 % 1000000007 as k, i as v, i * 2 as w from generate_series(1, 300000) as g(i)",
-		"dense buckets": "select cast(i / 2 as int) as k, i as v, i * 2 as w from generate_series(1, 500000) as g(i)",
-		"buckets":       "select cast(i / 2 as bigint) * 100003 % 1000000007 as k, i as v, i * 2 as w from generate_series(1, 400000) as g(i)",
+		"direct":        "select cast(i as int) as k, i as v, i * 2 as w from generate_series(1, 900000) as g(i)",
+		"open":          "select cast(i as bigint) * 1000003 % 1000000007 as k, i as v, i * 2 as w from generate_series(1, 700000) as g(i)",
+		"dense buckets": "select cast(i / 2 as int) as k, i as v, i * 2 as w from generate_series(1, 1100000) as g(i)",
+		"buckets":       "select cast(i / 2 as bigint) * 100003 % 1000000007 as k, i as v, i * 2 as w from generate_series(1, 600000) as g(i)",
 	}
 	for kind, sql := range kinds {
 		t.Run(kind, func(t *testing.T) {

@@ -119,6 +119,8 @@ var settings = []setting{
 	{"narrow_integers", "store integers in as few bytes as they need in tables made from now on",
 		func(s *Settings) string { return onOff(s.Narrow) },
 		func(s *Settings, v types.Value) (err error) { s.Narrow, err = boolOf(v); return }},
+	technique("narrow_tuples", "keep integers in hash tables in as few bytes as they need",
+		func(s *Settings) *bool { return &s.Off.NarrowTuples }),
 	technique("post_projection", "read columns where they are needed, not at the scan",
 		func(s *Settings) *bool { return &s.Off.PostProjection }),
 	technique("prefetch", "fetch what later rows will need",

@@ -1,0 +1,215 @@
+package exec
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/kelpiedb/kelpie/internal/layout"
+)
+
+// denseFactor is how many slots a key may cost at most in a table that is addressed by the key.
+const denseFactor = 8
+
+// dense makes a table addressed by the key itself if the keys lie close together.
+func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
+	t, n := s.table, int(s.table.Rows)
+	if n == 0 {
+		t.Kind = layout.Direct
+		return true, nil
+	}
+	k := s.keyOf(0)
+	lo, hi, err := s.keyRange(k)
+	if err != nil {
+		return false, err
+	}
+	span := uint64(hi) - uint64(lo) + 1
+	if span == 0 || span > uint64(denseFactor*n+4096) || n >= 1<<31 {
+		return false, nil
+	}
+	k.min, t.Min, t.Span = lo, lo, int64(span)
+	if t.Slots, err = s.r.mem.alloc(int(span+2) * 4); err != nil {
+		return false, err
+	}
+	if err := s.withinReach(); err != nil {
+		return false, err
+	}
+	unique, err := s.fillDirect(k)
+	if err != nil {
+		return false, err
+	}
+	if unique {
+		t.Kind = layout.Direct
+		return true, nil
+	}
+	t.Kind = layout.DenseBuckets
+	return true, s.sortByKey(k)
+}
+
+// keyRange is the smallest and the largest value of a key.
+func (s *buildSink) keyRange(k keyReader) (lo, hi int64, err error) {
+	tasks := s.tasks()
+	los, his := make([]int64, len(tasks)), make([]int64, len(tasks))
+	_, err = s.each(len(tasks), func(i int) bool {
+		l, h := int64(math.MaxInt64), int64(math.MinInt64)
+		k.batches(tasks[i], func(xs []uint64, _ uintptr) bool {
+			for _, x := range xs {
+				l, h = min(l, int64(x)), max(h, int64(x))
+			}
+			return true
+		})
+		los[i], his[i] = l, h
+		return true
+	})
+	return slices.Min(los), slices.Max(his), err
+}
+
+// reach is how far apart tuples may lie that slots of 4 bytes can tell apart, in bytes.
+var reach uintptr = 8 << 32
+
+// withinReach sets the table's base so that every tuple is 1 to 2^32-1 words behind it.
+func (s *buildSink) withinReach() error {
+	lo, hi := ^uintptr(0), uintptr(0)
+	for _, p := range s.all.Pieces {
+		lo, hi = min(lo, p.Addr), max(hi, p.Addr+uintptr(p.N*s.tuple.Size))
+	}
+	if hi-lo > reach-16 {
+		if err := s.contiguous(); err != nil {
+			return err
+		}
+		lo = s.table.Tuples
+	}
+	s.table.Tuples = lo - 8
+	return nil
+}
+
+// fillDirect enters every tuple at its key's place; it gives up at a duplicate. Threads do not look before they
+// write: of two tuples with one key, one will not find itself when they look again.
+func (s *buildSink) fillDirect(k keyReader) (unique bool, err error) {
+	t, slots, tasks := s.table, pointer(s.table.Slots), s.tasks()
+	step := uint32(k.size / 8)
+	if s.alone() {
+		return s.each(len(tasks), func(i int) bool {
+			return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
+				v := uint32((at - t.Tuples) / 8)
+				for _, x := range xs {
+					slot := (*uint32)(unsafe.Add(slots, x*4))
+					if *slot != 0 {
+						return false
+					}
+					*slot = v
+					v += step
+				}
+				return true
+			})
+		})
+	}
+	_, err = s.each(len(tasks), func(i int) bool {
+		return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
+			v := uint32((at - t.Tuples) / 8)
+			for _, x := range xs {
+				*(*uint32)(unsafe.Add(slots, x*4)) = v
+				v += step
+			}
+			return true
+		})
+	})
+	if err != nil {
+		return false, err
+	}
+	if t.Span < 4*t.Rows { // faster: count them
+		return s.occupied() == t.Rows, nil
+	}
+	return s.each(len(tasks), func(i int) bool {
+		return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
+			v := uint32((at - t.Tuples) / 8)
+			var differ uint32
+			for _, x := range xs {
+				differ |= *(*uint32)(unsafe.Add(slots, x*4)) ^ v
+				v += step
+			}
+			return differ == 0
+		})
+	})
+}
+
+// occupied counts the slots that are not 0.
+func (s *buildSink) occupied() int64 {
+	const step = 1 << 16
+	var sum atomic.Int64
+	slots := halves(s.table.Slots, int(s.table.Span))
+	_, _ = s.each((len(slots)+step-1)/step, func(i int) bool {
+		n := uint32(0)
+		for _, x := range slots[i*step : min((i+1)*step, len(slots))] {
+			n += (x | -x) >> 31
+		}
+		sum.Add(int64(n))
+		return true
+	})
+	return sum.Load()
+}
+
+// sortByKey sorts the tuples by key: count, sum up, move. While tuples move, the begin of each key's tuples
+// moves up to its end, which is the begin of the next; hence the shift by one.
+func (s *buildSink) sortByKey(k keyReader) error {
+	t, size := s.table, s.tuple.Size
+	slotBits := uint8(bits.Len64(uint64(t.Span - 1)))
+	sp, err := s.spread(k, 0, slotBits)
+	if err != nil {
+		return err
+	}
+	to, err := s.r.mem.room(int(t.Rows)*size + 64)
+	if err != nil {
+		return err
+	}
+	idx := halves(t.Slots, int(t.Span)+2)
+	shift := slotBits - sp.bits
+	_, err = s.each(sp.parts(), func(p int) bool {
+		mine := sp.part(p)
+		first := min(p<<shift, int(t.Span))
+		last := min((p+1)<<shift, int(t.Span))
+		counts := idx[first+1 : last+1] // the slots after one's own
+		clear(counts)
+		for i := range mine {
+			counts[mine[i].x-uint64(first)]++
+		}
+		at := uint32(sp.from[p])
+		for i, c := range counts {
+			counts[i] = at
+			at += c
+		}
+		for i := range mine {
+			next := &counts[mine[i].x-uint64(first)]
+			copyTuple(to+uintptr(*next)*uintptr(size), mine[i].at, size)
+			*next++
+		}
+		return true
+	})
+	idx[0] = 0
+	s.r.mem.free(sp.mem)
+	s.replace(to, int(t.Rows))
+	return err
+}
+
+// copyTuple copies size bytes, a multiple of 8.
+func copyTuple(to, from uintptr, size int) {
+	p, q := pointer(to), pointer(from)
+	switch size {
+	case 8:
+		*(*[1]uint64)(p) = *(*[1]uint64)(q)
+	case 16:
+		*(*[2]uint64)(p) = *(*[2]uint64)(q)
+	case 24:
+		*(*[3]uint64)(p) = *(*[3]uint64)(q)
+	case 32:
+		*(*[4]uint64)(p) = *(*[4]uint64)(q)
+	case 40:
+		*(*[5]uint64)(p) = *(*[5]uint64)(q)
+	case 48:
+		*(*[6]uint64)(p) = *(*[6]uint64)(q)
+	default:
+		copy(unsafe.Slice((*byte)(p), size), unsafe.Slice((*byte)(q), size))
+	}
+}

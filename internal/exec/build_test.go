@@ -1,0 +1,193 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// buildOf is a finished build side with the given keys, each with its number as payload. Two keys are hashed by
+// the sink, as generated code would.
+func buildOf(t testing.TB, threads, keys int, list []int64) *buildSink {
+	r := &run{Options: Options{Threads: threads}, ctx: context.Background(), mem: newMemory(&Options{}), tables: map[*pipe.Build]*layout.Table{}}
+	fields := make([]layout.Field, keys+1)
+	for i := range fields {
+		fields[i].Desc = layout.Desc{Type: types.TInt64, Range: layout.Between(-1<<40, 1<<40)}
+	}
+	fields[keys].Desc.Range = layout.Between(0, 1<<31)
+	s := &buildSink{r: r, s: &pipe.Build{Keys: make([]plan.Expr, keys)}, tuple: layout.NarrowTuple(keys > 1, false, fields), workers: make([]*buffer, 1)}
+	b := &buffer{mem: r.mem, stride: s.tuple.Size}
+	s.workers[0] = b
+	for i, k := range list {
+		if b.cur >= b.end {
+			if err := b.grow(b.cur); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if keys > 1 {
+			store64(b.cur, hashInt(k))
+		}
+		for f := range keys {
+			store64(b.cur+uintptr(fields[f].Off), uint64(k))
+		}
+		halves(b.cur+uintptr(fields[keys].Off), 1)[0] = uint32(i)
+		b.cur += uintptr(s.tuple.Size)
+	}
+	b.cut(b.cur)
+	return s
+}
+
+// keysOf makes n keys: dense or sparse ones, in disorder, each twice if asked for.
+func keysOf(n int, sparse, twice bool) []int64 {
+	rng := rand.New(rand.NewPCG(1, 2))
+	out := make([]int64, n)
+	for i, x := range rng.Perm(n) {
+		k := int64(x)
+		if twice {
+			k /= 2
+		}
+		if sparse {
+			k = k*1_000_003 - 1<<39
+		}
+		out[i] = k
+	}
+	return out
+}
+
+// find lists the payloads that the table has for key k.
+func (s *buildSink) find(k int64) (out []uint32) {
+	t := s.table
+	f := s.keyOf(0)
+	payload := uintptr(s.tuple.Fields[len(s.tuple.Fields)-1].Off)
+	add := func(a uintptr) {
+		if int64(load64(a+f.off)) == k {
+			out = append(out, halves(a+payload, 1)[0])
+		}
+	}
+	size, h := uintptr(s.tuple.Size), hashInt(k)
+	switch t.Kind {
+	case layout.Direct:
+		if d := uint64(k - t.Min); d < uint64(t.Span) {
+			if x := halves(t.Slots, int(t.Span))[d]; x != 0 {
+				add(t.Tuples + uintptr(x)*8)
+			}
+		}
+	case layout.DenseBuckets:
+		if d := uint64(k - t.Min); d < uint64(t.Span) {
+			x := halves(t.Slots, int(t.Span)+1)[d:]
+			for i := x[0]; i < x[1]; i++ {
+				add(t.Tuples + uintptr(i)*size)
+			}
+		}
+	case layout.Open:
+		dir := words(t.Slots, 1<<t.Bits)
+		for i := h; dir[i&uint64(len(dir)-1)] != 0; i++ {
+			if e := dir[i&uint64(len(dir)-1)]; e>>layout.TagShift == h>>layout.TagShift {
+				add(uintptr(e & layout.AddrMask))
+			}
+		}
+	case layout.Buckets:
+		dir := words(t.Slots, 1<<t.Bits+1)[h>>(64-t.Bits):]
+		if dir[1]>>(h>>layout.FilterShift&15)&1 != 0 {
+			for a := uintptr(dir[0] >> 16); a < uintptr(dir[1]>>16); a += size {
+				add(a)
+			}
+		}
+	}
+	return out
+}
+
+// TestBuild finds every key again in tables of all kinds and sizes, made by one thread and by several.
+func TestBuild(t *testing.T) {
+	defer func(x uintptr) { reach = x }(reach)
+	for _, n := range []int{0, 1, 2, 100, 5000, 1 << 16, 300_000} {
+		for _, threads := range []int{1, 3} {
+			for _, keys := range []int{1, 2} {
+				for kind := range 4 {
+					sparse, twice := kind&1 != 0, kind&2 != 0
+					reach = 8 << 32
+					if keys == 1 && threads == 1 {
+						reach = 1 << 20 // tuples that lie farther apart move together
+					}
+					list := keysOf(n, sparse, twice)
+					s := buildOf(t, threads, keys, list)
+					if err := s.finish(); err != nil {
+						t.Fatal(err)
+					}
+					name := fmt.Sprintf("%d rows, %d threads, %d keys, %s", n, threads, keys, s.table.Kind)
+					if n > 2 {
+						want := layout.Open
+						if keys == 1 && !sparse {
+							want = layout.Direct
+						}
+						if twice {
+							want = map[layout.TableKind]layout.TableKind{layout.Open: layout.Buckets, layout.Direct: layout.DenseBuckets}[want]
+						}
+						if s.table.Kind != want {
+							t.Errorf("%s, want %s", name, want)
+						}
+					}
+					for i, k := range list {
+						got := s.find(k)
+						ok := len(got) == 1 || twice && len(got) == 2
+						if ok = ok && (got[0] == uint32(i) || len(got) == 2 && got[1] == uint32(i)); !ok {
+							t.Fatalf("%s: key %d of row %d is found at %d", name, k, i, got)
+						}
+					}
+					if got := s.find(-1 << 40); got != nil {
+						t.Errorf("%s: a key that is not there is found at %d", name, got)
+					}
+					if sum := s.all.Len(); sum != int64(n) {
+						t.Errorf("%s: %d rows are left", name, sum)
+					}
+					s.r.mem.close()
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkBuild organizes build sides; cpu-ns/row is what counts on a busy machine.
+func BenchmarkBuild(b *testing.B) {
+	for _, n := range []int{10_000, 150_000, 1_500_000} {
+		for _, threads := range []int{1, 2} {
+			for kind := range 4 {
+				sparse, twice := kind&1 != 0, kind&2 != 0
+				list := keysOf(n, sparse, twice)
+				name := [...]string{"direct", "open", "dense-buckets", "buckets"}[kind]
+				b.Run(fmt.Sprintf("%s/%d/threads-%d", name, n, threads), func(b *testing.B) {
+					best := time.Duration(1 << 60)
+					for range b.N {
+						b.StopTimer()
+						s := buildOf(b, threads, 1, list)
+						start := cpuTime()
+						b.StartTimer()
+						if err := s.finish(); err != nil {
+							b.Fatal(err)
+						}
+						b.StopTimer()
+						best = min(best, cpuTime()-start)
+						s.r.mem.close()
+					}
+					b.ReportMetric(float64(best.Nanoseconds())/float64(n), "cpu-ns/row")
+				})
+			}
+		}
+	}
+}
+
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(0, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

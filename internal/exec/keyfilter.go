@@ -1,0 +1,229 @@
+package exec
+
+import (
+	"math/bits"
+	"time"
+	"unsafe"
+
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// filterBits is a semi-join filter's set in memory.
+type filterBits struct {
+	addr uintptr
+}
+
+// maxBitmap bounds the bytes of an exact semi-join filter.
+const maxBitmap = 8 << 20
+
+// scanFilters makes the semi-join filters that are ready and promise to drop rows.
+func (j *job) scanFilters(t *pipe.Table, req *emit.Request) error {
+	if j.r.Off.SemiJoins {
+		return nil
+	}
+	start := time.Now()
+	defer func() { j.r.filtering += time.Since(start) }()
+	for _, rd := range t.Reduce {
+		b, ok := j.r.sinks[rd.Build].(*buildSink)
+		if !ok || b.table == nil || len(b.s.NullSafe) > 0 && b.s.NullSafe[rd.Key] {
+			continue
+		}
+		f := b.tuple.Fields[rd.Key]
+		if f.Desc.Form != layout.I64 || !isIntColumn(t.Scan, rd.Col) {
+			continue
+		}
+		kf, err := b.keyFilter(rd.Key)
+		if err != nil {
+			return err
+		}
+		sf := emit.ScanFilter{Col: rd.Col, Range: kf.rng, Kind: kf.kind, Bits: kf.bits, Index: len(j.filters),
+			Build: rd.Build, Key: rd.Key}
+		if sf.Share = kf.share(t.Scan, rd.Col); sf.Share > 0.8 {
+			continue
+		}
+		if err := kf.fill(); err != nil {
+			return err
+		}
+		// Only what was counted is known exactly.
+		if sf.Share = kf.share(t.Scan, rd.Col); sf.Share > 0.8 {
+			continue
+		}
+		j.filters = append(j.filters, filterBits{kf.addr})
+		req.Filters = append(req.Filters, sf)
+	}
+	return nil
+}
+
+func isIntColumn(scan *plan.Scan, id plan.ColID) bool {
+	for k, c := range scan.Cols {
+		if c == id {
+			return scan.Table.Columns[scan.Ordinal[k]].Type.Phys() == types.PhysI64
+		}
+	}
+	return false
+}
+
+// keyFilter is the set of values of one build key.
+type keyFilter struct {
+	b     *buildSink
+	key   keyReader
+	rng   layout.Range
+	kind  emit.FilterKind
+	bits  uint8
+	addr  uintptr
+	count int64 // values in the set, as far as it is known: duplicates are counted until a bitmap is there
+	done  bool
+}
+
+// share guesses which part of a scan's rows the filter lets pass.
+func (k *keyFilter) share(scan *plan.Scan, id plan.ColID) float64 {
+	for i, c := range scan.Cols {
+		if c != id {
+			continue
+		}
+		if st := &scan.Snap.Stats[scan.Ordinal[i]]; st.Distinct > 0 {
+			return float64(k.count) / st.Distinct
+		}
+	}
+	return 0
+}
+
+// keyFilter decides what the filter of key number i of the finished table is, once; fill makes it.
+func (b *buildSink) keyFilter(i int) (*keyFilter, error) {
+	if f := b.filters[i]; f != nil {
+		return f, nil
+	}
+	k := &keyFilter{b: b, key: b.keyOf(i), count: b.table.Rows}
+	b.filters[i] = k
+	if b.table.Rows == 0 { // nothing passes
+		k.rng, k.done = layout.Between(1, 0), true
+		return k, nil
+	}
+	t := b.table
+	lo, hi := t.Min, t.Min+t.Span-1
+	if i > 0 || t.Kind != layout.Direct && t.Kind != layout.DenseBuckets {
+		var err error
+		if lo, hi, err = b.keyRange(k.key); err != nil {
+			return nil, err
+		}
+		if lo > hi { // only NULLs
+			k.rng, k.count, k.done = layout.Between(1, 0), 0, true
+			return k, nil
+		}
+	}
+	k.rng = layout.Between(lo, hi)
+	k.key.min = lo
+	span := uint64(hi) - uint64(lo) + 1
+	if span-1 < maxBitmap*8 {
+		k.kind = emit.Bitmap
+		if i == 0 && len(b.s.Keys) == 1 && t.Kind.Unique() {
+			return k, nil // the count is exact
+		}
+		return k, k.fill()
+	}
+	k.kind, k.key.min, k.key.hash = emit.Bloom, 0, true
+	k.bits = uint8(max(bits.Len64(uint64(t.Rows)/4), 6))
+	return k, nil
+}
+
+// fill makes the set of bits.
+func (k *keyFilter) fill() error {
+	if k.done {
+		return nil
+	}
+	k.done = true
+	b, t := k.b, k.b.table
+	n := 1 << k.bits
+	if k.kind == emit.Bitmap {
+		n = int((uint64(k.rng.Hi.Lo)-uint64(k.rng.Lo.Lo))/64) + 1
+	}
+	var err error
+	if k.addr, err = b.r.mem.alloc(n * 8); err != nil {
+		return err
+	}
+	ws := words(k.addr, n)
+	if k.kind == emit.Bitmap && t.Kind == layout.Direct && k.key.off == b.keyOf(0).off {
+		fromSlots(ws, halves(t.Slots, int(t.Span)))
+		return nil
+	}
+	if err := k.gather(ws); err != nil {
+		return err
+	}
+	if k.kind == emit.Bitmap {
+		k.count = 0
+		for _, w := range ws {
+			k.count += int64(bits.OnesCount64(w))
+		}
+	}
+	return nil
+}
+
+// gather sets the bits of all tuples. Threads have sets of their own, which are put together.
+func (k *keyFilter) gather(ws []uint64) error {
+	set := func(ws []uint64, t Piece) {
+		k.key.batches(t, func(xs []uint64, _ uintptr) bool {
+			if k.kind == emit.Bitmap {
+				for _, d := range xs {
+					ws[d>>6] |= 1 << (d & 63)
+				}
+				return true
+			}
+			for _, h := range xs {
+				ws[h>>(64-k.bits)] |= 1<<(h&63) | 1<<(h>>6&63)
+			}
+			return true
+		})
+	}
+	b := k.b
+	tasks := b.tasks()
+	if b.alone() || len(tasks) < 8 {
+		for _, t := range tasks {
+			set(ws, t)
+			if err := b.r.canceled(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	sets := make([][]uint64, min(b.r.Threads, len(tasks)/4))
+	err := b.r.parallel(len(sets), func(i int) error {
+		sets[i] = ws
+		if i > 0 {
+			a, err := b.r.mem.alloc(len(ws) * 8)
+			if err != nil {
+				return err
+			}
+			sets[i] = words(a, len(ws))
+		}
+		for _, t := range tasks[i*len(tasks)/len(sets) : (i+1)*len(tasks)/len(sets)] {
+			set(sets[i], t)
+		}
+		return b.r.canceled()
+	})
+	if err != nil {
+		return err
+	}
+	for _, more := range sets[1:] {
+		for j, w := range more {
+			ws[j] |= w
+		}
+		b.r.mem.free(uintptr(unsafe.Pointer(&more[0])))
+	}
+	return nil
+}
+
+// fromSlots takes the set from a table that is addressed by the key.
+func fromSlots(ws []uint64, slots []uint32) {
+	for i := range ws {
+		part := slots[min(i*64, len(slots)):min(i*64+64, len(slots))]
+		var w uint64
+		for j, s := range part {
+			w |= uint64((s|-s)>>31) << (j & 63)
+		}
+		ws[i] = w
+	}
+}
