@@ -14,5 +14,6 @@ type Off struct {
 	DirectScan     bool // columns of a table become a result without tuples between
 	RadixSort      bool // sorting by packed keys
 	Registers      bool // virtual registers live in machine registers
+	ThreadTrial    bool // a pipeline begins with one thread, which wakes others if there is enough to do
 	TopN           bool // rows that a LIMIT cuts off are dropped before they are written
 }

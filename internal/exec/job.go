@@ -38,6 +38,7 @@ type job struct {
 	limit    int64        // rows wanted in all, for LIMIT without ORDER BY; < 0: all
 	feed     *feed        // shared by the stages of a pipeline
 	busy     atomic.Int64 // time of all workers, in nanoseconds
+	others   func()       // starts the other threads; nil: they run, or there are none
 	live     plan.ColSet  // files: columns that are read behind the scan's filters
 	again    bool         // the ranges will be read once more
 

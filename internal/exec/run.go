@@ -291,29 +291,29 @@ func (r *run) parallel(n int, f func(i int) error) error {
 		return nil
 	}
 	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range k {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			var err error
-			defer func() {
-				if err != nil {
-					r.fail(err)
-				}
-			}()
-			defer diag.Recover("exec", &err)
-			for !r.stop.Load() {
-				i := int(next.Add(1) - 1)
-				if i >= n {
-					return
-				}
-				if err = f(i); err != nil {
-					return
-				}
+	work := func() {
+		var err error
+		defer func() {
+			if err != nil {
+				r.fail(err)
 			}
 		}()
+		defer diag.Recover("exec", &err)
+		for !r.stop.Load() {
+			i := int(next.Add(1) - 1)
+			if i >= n {
+				return
+			}
+			if err = f(i); err != nil {
+				return
+			}
+		}
 	}
+	var wg sync.WaitGroup
+	for range k - 1 {
+		wg.Go(work)
+	}
+	work() // instead of waiting for one more
 	wg.Wait()
 	return r.err
 }

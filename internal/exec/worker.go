@@ -85,23 +85,47 @@ func (j *job) execute() error {
 		}()
 		return err
 	}
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			var err error
-			defer func() {
-				if err != nil {
-					r.fail(err)
-				}
-			}()
-			defer diag.Recover("generated code", &err)
-			err = j.work(i)
+	work := func(i int) {
+		var err error
+		defer func() {
+			if err != nil {
+				r.fail(err)
+			}
 		}()
+		defer diag.Recover("generated code", &err)
+		err = j.work(i)
 	}
+	var wg sync.WaitGroup
+	j.others = func() {
+		j.others = nil
+		for i := 1; i < n; i++ {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				work(i)
+			}()
+		}
+	}
+	if r.Off.ThreadTrial || r.MorselRows > 0 || j.ranges[0].lazy != nil { // morsels of a given size, or segments that must be read
+		j.others()
+	}
+	work(0)
 	wg.Wait()
 	return r.err
+}
+
+// A pipeline begins with one thread, which tries its first rows out: waking others takes as long as many
+// thousand rows.
+const (
+	trialRows   = 4 << 10
+	worthThread = 150 * time.Microsecond
+)
+
+// callOthers starts the other threads if what is left takes long enough, to judge by the last rows.
+func (j *job) callOthers(rows int, took time.Duration) {
+	if left := j.total - j.feed.done; float64(took)*float64(left) > float64(worthThread)*float64(rows) {
+		j.others()
+	}
 }
 
 // worker is a thread's part of a pipeline: its context block and its sink state.
@@ -145,6 +169,10 @@ func (j *job) work(id int) error {
 	if j.r.gpu != nil {
 		rows, fixed = j.launchRows(), true
 	}
+	trial := id == 0 && j.others != nil
+	if trial {
+		rows = min(rows, trialRows)
+	}
 	attached := false
 	for {
 		m, ok := j.feed.take(rows, w.sp)
@@ -174,9 +202,17 @@ func (j *job) work(id int) error {
 		if m.sp.lazy != nil {
 			m.sp.lazy.done(w, m.hi-m.lo)
 		}
-		if !fixed {
-			rows = adapt(rows, m.hi-m.lo, time.Since(start))
+		took := time.Since(start)
+		if id == 0 && j.others != nil {
+			j.callOthers(m.hi-m.lo, took)
 		}
+		switch {
+		case trial && rows == trialRows && took < morselTarget*trialRows/firstMorsel:
+			rows = firstMorsel
+		case !fixed:
+			rows = adapt(rows, m.hi-m.lo, took)
+		}
+		trial = false
 		if j.r.Progress != nil && id == 0 {
 			j.r.Progress(j.feed.done, j.total)
 		}

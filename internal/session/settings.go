@@ -136,6 +136,8 @@ var settings = []setting{
 	{"simd", "vector instructions of generated CPU code: auto, avx512, avx2 or off",
 		func(s *Settings) string { return s.SIMD.String() },
 		func(s *Settings, v types.Value) error { return s.setSIMD(v.String()) }},
+	technique("thread_trial", "begin a pipeline with one thread, and wake the others if enough is left to do",
+		func(s *Settings) *bool { return &s.Off.ThreadTrial }),
 	{"threads", "threads per query",
 		func(s *Settings) string { return strconv.Itoa(s.Threads) },
 		func(s *Settings, v types.Value) (err error) { s.Threads, err = intOf(v, 1, 4096); return }},
