@@ -312,39 +312,4 @@ func (t *translator) store(in *ir.Instr) {
 	t.insM(byReg, t.use(in.A, rcx), 0, x, 0)
 }
 
-// inPlace translates, from a Vreg on, what changes a word in memory by way of a register that nobody
-// else sees, as aggregates do:
-//
-//	vreg d; load d,[m]; add d,d,b; store [m],d; clear d
-func (t *translator) inPlace() bool {
-	code := t.f.Code[t.index:]
-	if len(code) < 5 || code[1].Op != ir.Load || code[3].Op != ir.Store || code[4].Op != ir.Clear {
-		return false
-	}
-	var g inst
-	switch code[2].Op {
-	case ir.Add:
-		g = iADD
-	case ir.Sub:
-		g = iSUB
-	case ir.And:
-		g = iAND
-	case ir.Or:
-		g = iOR
-	case ir.Xor:
-		g = iXOR
-	default:
-		return false
-	}
-	d, load, op, store := code[0].D, &code[1], &code[2], &code[3]
-	if load.D != d || op.D != d || op.A.R != d || op.B.R == d || store.A.R != d || code[4].D != d ||
-		load.W != 8 || store.W != 8 || load.M != store.M || load.M.Base == d || load.M.Index == d ||
-		uint(d) >= uint(len(t.loc)) || t.loc[d] != closed {
-		return false
-	}
-	t.aluMem(g, t.mem(&load.M, rax, rdx), op.B, rcx)
-	t.fused = t.index + 5
-	return true
-}
-
 func (t *translator) lea(in *ir.Instr) { t.address(in.D, t.mem(&in.M, rax, rdx)) }

@@ -285,7 +285,27 @@ func (g *generator) memory() {
 	w := 1 << g.r.IntN(4)
 	fm := ir.At(ir.Ctx, floatsAt+8*g.r.IntN(floatWords))
 	switch g.r.IntN(7) {
-	case 6: // a word changed in place
+	case 6: // a word changed in place, or read where it is
+		if g.r.IntN(2) == 0 {
+			d, a, s := g.target(), g.val(), g.Vreg("s", ir.I64)
+			if g.r.IntN(2) == 0 {
+				g.Load8(s, m)
+			} else {
+				g.Mov(s, g.val())
+			}
+			b := s.V()
+			if g.r.IntN(3) == 0 {
+				a, b = b, a
+			}
+			g.Op2([]ir.Op{ir.Add, ir.Sub, ir.And, ir.Or, ir.Xor, ir.Mul}[g.r.IntN(6)], d, a, b)
+			g.Clear(s)
+			if g.r.IntN(2) == 0 { // by the flags
+				g.If(ir.NE, d.V(), ir.K(0))
+				g.Op2(ir.Xor, g.target(), g.val(), g.val())
+				g.EndIf()
+			}
+			break
+		}
 		d := g.Vreg("d", ir.I64)
 		g.Load8(d, m)
 		b := g.val()

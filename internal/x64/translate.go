@@ -139,7 +139,7 @@ func (t *translator) instr(in *ir.Instr) {
 			t.comment(t.f.Text(in))
 		}
 	case ir.Vreg:
-		if !t.inPlace() {
+		if !t.fuse() {
 			t.open(in.D)
 		}
 	case ir.Clear:
