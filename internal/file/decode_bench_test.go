@@ -25,3 +25,18 @@ func BenchmarkUnpack(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkNarrow(b *testing.B) {
+	src := make([]int64, 122880)
+	for i := range src {
+		src[i] = rand.Int64N(1 << 24)
+	}
+	dst := make([]uint32, len(src))
+	v := &intValues[uint32]{hi: 1 << 24}
+	b.SetBytes(int64(8 * len(src)))
+	for b.Loop() {
+		if err := v.store(dst, src); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

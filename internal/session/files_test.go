@@ -118,6 +118,34 @@ func TestFileSkipping(t *testing.T) {
 	}
 }
 
+// TestPageSkipping leaves out pages of a single row group.
+func TestPageSkipping(t *testing.T) {
+	if !device.HasCPU() {
+		t.Skip("no CPU translator")
+	}
+	s := New(NewDB())
+	path := t.TempDir() + "/t.parquet"
+	rowsOf(t, s, "COPY (SELECT range AS k, range % 10 AS g, 'text ' || range AS s FROM range(0, 400000) ORDER BY range) TO '"+path+"' (ROW_GROUP_SIZE 400000)")
+	for _, cache := range []string{"on", "off"} {
+		rowsOf(t, s, "SET file_cache = "+cache)
+		for _, k := range []int{0, 123456, 399999} {
+			q := fmt.Sprintf("SELECT k, g, s FROM '%s' WHERE k BETWEEN %d AND %d ORDER BY k", path, k, k+1)
+			res, err := s.Query(context.Background(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := res.Stats.Pipelines[0].SkippedRows; n < 200000 || n >= 400000 {
+				t.Errorf("k = %d: %d rows skipped", k, n)
+			}
+			row := res.Values()[0]
+			if row[0].I != int64(k) || row[1].I != int64(k%10) || row[2].S != fmt.Sprintf("text %d", k) {
+				t.Errorf("k = %d: %v", k, row)
+			}
+			res.Close()
+		}
+	}
+}
+
 // TestFileChanges changes a file between queries, with and without what is kept of it.
 func TestFileChanges(t *testing.T) {
 	s := New(NewDB())
