@@ -25,26 +25,19 @@ var techniques = []technique{
 	{"branch-free selection", "branch_free=off", false},
 	{"prefetch", "prefetch=off", false},
 	{"Bloom and semi-join filters", "semijoin_filters=off", false},
+	{"narrow integers", "narrow_integers=off", true},
+	{"dictionaries", "dictionaries=off", true},
 	{"direct addressing", "direct_tables=off", false},
 	{"post-projection", "post_projection=off", false},
 	{"checks removed by statistics", "range_checks=off", false},
-	{"narrow integers", "narrow_integers=off", true},
-	{"dictionaries", "dictionaries=off", true},
-	{"all of them", "", true},
-}
-
-// init makes the last row of all others, as far as this build has the settings.
-func init() {
-	var all []string
-	k := openKelpie()
-	for i := range techniques {
-		t := &techniques[i]
-		if t.settings == "" {
-			t.settings = strings.Join(all, ",")
-		} else if k.apply(t.settings) == nil {
-			all = append(all, t.settings)
-		}
-	}
+	{"register allocation", "register_allocation=off", false},
+	{"radix sort", "radix_sort=off", false},
+	{"top-N filter", "topn_filter=off", false},
+	{"results without tuples", "direct_scan=off", false},
+	{"memory used again", "memory_pool=off", false},
+	{"texts made by code", "text_code=off", false},
+	{"calendars and IN tables", "lookup_tables=off", false},
+	{"group keys as numbers", "disabled_optimizers=simplekeys", false},
 }
 
 // apply changes settings.

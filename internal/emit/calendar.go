@@ -40,7 +40,7 @@ type calendar struct {
 // calendarFor is the table for days in a range, if it pays. It has a place in the pool.
 func (e *emitter) calendarFor(rng layout.Range) (*calendar, bool) {
 	n := rng.Span(maxCalendar)
-	if e.gpu != nil || n <= 0 || n > e.Rows/rowsPerEntry {
+	if e.gpu != nil || e.Off.LookupTables || n <= 0 || n > e.Rows/rowsPerEntry {
 		return nil, false
 	}
 	lo := int64(rng.Lo.Lo)

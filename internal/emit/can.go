@@ -58,8 +58,8 @@ func CanEmit(x *plan.Call) bool {
 	return false
 }
 
-// CanEmitGPU is CanEmit for a GPU, where nothing makes texts.
-func CanEmitGPU(x *plan.Call) bool { return !makesText(x) && CanEmit(x) }
+// CanEmitTextless is CanEmit where generated code makes no texts: on a GPU, or because that is left out.
+func CanEmitTextless(x *plan.Call) bool { return !makesText(x) && CanEmit(x) }
 
 // constantOf is the value of a literal that is not NULL.
 func constantOf(x plan.Expr) *types.Value {

@@ -46,7 +46,7 @@ func (e *emitter) inList(x *plan.Call) value {
 			w := e.shortWord(needle)
 			e.inIntegers(d, w, keys)
 			e.free(w)
-		} else if len(items) > fewItems {
+		} else if len(items) > fewItems && !e.Off.LookupTables {
 			e.inTexts(d, needle, items)
 		} else {
 			e.inTurn(d, needle, items)
@@ -112,7 +112,7 @@ func (e *emitter) inIntegers(d ir.Reg, v value, items []types.Value) {
 	switch {
 	case len(ks) > 2 && span < 64:
 		e.inWord(d, v, ks)
-	case len(ks) <= fewItems:
+	case len(ks) <= fewItems || e.Off.LookupTables:
 		e.b.Mov(d, ir.K(0))
 		t := e.int("is")
 		for i, k := range ks {

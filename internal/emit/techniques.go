@@ -15,5 +15,7 @@ type Off struct {
 	RadixSort      bool // sorting by packed keys
 	Registers      bool // virtual registers live in machine registers
 	ThreadTrial    bool // a pipeline begins with one thread, which wakes others if there is enough to do
+	LookupTables   bool // calendars and long IN lists are looked up
+	TextCode       bool // generated code makes texts; else Go does
 	TopN           bool // rows that a LIMIT cuts off are dropped before they are written
 }

@@ -45,8 +45,8 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, t *Tim
 		return nil, nil, err
 	}
 	can := emit.CanEmit
-	if set.Device != "cpu" {
-		can = emit.CanEmitGPU
+	if set.Device != "cpu" || set.Off.TextCode {
+		can = emit.CanEmitTextless
 	}
 	return prog, passes, prog.Split(can)
 }
