@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -56,12 +55,12 @@ func (e *emitter) lookAheads() []ahead {
 	return out
 }
 
-// keyColumns is which columns of the scan the keys are, if they are plain integers without NULLs.
+// keyColumns is which columns of the scan the keys are, if they are plain integers or dictionary codes without NULLs.
 func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tuple) ([]int, bool) {
 	var out []int
 	for i, x := range keys {
 		ref, ok := unwidened(x).(*plan.Ref)
-		if !ok || tuple.Fields[i].Desc.Form != layout.I64 {
+		if !ok {
 			return nil, false
 		}
 		k := -1
@@ -70,7 +69,11 @@ func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tu
 				k = j
 			}
 		}
-		if k < 0 || e.Shapes[k].Enc != column.EncInt || e.Shapes[k].Nulls || e.columnDesc(scan, k).Form != layout.I64 {
+		if k < 0 || e.Shapes[k].Nulls {
+			return nil, false
+		}
+		form := e.columnDesc(scan, k).Form
+		if form != tuple.Fields[i].Desc.Form || form != layout.I64 && form != layout.Code {
 			return nil, false
 		}
 		out = append(out, k)
@@ -78,14 +81,13 @@ func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tu
 	return out, len(out) > 0
 }
 
-// fetchAhead emits the fetches for the rows that at gives: at(n) opens a register with the number of the row n
-// rows after the present one.
-func (e *emitter) fetchAhead(list []ahead, at func(n int64) ir.Reg) {
+// fetchAhead emits the fetches of the lookups in list.
+func (e *emitter) fetchAhead(list []ahead) {
 	for _, a := range list {
 		scan := e.Pipeline.Source.(*pipe.Table).Scan
 		e.detail("fetch ahead", func(plan.Names) string { return "" })
 		for _, n := range []int64{slotAhead, tupleAhead} {
-			row := at(n)
+			row := e.later(n)
 			keys := make([]value, len(a.cols))
 			for i, k := range a.cols {
 				keys[i] = e.loadColumn(scan, k, row)
@@ -95,6 +97,66 @@ func (e *emitter) fetchAhead(list []ahead, at func(n int64) ir.Reg) {
 			e.b.Clear(row)
 		}
 	}
+}
+
+// fetchGroup fetches what later rows will need of a large table of groups.
+func (e *emitter) fetchGroup(gp *GroupPlan, keys []plan.Expr) {
+	t, ok := e.Pipeline.Source.(*pipe.Table)
+	if !ok || e.later == nil || e.Off.Prefetch || !gp.large() {
+		return
+	}
+	cols, ok := e.keyColumns(t.Scan, keys, gp.Tuple)
+	if !ok || gp.Mode == DenseGroups && t.Scan.Snap.Stats[t.Scan.Ordinal[cols[0]]].Sorted {
+		return // what comes in order is in the cache already
+	}
+	e.detail("fetch ahead", func(plan.Names) string { return "" })
+	for _, n := range []int64{slotAhead, tupleAhead} {
+		row := e.later(n)
+		vals := make([]value, len(cols))
+		for i, k := range cols {
+			vals[i] = e.loadColumn(t.Scan, k, row)
+		}
+		dir := e.int("dir")
+		e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
+		slot := e.groupSlot(gp, vals)
+		if n == slotAhead {
+			e.b.Prefetch(ir.AtIndex(dir, slot, 8, 0))
+		} else {
+			e.b.Load8(slot, ir.AtIndex(dir, slot, 8, 0))
+			e.b.Op2(ir.And, slot, slot.V(), ir.K(layout.AddrMask))
+			e.b.Prefetch(ir.At(slot, 0))
+		}
+		e.b.Clear(slot, dir)
+		e.free(vals...)
+		e.b.Clear(row)
+	}
+}
+
+// large reports tables of groups that are not expected in the nearer caches.
+func (gp *GroupPlan) large() bool {
+	switch gp.Mode {
+	case HashGroups:
+		return gp.Expect*int64(gp.Tuple.Size+16) >= largeTable
+	case DenseGroups:
+		return gp.Expect*int64(gp.Tuple.Size)+8*gp.Slots >= largeTable
+	}
+	return false
+}
+
+// groupSlot opens a register with the first place in the directory where the group of keys may be; past the end
+// of a column keys may be anything, but the place must exist.
+func (e *emitter) groupSlot(gp *GroupPlan, keys []value) ir.Reg {
+	if gp.Mode == DenseGroups {
+		k := e.int("slot")
+		e.b.Op2(ir.Sub, k, keys[0].a, ir.K(gp.Domains[0].Lo))
+		e.b.Sel(k, ir.ULT, k.V(), ir.K(gp.Slots), k.V(), ir.K(0))
+		return k
+	}
+	h, mask := e.hash(keys), e.int("mask")
+	e.b.Load8(mask, ir.At(ir.Ctx, CtxMask))
+	e.b.Op2(ir.And, h, h.V(), mask.V())
+	e.b.Clear(mask)
+	return h
 }
 
 // fetchProbe fetches the slot for keys, or the tuple that it names.

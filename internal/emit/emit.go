@@ -206,8 +206,9 @@ type emitter struct {
 	words map[Word]int // places in f.Words, if there are many
 
 	env
-	fuel    ir.Reg // matches until the next YieldTick; NoReg where rows have few
-	skipTo  int32  // the loop whose Next a dropped row goes to
+	fuel    ir.Reg               // matches until the next YieldTick; NoReg where rows have few
+	later   func(n int64) ir.Reg // table scans on the CPU: opens a register with the number of the row n rows after this one
+	skipTo  int32                // the loop whose Next a dropped row goes to
 	live    []plan.ColSet
 	maxRows layout.Range        // bound on rows at the current place, for sums
 	first   func(agg int) value // the argument of an aggregate for the row that makes a group

@@ -179,7 +179,7 @@ func (e *emitter) frontLoop(f *front, body func(i ir.Reg)) {
 	e.b.Continue(stretches, ir.UGE, sel.V(), cur.V())
 	l := e.b.Loop()
 	e.skipTo = l
-	e.fetchAhead(e.lookAheads(), func(n int64) ir.Reg { // of the last row, when there are not so many
+	e.later = func(n int64) ir.Reg { // the last row, when there are not so many
 		later, lastOne := e.int("later"), e.int("last")
 		e.b.Lea(later, ir.At(sel, int(4*n)))
 		e.b.Lea(lastOne, ir.At(cur, -4))
@@ -187,7 +187,8 @@ func (e *emitter) frontLoop(f *front, body func(i ir.Reg)) {
 		e.b.Clear(lastOne)
 		e.b.Load(later, ir.At(later, 0), 4, false)
 		return later
-	})
+	}
+	e.fetchAhead(e.lookAheads())
 	e.block(func() {
 		i := e.int("row")
 		e.b.Load(i, ir.At(sel, 0), 4, false)

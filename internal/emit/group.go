@@ -87,6 +87,7 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 		e.free(keys...)
 		return
 	}
+	e.fetchGroup(gp, g.Keys)
 	p := e.findGroup(gp, g, keys, h)
 	if gp.Mode == HashGroups {
 		e.b.Clear(h)

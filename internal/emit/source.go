@@ -21,11 +21,12 @@ func (e *emitter) source() {
 		}
 		soon := e.lookAheads()
 		e.rows(func(i ir.Reg) {
-			e.fetchAhead(soon, func(n int64) ir.Reg {
+			e.later = func(n int64) ir.Reg {
 				later := e.int("later")
 				e.b.Op2(ir.Add, later, i.V(), ir.K(n))
 				return later
-			})
+			}
+			e.fetchAhead(soon)
 			e.scanRow(s, i, s.Filter, e.Filters)
 		})
 	case *pipe.Buffer:

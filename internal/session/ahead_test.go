@@ -49,4 +49,21 @@ func TestAhead(t *testing.T) {
 			}
 		})
 	}
+	ask(`create table pairs as select cast(i * 7919 % 1000003 as int) as a, cast(i % 611953 as int) as b, i % 10 as c
+		from (select cast(i as bigint) as i from generate_series(1, 400000) as g(i)) q`)
+	for _, q := range []string{
+		"select count(*), sum(s), max(n) from (select a, b, sum(c) as s, count(*) as n from pairs group by a, b) q",
+		"select count(*), sum(s), max(n) from (select a, b, sum(c) as s, count(*) as n from pairs where c < 7 group by a, b) q",
+		"select count(*), sum(s), max(n) from (select a, sum(c) as s, count(*) as n from pairs group by a) q",
+	} {
+		ask("set prefetch = on")
+		if plan := ask("explain (ir) " + q); !strings.Contains(plan, "fetch ahead") {
+			t.Errorf("nothing is fetched ahead: %s", q)
+		}
+		got := ask(q)
+		ask("set prefetch = off")
+		if want := ask(q); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", q, got, want)
+		}
+	}
 }
