@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -100,41 +101,42 @@ func hashInt(x int64) uint64 {
 // taskRows is how many tuples a thread takes at a time.
 const taskRows = 1 << 15
 
-// tasks cuts the tuples into stretches that threads share out among themselves.
-func (s *buildSink) tasks() []Piece {
+// tasks cuts tuples into stretches that threads share out among themselves.
+func (rs *Rows) tasks() []Piece {
 	var out []Piece
-	for _, p := range s.all.Pieces {
+	for _, p := range rs.Pieces {
 		for lo := 0; lo < p.N; lo += taskRows {
-			out = append(out, Piece{p.Addr + uintptr(lo*s.tuple.Size), min(taskRows, p.N-lo)})
+			out = append(out, Piece{p.Addr + uintptr(lo*rs.Tuple.Size), min(taskRows, p.N-lo)})
 		}
 	}
 	return out
 }
 
+func (s *buildSink) tasks() []Piece { return s.all.tasks() }
+
 // each runs f(i) for every task, on all threads unless the sink is alone; an error or f's false ends it.
 func (s *buildSink) each(n int, f func(i int) bool) (all bool, err error) {
-	if s.alone() {
+	return s.r.each(s.alone(), n, f)
+}
+
+func (r *run) each(alone bool, n int, f func(i int) bool) (all bool, err error) {
+	if alone {
 		for i := range n {
 			if !f(i) {
 				return false, nil
 			}
-			if err := s.r.canceled(); err != nil {
+			if err := r.canceled(); err != nil {
 				return false, err
 			}
 		}
 		return true, nil
 	}
 	no := make([]bool, n)
-	err = s.r.parallel(n, func(i int) error {
+	err = r.parallel(n, func(i int) error {
 		no[i] = !f(i)
-		return s.r.canceled()
+		return r.canceled()
 	})
-	for _, x := range no {
-		if x {
-			return false, err
-		}
-	}
-	return true, err
+	return !slices.Contains(no, true), err
 }
 
 // batches reads the numbers of a task's tuples, a batch at a time; f gets them with the address of the first
@@ -171,19 +173,24 @@ func (sp *spread) part(p int) []slotted { return sp.all[sp.from[p]:sp.from[p+1]]
 
 // spread sorts the tuples. A tuple's slot is bits shift to shift+slotBits of its number.
 func (s *buildSink) spread(k keyReader, shift, slotBits uint8) (*spread, error) {
-	n := int(s.table.Rows)
-	sp := &spread{bits: s.partBits(slotBits)}
+	n := s.partBits(slotBits)
+	return s.r.spread(&s.all, k, shift+slotBits-n, n, s.alone())
+}
+
+// spread sorts tuples by the given number of bits from shift on.
+func (r *run) spread(rows *Rows, k keyReader, shift, partBits uint8, alone bool) (*spread, error) {
+	n := int(rows.Len())
+	sp := &spread{bits: partBits}
 	var err error
-	if sp.mem, err = s.r.mem.room(n * int(unsafe.Sizeof(slotted{}))); err != nil {
+	if sp.mem, err = r.mem.room(n * int(unsafe.Sizeof(slotted{}))); err != nil {
 		return nil, err
 	}
 	sp.all = unsafe.Slice((*slotted)(pointer(sp.mem)), n)
-	shift += slotBits - sp.bits
-	tasks, parts := s.tasks(), 1<<sp.bits
+	tasks, parts := rows.tasks(), 1<<sp.bits
 	mask := uint64(parts - 1)
 	at := make([]int, len(tasks)*parts) // by task: counts, then where its tuples go
 	if parts > 1 {
-		_, err = s.each(len(tasks), func(i int) bool {
+		_, err = r.each(alone, len(tasks), func(i int) bool {
 			mine := at[i*parts:][:parts]
 			return k.batches(tasks[i], func(xs []uint64, _ uintptr) bool {
 				for _, x := range xs {
@@ -211,7 +218,7 @@ func (s *buildSink) spread(k keyReader, shift, slotBits uint8) (*spread, error) 
 		}
 	}
 	sp.from[parts] = sum
-	_, err = s.each(len(tasks), func(i int) bool {
+	_, err = r.each(alone, len(tasks), func(i int) bool {
 		mine := at[i*parts:][:parts]
 		return k.batches(tasks[i], func(xs []uint64, a uintptr) bool {
 			all, size := sp.all, k.size

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"fmt"
-
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -190,11 +188,8 @@ func (s *groupSink) finish() error {
 	if s.r.gpu != nil {
 		return s.gather(gs[0])
 	}
-	switch s.plan.Mode {
-	case emit.HashGroups:
-		return s.finishHash(gs)
-	case emit.DenseGroups:
-		return s.finishDense(gs)
+	if s.plan.Mode == emit.HashGroups || s.plan.Mode == emit.DenseGroups {
+		return s.finishTables(gs)
 	}
 	if len(gs) > 1 {
 		var rest []uint64
@@ -245,175 +240,3 @@ func (s *groupSink) occupied(g *groups) []uint64 {
 	}
 	return out
 }
-
-// finishDense lets the first worker's directory adopt the others' groups; only those that
-// it has too are combined. Keys are often clustered, so that these are few.
-func (s *groupSink) finishDense(gs []*groups) error {
-	for _, g := range gs {
-		g.buf.cut(g.buf.cur)
-	}
-	first := Rows{Tuple: s.plan.Tuple, Pieces: gs[0].buf.pieces}
-	if len(gs) == 1 {
-		s.result.Pieces = first.Pieces
-		return nil
-	}
-	var twice, all []uint64
-	dir := words(gs[0].dir, int(s.plan.Slots))
-	first.Each(func(a uintptr) bool {
-		all = append(all, uint64(a))
-		return true
-	})
-	for _, g := range gs[1:] {
-		rest := Rows{Tuple: s.plan.Tuple, Pieces: g.buf.pieces}
-		err := rest.poll(s.r, func(a uintptr) bool {
-			if e := &dir[load64(a)]; *e == 0 {
-				*e = uint64(a)
-				all = append(all, uint64(a))
-			} else {
-				twice = append(twice, uint64(a))
-			}
-			return true
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if len(twice) > 0 {
-		m, err := s.newMerger()
-		if err != nil {
-			return err
-		}
-		if err := m.into(gs[0], twice); err != nil {
-			return err
-		}
-	}
-	return s.indirect(all)
-}
-
-// finishHash: one worker's table is the result as it is; several are merged, partition by partition.
-func (s *groupSink) finishHash(gs []*groups) error {
-	for _, g := range gs {
-		g.buf.cut(g.buf.cur)
-	}
-	if len(gs) == 1 {
-		s.result.Pieces = gs[0].buf.pieces
-		return nil
-	}
-	const partBits = 6
-	parts := make([][][]uint64, len(gs)) // worker, partition
-	err := s.r.parallel(len(gs), func(i int) error {
-		parts[i] = make([][]uint64, 1<<partBits)
-		rows := Rows{Tuple: s.plan.Tuple, Pieces: gs[i].buf.pieces}
-		var counts [1 << partBits]int
-		rows.Each(func(a uintptr) bool {
-			counts[partition(load64(a))]++
-			return true
-		})
-		for p := range parts[i] {
-			parts[i][p] = make([]uint64, 0, counts[p])
-		}
-		rows.Each(func(a uintptr) bool {
-			p := partition(load64(a))
-			parts[i][p] = append(parts[i][p], uint64(a))
-			return true
-		})
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	// All code is made before the workers start.
-	m, err := s.newMerger()
-	if err != nil {
-		return err
-	}
-	done := make([]*groups, 1<<partBits)
-	err = s.r.parallel(1<<partBits, func(p int) error {
-		n := 0
-		for i := range gs {
-			n += len(parts[i][p])
-		}
-		g, err := s.newGroups(int64(n))
-		if err != nil {
-			return err
-		}
-		done[p] = g
-		mine := *m
-		for i := range gs {
-			if len(parts[i][p]) == 0 {
-				continue
-			}
-			if err := mine.into(g, parts[i][p]); err != nil {
-				return err
-			}
-		}
-		g.buf.cut(g.buf.cur)
-		s.r.mem.free(g.dir)
-		return s.r.canceled()
-	})
-	if err != nil {
-		return err
-	}
-	for _, g := range done {
-		s.result.Pieces = append(s.result.Pieces, g.buf.pieces...)
-	}
-	return nil
-}
-
-// partition takes bits of the hash that neither slots nor tags use.
-func partition(h uint64) int { return int(h >> 40 & 63) }
-
-// merger runs the code that combines partial groups.
-type merger struct {
-	s *groupSink
-	v *variant
-}
-
-func (s *groupSink) newMerger() (*merger, error) {
-	f, k, err := s.r.compile(emit.Request{
-		Name: fmt.Sprintf("merge%d", s.s.ID), Pipeline: mergePipeline(s.s), Merge: true,
-		Tuple: s.plan.Tuple, Indirect: true, Group: s.plan, Rows: 1,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &merger{s, &variant{f, k}}, nil
-}
-
-// into combines the groups at addrs into g.
-func (m *merger) into(g *groups, addrs []uint64) error {
-	s := m.s
-	list, err := s.r.mem.room(len(addrs) * 8)
-	if err != nil {
-		return err
-	}
-	defer s.r.mem.free(list)
-	copy(words(list, len(addrs)), addrs)
-	j := &job{r: s.r, sink: &mergeTarget{groupSink: s, g: g}, st: &PipelineStats{OpRows: map[int]int64{}}}
-	w := &worker{r: s.r, j: j}
-	defer w.close()
-	if err := w.enterVariant(j, m.v); err != nil {
-		return err
-	}
-	g.toContext(w)
-	store64(w.ctx+emit.CtxSource, uint64(list))
-	const step = 16 << 10
-	for lo := 0; lo < len(addrs); lo += step {
-		if err := w.run(lo, min(lo+step, len(addrs))); err != nil {
-			return err
-		}
-		if err := s.r.canceled(); err != nil {
-			return err
-		}
-	}
-	g.fromContext(w)
-	return nil
-}
-
-// mergeTarget grows the table being merged into instead of a worker's.
-type mergeTarget struct {
-	*groupSink
-	g *groups
-}
-
-func (m *mergeTarget) grow(w *worker) error { return m.growGroups(w, m.g) }

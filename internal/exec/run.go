@@ -279,6 +279,19 @@ func (r *run) view(d *column.Dict) column.DictView {
 	return v
 }
 
+// parallelUnless is parallel, or on this thread alone.
+func (r *run) parallelUnless(alone bool, n int, f func(i int) error) error {
+	if !alone {
+		return r.parallel(n, f)
+	}
+	for i := range n {
+		if err := f(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // parallel runs f(0) … f(n-1) on the query's threads.
 func (r *run) parallel(n int, f func(i int) error) error {
 	k := min(n, r.Threads)
