@@ -109,7 +109,7 @@ func pickWides[S uint8 | uint16 | uint32 | int64](c *Chunk, p *Pick, dst []types
 // PickIntervals reads the words of an EncIvl chunk.
 func PickIntervals(c *Chunk, p *Pick, put func(i int, months, days int32, micros int64)) {
 	for i := range p.Len() {
-		m, d, us := c.Interval(p.row(i))
+		m, d, us := c.Interval(p.Row(i))
 		put(i, m, d, us)
 	}
 }
@@ -127,7 +127,8 @@ func PickNulls(c *Chunk, p *Pick, dst []uint8) {
 	runtime.KeepAlive(c)
 }
 
-func (p *Pick) row(i int) int {
+// Row is the number of row i.
+func (p *Pick) Row(i int) int {
 	if p.Rows != nil {
 		return int(p.Rows[i])
 	}
@@ -140,7 +141,7 @@ func PickDescs(c *Chunk, p *Pick, dst []*StrDesc) (heap uintptr) {
 	if c.Enc == EncStr {
 		heap = c.Heap
 		for i := range dst {
-			dst[i] = (*StrDesc)(pointer(c.Data + uintptr(p.row(i))*descBytesSize))
+			dst[i] = (*StrDesc)(pointer(c.Data + uintptr(p.Row(i))*descBytesSize))
 		}
 	} else {
 		heap = c.dict.Heap
@@ -156,7 +157,7 @@ func PickDescs(c *Chunk, p *Pick, dst []*StrDesc) (heap uintptr) {
 	if c.Null != 0 {
 		null := slice[uint8](c.Null, c.Rows)
 		for i := range dst {
-			if null[p.row(i)] != 0 {
+			if null[p.Row(i)] != 0 {
 				dst[i] = &NoText
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // buildSink materializes a row of a join's build side: hash, keys, payload. The executor
@@ -99,11 +100,29 @@ func (e *emitter) storeColumns(out ir.Reg, t *layout.Tuple, ids []plan.ColID, fi
 
 // collectSink materializes a row.
 func (e *emitter) collectSink(s *pipe.Collect) {
-	e.say("materialize", func(n plan.Names) string { return n.Cols(s.Cols) })
+	cols := s.Cols
+	if !e.Late.Empty() {
+		cols = nil
+		for _, id := range s.Cols {
+			if !e.Late.Has(id) {
+				cols = append(cols, id)
+			}
+		}
+	}
+	e.say("materialize", func(n plan.Names) string { return n.Cols(cols) })
 	if e.f.Sink == nil {
 		var fs []layout.Field
-		for _, id := range s.Cols {
-			fs = append(fs, e.field(id, e.Cols.Get(id).Name, e.column(id)))
+		for _, id := range cols {
+			v := value{}
+			if e.TopN { // most rows are dropped before their columns are read
+				v.d = e.describe(e.ref(id))
+			} else {
+				v = e.column(id)
+			}
+			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v))
+		}
+		if !e.Late.Empty() {
+			fs = append(fs, layout.Field{ID: LateRow, Name: "row", Desc: layout.Desc{Type: types.TInt64, Range: layout.TypeRange(types.TInt64)}})
 		}
 		e.f.Sink = layout.NewTuple(false, false, fs)
 	}
@@ -115,6 +134,15 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 		e.dropWorse(s, e.f.Sink)
 	}
 	out := e.newTuple(e.f.Sink.Size)
-	e.storeColumns(out, e.f.Sink, s.Cols, 0)
+	e.storeColumns(out, e.f.Sink, cols, 0)
+	if f := e.f.Sink.Find(LateRow); f != nil {
+		row := e.loadWord("row", Word{Kind: WordRow})
+		e.b.Op2(ir.Add, row, row.V(), e.row.V())
+		e.b.Store(ir.At(out, f.Off), row.V(), 8)
+		e.b.Clear(row)
+	}
 	e.b.Clear(out)
 }
+
+// LateRow is the field of a tuple that has the number of the scan's row: that of its segment, then 32 bits.
+const LateRow = -1

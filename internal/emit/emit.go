@@ -47,6 +47,8 @@ type Request struct {
 	// SIMD: what is for the CPU may use operations on masks of rows; Gather: also those that look each row's
 	// value up in memory, which only the newest processors do well.
 	SIMD, Gather bool
+	// Late are columns of the result that are not written: the tuple has the number of the scan's row instead.
+	Late plan.ColSet
 	// TopN: only the first rows by the sink's sort keys are wanted: rows behind the bound are dropped.
 	TopN bool
 	// Count: keep a counter of rows after each operator, for EXPLAIN ANALYZE.
@@ -126,6 +128,8 @@ const (
 	WordCount                   // a counter, starts at 0
 	WordLiteral                 // Literals[Index]
 	WordTexts                   // the worker's space for texts: see maketext.go
+	WordRanks                   // Dict: the rank of each code, 4 bytes
+	WordRow                     // the number of the segment, shifted to the upper half: row numbers are added to it
 )
 
 // Word is a context word that the executor fills before the first row.
@@ -212,6 +216,7 @@ type emitter struct {
 	live    []plan.ColSet
 	maxRows layout.Range        // bound on rows at the current place, for sums
 	first   func(agg int) value // the argument of an aggregate for the row that makes a group
+	row     ir.Reg              // a table's row at hand
 	noLut   bool                // inside the making of a lookup table
 	gpu     *gpuFrame           // Target GPU: what surrounds the row
 

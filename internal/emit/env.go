@@ -67,9 +67,10 @@ func (e *emitter) bindExpr(id plan.ColID, x plan.Expr) {
 	}}
 }
 
-func (e *emitter) alias(to, from plan.ColID) {
-	e.bindExpr(to, &plan.Ref{ID: from, T: e.Cols.Get(from).Type})
-}
+func (e *emitter) alias(to, from plan.ColID) { e.bindExpr(to, e.ref(from)) }
+
+// ref is a column as an expression.
+func (e *emitter) ref(id plan.ColID) *plan.Ref { return &plan.Ref{ID: id, T: e.Cols.Get(id).Type} }
 
 func (e *emitter) note(b *binding) {
 	if len(e.blocks) == 0 {
@@ -167,6 +168,7 @@ func (e *emitter) liveness() []plan.ColSet {
 		}
 	case *pipe.Collect:
 		s.AddAll(k.Cols)
+		s.Minus(e.Late)
 	case *pipe.Stage:
 		s.AddAll(k.Cols)
 	}

@@ -92,6 +92,9 @@ func (e *emitter) front(s *pipe.Table) *front {
 		m.leave = func() { f.filters = append(f.filters, sf) }
 		f.tests = append(f.tests, m)
 	}
+	if m, ok := e.topMask(f); ok {
+		f.tests = append(f.tests, m)
+	}
 	// What drops most for its price comes first.
 	sort.SliceStable(f.tests, func(i, j int) bool {
 		a, b := &f.tests[i], &f.tests[j]

@@ -108,17 +108,22 @@ func (e *emitter) inRange(f *front, c maskCol, lo, hi int64) maskTest {
 	default:
 		low, span, some := e.scratch(8), e.scratch(8), e.scratch(8)
 		f.setup = append(f.setup, func() { e.baseRange(c, lo, hi, low, span, some) })
-		t.mask = e.both(valid, func(m, at ir.Reg) {
-			x, y := e.int("low"), e.int("span")
-			e.b.Load8(x, ir.At(ir.Ctx, some))
-			e.b.Op2(ir.And, m, m.V(), x.V())
-			e.b.Load8(x, ir.At(ir.Ctx, low))
-			e.b.Load8(y, ir.At(ir.Ctx, span))
-			e.array(c, at, func(codes ir.Mem, w int) { e.b.MaskRange(m, m.V(), x.V(), y.V(), codes, w) })
-			e.b.Clear(x, y)
-		})
+		t.mask = e.both(valid, e.codesFrom(c, low, span, some))
 	}
 	return t
+}
+
+// codesFrom keeps rows whose codes are among those that baseRange has worked out.
+func (e *emitter) codesFrom(c maskCol, low, span, some int) masker {
+	return func(m, at ir.Reg) {
+		x, y := e.int("low"), e.int("span")
+		e.b.Load8(x, ir.At(ir.Ctx, some))
+		e.b.Op2(ir.And, m, m.V(), x.V())
+		e.b.Load8(x, ir.At(ir.Ctx, low))
+		e.b.Load8(y, ir.At(ir.Ctx, span))
+		e.array(c, at, func(codes ir.Mem, w int) { e.b.MaskRange(m, m.V(), x.V(), y.V(), codes, w) })
+		e.b.Clear(x, y)
+	}
 }
 
 // maxCode is the largest code of a column narrower than 8 bytes.
@@ -135,16 +140,26 @@ func (e *emitter) codeRange(c maskCol, lo, hi int64) (int64, int64) {
 // baseRange works out, for the segment at hand, which codes stand for lo to hi: the lowest, how many follow
 // it, and a mask that is 0 if there is none.
 func (e *emitter) baseRange(c maskCol, lo, hi int64, low, span, some int) {
-	x, y, t := e.int("low"), e.int("high"), e.int("some")
-	base := e.loadWord(c.name+".base", Word{Kind: WordBase, Index: c.k})
+	x, y := e.int("low"), e.int("high")
 	e.b.Mov(x, ir.K(lo))
 	e.b.Mov(y, ir.K(hi))
-	e.b.Op2(ir.Sub, x, x.V(), base.V())
-	e.b.Op2(ir.Sub, y, y.V(), base.V())
-	e.b.Clear(base)
-	e.b.Sel(x, ir.LT, x.V(), ir.K(0), ir.K(0), x.V())
-	e.b.Mov(t, ir.K(c.maxCode()))
-	e.b.Sel(y, ir.GT, y.V(), t.V(), t.V(), y.V())
+	e.codesBetween(c, x, y, low, span, some)
+}
+
+// codesBetween is baseRange for bounds in registers, which it clears.
+func (e *emitter) codesBetween(c maskCol, x, y ir.Reg, low, span, some int) {
+	if c.shape.Based {
+		base := e.loadWord(c.name+".base", Word{Kind: WordBase, Index: c.k})
+		e.b.Op2(ir.Sub, x, x.V(), base.V())
+		e.b.Op2(ir.Sub, y, y.V(), base.V())
+		e.b.Clear(base)
+	}
+	t := e.int("some")
+	if c.shape.Width < 8 {
+		e.b.Sel(x, ir.LT, x.V(), ir.K(0), ir.K(0), x.V())
+		e.b.Mov(t, ir.K(c.maxCode()))
+		e.b.Sel(y, ir.GT, y.V(), t.V(), t.V(), y.V())
+	}
 	e.b.Set(t, ir.LE, x.V(), y.V())
 	e.b.Op1(ir.Neg, t, t.V())
 	e.b.Op2(ir.Sub, y, y.V(), x.V())

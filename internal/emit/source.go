@@ -12,6 +12,10 @@ import (
 // source opens the row loop and emits everything inside it.
 func (e *emitter) source() {
 	e.maxRows = layout.Between(0, max(e.Rows, 1))
+	if e.countsRows() {
+		e.countRows()
+		return
+	}
 	switch s := e.Pipeline.Source.(type) {
 	case *pipe.Table:
 		e.b.Comment("scan " + s.Scan.Table.Name)
@@ -115,6 +119,7 @@ func (e *emitter) skip(c ir.Cond, x, y ir.Val) {
 
 // scanRow emits the body of a scan: what the tests let pass goes to the first operator.
 func (e *emitter) scanRow(s *pipe.Table, i ir.Reg, preds []plan.Expr, filters []ScanFilter) {
+	e.row = i
 	for k, id := range s.Scan.Cols {
 		e.bindLazy(id, func() value { return e.loadColumn(s.Scan, k, i) })
 	}

@@ -12,8 +12,10 @@ type Off struct {
 	NarrowTuples   bool // tuples of hash tables hold integers in few bytes
 	MemoryPool     bool // memory of finished queries is used again
 	DirectScan     bool // columns of a table become a result without tuples between
+	LateColumns    bool // columns that go straight from a scan to the result are read there, by the row's number
 	RadixSort      bool // sorting by packed keys
 	Registers      bool // virtual registers live in machine registers
+	SharedSinks    bool // sinks that several pipelines fill are laid out for what all bring, not by type alone
 	ThreadTrial    bool // a pipeline begins with one thread, which wakes others if there is enough to do
 	LookupTables   bool // calendars and long IN lists are looked up
 	TextCode       bool // generated code makes texts; else Go does

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/pipe"
-	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // A query that only picks columns of a table needs no code and no tuples: the result is the table's
@@ -16,7 +15,8 @@ type tableRows struct {
 	segs    []*catalog.Segment
 	starts  []int64 // where each segment begins
 	ordinal []int   // of each column in the table
-	offset  int64   // rows left out
+	columns []resultColumn
+	offset  int64 // rows left out
 	n       int64
 }
 
@@ -31,21 +31,10 @@ func (r *run) direct() *tableRows {
 	if !ok || len(t.Filter) > 0 || len(t.Reduce) > 0 || len(p.Stages) > 0 {
 		return nil
 	}
-	from := map[plan.ColID]int{}
-	for k, id := range t.Scan.Cols {
-		from[id] = t.Scan.Ordinal[k]
-	}
+	from := carried(t, p.Ops)
 	for _, op := range p.Ops {
-		m, ok := op.(*pipe.Map)
-		if !ok {
+		if _, ok := op.(*pipe.Map); !ok {
 			return nil
-		}
-		for i, x := range m.Exprs {
-			ref, ok := x.(*plan.Ref)
-			if !ok {
-				return nil
-			}
-			from[m.Cols[i]] = from[ref.ID]
 		}
 	}
 	out := &tableRows{offset: res.Offset}
@@ -54,7 +43,7 @@ func (r *run) direct() *tableRows {
 		if !ok {
 			return nil
 		}
-		out.ordinal = append(out.ordinal, ord)
+		out.ordinal, out.columns = append(out.ordinal, ord), append(out.columns, resultColumn{ordinal: ord})
 	}
 	var n int64
 	for _, s := range t.Scan.Snap.Segments {

@@ -35,12 +35,14 @@ type job struct {
 	seq      int64  // order of this pipeline's morsels among all
 	luts     []uintptr
 	filters  []filterBits
-	limit    int64        // rows wanted in all, for LIMIT without ORDER BY; < 0: all
-	feed     *feed        // shared by the stages of a pipeline
-	busy     atomic.Int64 // time of all workers, in nanoseconds
-	others   func()       // starts the other threads; nil: they run, or there are none
-	live     plan.ColSet  // files: columns that are read behind the scan's filters
-	again    bool         // the ranges will be read once more
+	limit    int64               // rows wanted in all, for LIMIT without ORDER BY; < 0: all
+	feed     *feed               // shared by the stages of a pipeline
+	late     *lateColumns        // columns of the result that are not written
+	behind   func(sp *span) bool // top-N: no row of a range is wanted any more; nil: not known
+	busy     atomic.Int64        // time of all workers, in nanoseconds
+	others   func()              // starts the other threads; nil: they run, or there are none
+	live     plan.ColSet         // files: columns that are read behind the scan's filters
+	again    bool                // the ranges will be read once more
 
 	perLaunch, perRow int // GPU: rows per launch, and tuples that a row may become
 }
@@ -61,6 +63,7 @@ type span struct {
 	first int64 // rows of all ranges before
 	lazy  *lazy // if the segment's data must be loaded
 	given int   // rows handed out
+	num   int   // among the ranges as they lie in the source
 }
 
 // chunk is a column of a table source.
@@ -82,6 +85,9 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		req.Generic = req.United == nil
 	}
 	req.TopN = r.Options.topN(p.Sink) && r.gpu == nil
+	if j.late = r.Options.late(r.prog, p); j.late != nil {
+		r.late, req.Late = j.late, j.late.cols()
+	}
 	if s := r.sinks[p.Sink]; s != nil {
 		switch s := s.(type) {
 		case *groupSink:
@@ -118,6 +124,9 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 	}
 	j.sink = r.sinks[p.Sink]
 	j.feed = &feed{j: j}
+	if c, ok := j.sink.(*collectSink); ok && c.top != nil {
+		j.bestFirst(c)
+	}
 	return j, j.prepare()
 }
 
@@ -176,10 +185,13 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		for k, ord := range scan.Ordinal {
 			based[k] = based[k] || seg.Chunks[ord].Base != 0
 		}
-		sp := span{seg: seg, rows: seg.Rows, first: j.total}
+		sp := span{seg: seg, rows: seg.Rows, first: j.total, num: len(j.ranges)}
 		if seg.Loader != nil {
 			sp.lazy = newLazy(seg, scan.Ordinal)
 			j.live = emit.Live(j.p)
+		}
+		if j.late != nil {
+			j.late.segs = append(j.late.segs, seg)
 		}
 		j.ranges = append(j.ranges, sp)
 		j.total += int64(seg.Rows)

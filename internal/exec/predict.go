@@ -78,6 +78,9 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 		req.Sink, req.Group = s.tuple, s.group
 	}
 	req.TopN = p.Options.topN(q.Sink) && target == ir.CPU
+	if target == ir.CPU {
+		req.Late = p.Options.late(p.prog, q).cols()
+	}
 	if err := p.source(q, &req); err != nil {
 		out.Err = err
 		return out
@@ -111,7 +114,7 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 // united is what run.united will probably find.
 func (p *predictor) united(s pipe.Sink) []layout.Field {
 	fs, ok := p.unions[s]
-	if ok {
+	if ok || p.Off.SharedSinks {
 		return fs
 	}
 	fs = unite(s, p.prog, func(q *pipe.Pipeline) *emit.Fragment {

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"math/bits"
-	"slices"
 	"unsafe"
 )
 
@@ -33,16 +32,17 @@ func (r *run) entries(n int) ([]entry, func(), error) {
 // contents are lost. Large arrays are partitioned by the first digit that tells keys apart, then each part
 // by itself, until a part fits in the cache; spread lets all threads take part.
 func (r *run) radixSort(es, tmp []entry, spread bool) error {
-	lo, hi, sorted := extent(es)
-	switch n := len(es); {
-	case sorted:
-		return nil
-	case n <= insertionMost:
+	if len(es) <= insertionMost {
 		insertionSort(es)
 		return nil
-	case n <= lsdMost || hi-lo < 1<<9:
-		lsdSort(es, tmp, lo, hi)
+	}
+	lo, hi, sorted := extent(es)
+	if sorted {
 		return nil
+	}
+	if small(len(es), hi-lo) {
+		copy(tmp, es)
+		return r.sortInto(es, tmp, lo, hi)
 	}
 	if err := r.canceled(); err != nil {
 		return err
@@ -50,8 +50,7 @@ func (r *run) radixSort(es, tmp []entry, spread bool) error {
 	// So many first digits that a part has about partMost entries, if keys are spread evenly.
 	width := bits.Len64(hi - lo)
 	digit := min(bits.Len(uint(len(es)/partMost)), 9, width)
-	shift := uint(width - digit)
-	ends, err := r.scatter(es, tmp, lo, shift, 1<<digit, spread)
+	ends, err := r.scatter(es, tmp, lo, uint(width-digit), 1<<digit, spread)
 	if err != nil {
 		return err
 	}
@@ -63,11 +62,16 @@ func (r *run) radixSort(es, tmp []entry, spread bool) error {
 	}
 	// One thread per part, but a part that is far larger than the others is shared out again.
 	part := func(i int, spread bool) error {
-		b, e := begin(i), ends[i]
-		copy(es[b:e], tmp[b:e])
-		return r.radixSort(es[b:e], tmp[b:e], spread)
+		to, from := es[begin(i):ends[i]], tmp[begin(i):ends[i]]
+		if len(to) > insertionMost {
+			if lo, hi, sorted := extent(from); !sorted && small(len(to), hi-lo) {
+				return r.sortInto(to, from, lo, hi)
+			}
+		}
+		copy(to, from)
+		return r.radixSort(to, from, spread)
 	}
-	var small []int
+	var rest []int
 	for i := range ends {
 		switch n := ends[i] - begin(i); {
 		case n == 0:
@@ -76,33 +80,45 @@ func (r *run) radixSort(es, tmp []entry, spread bool) error {
 				return err
 			}
 		default:
-			small = append(small, i)
+			rest = append(rest, i)
 		}
 	}
-	if !spread {
-		for _, i := range small {
-			if err := part(i, false); err != nil {
-				return err
-			}
-		}
-		return nil
+	if spread {
+		return r.parallel(len(rest), func(k int) error { return part(rest[k], false) })
 	}
-	return r.parallel(len(small), func(k int) error { return part(small[k], false) })
+	for _, i := range rest {
+		if err := part(i, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// extent is the smallest and the largest key, and whether all are in order.
+// small reports what sortInto is for: it fits in the cache, or one digit does it.
+func small(n int, span uint64) bool { return n <= lsdMost || span < 1<<9 }
+
+// sortInto puts the entries of from into to in order; their keys are from lo to hi.
+func (r *run) sortInto(to, from []entry, lo, hi uint64) error {
+	if passes(len(to), hi-lo) <= 2 {
+		lsdSort(to, from, lo, hi)
+		return nil
+	}
+	return r.msdSort(to, from, lo, hi)
+}
+
+// extent is the smallest and the largest key, and whether all are in order. It has no branches on keys,
+// which are hard to guess.
 func extent(es []entry) (lo, hi uint64, sorted bool) {
-	lo, sorted = ^uint64(0), true
-	last := uint64(0)
+	lo = ^uint64(0)
+	last, falls := uint64(0), uint64(0)
 	for i := range es {
 		k := es[i].key
 		lo, hi = min(lo, k), max(hi, k)
-		if k < last {
-			sorted = false
-		}
+		_, less := bits.Sub64(k, last, 0)
+		falls |= less
 		last = k
 	}
-	return lo, hi, sorted
+	return lo, hi, falls == 0
 }
 
 func insertionSort(es []entry) {
@@ -158,36 +174,39 @@ func (r *run) scatter(es, tmp []entry, lo uint64, shift uint, digits int, spread
 	})
 }
 
-// maxDigit is the widest digit of lsdSort: its counters take half of the first-level cache.
+// maxDigit is the widest digit of lsdSort and msdSort: its counters take half of the first-level cache.
 const maxDigit = 11
 
-// lsdSort sorts by one digit after the other, the last first.
-func lsdSort(es, tmp []entry, lo, hi uint64) {
-	width := bits.Len64(hi - lo)
-	widest := maxDigit
-	if len(es) < 4096 {
-		widest = 8
+// widest is the widest digit for n entries.
+func widest(n int) int {
+	if n < 4096 {
+		return 8
 	}
-	passes := (width + widest - 1) / widest
-	digit := uint((width + passes - 1) / passes)
+	return maxDigit
+}
+
+// passes is how many digits lsdSort needs.
+func passes(n int, span uint64) int { return (bits.Len64(span) + widest(n) - 1) / widest(n) }
+
+// lsdSort is sortInto by one digit after the other, the last first.
+func lsdSort(es, tmp []entry, lo, hi uint64) {
+	width, n := bits.Len64(hi-lo), passes(len(es), hi-lo)
+	if n == 0 {
+		copy(es, tmp)
+		return
+	}
+	digit := uint((width + n - 1) / n)
 	mask := uint64(1)<<digit - 1
 	var counts [1 << maxDigit]uint32
-	from, to := es, tmp
-	for p := range passes {
+	from, to := tmp, es
+	for p := range n {
 		shift := uint(p) * digit
 		count := counts[:1<<digit]
 		clear(count)
 		for i := range from {
 			count[(from[i].key-lo)>>shift&mask]++
 		}
-		if slices.Contains(count, uint32(len(es))) {
-			continue // all alike
-		}
-		n := uint32(0)
-		for d, k := range count {
-			count[d] = n
-			n += k
-		}
+		begins(count)
 		for _, e := range from {
 			d := (e.key - lo) >> shift & mask
 			to[count[d]] = e
@@ -198,4 +217,41 @@ func lsdSort(es, tmp []entry, lo, hi uint64) {
 	if &from[0] != &es[0] {
 		copy(es, from)
 	}
+}
+
+// begins turns the number of entries of each digit into where they begin.
+func begins(count []uint32) {
+	n := uint32(0)
+	for d, k := range count {
+		count[d] = n
+		n += k
+	}
+}
+
+// msdSort is sortInto by the first digit, into parts of a few entries each if keys are spread evenly, each
+// of which is sorted by itself: better than many digits.
+func (r *run) msdSort(es, tmp []entry, lo, hi uint64) error {
+	digit := min(max(bits.Len(uint(len(es)))-2, 3), maxDigit)
+	shift := uint(bits.Len64(hi-lo) - digit)
+	var counts [1 << maxDigit]uint32
+	count := counts[:1<<digit]
+	for i := range tmp {
+		count[(tmp[i].key-lo)>>shift]++
+	}
+	begins(count)
+	for _, e := range tmp {
+		d := (e.key - lo) >> shift
+		es[count[d]] = e
+		count[d]++
+	}
+	begin := uint32(0)
+	for _, end := range count {
+		if n := end - begin; n > 1 {
+			if err := r.radixSort(es[begin:end], tmp[begin:end], false); err != nil {
+				return err
+			}
+		}
+		begin = end
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -16,14 +17,22 @@ import (
 // at the same time.
 type Reader struct {
 	r      *Result
-	window []uintptr // tuples
-	seg    *catalog.Segment
-	pick   column.Pick // rows of seg, where the result is a table's columns
 	n      int
+	window []uintptr // tuples
+	strips []strip   // the same rows in the table, for late columns
 
-	starts []int64 // where each piece begins
+	starts []int64  // where each piece begins
+	rows   []uint32 // of strips
 	nulls  []uint8
 	descs  []*column.StrDesc
+}
+
+// strip is rows of one segment that follow each other in the window.
+type strip struct {
+	seg  *catalog.Segment
+	num  uint64
+	at   int // of the first in the window
+	pick column.Pick
 }
 
 // NewReader makes a reader without rows.
@@ -32,11 +41,52 @@ func (r *Result) NewReader() *Reader { return &Reader{r: r} }
 // Window makes the window begin at row pos and returns its length: n, or less where a segment or
 // the result ends.
 func (rd *Reader) Window(pos int64, n int) int {
+	rd.window, rd.strips = rd.window[:0], rd.strips[:0]
 	if s := rd.r.scan; s != nil {
-		rd.seg, rd.pick.Lo, rd.pick.N = s.at(pos, n)
-		rd.n = rd.pick.N
+		seg, lo, n := s.at(pos, n)
+		rd.n, rd.strips = n, append(rd.strips, strip{seg: seg, pick: column.Pick{Lo: lo, N: n}})
+		return n
+	}
+	if rd.r.segs == nil {
+		rd.pieces(pos, n, rd.tuples)
+		rd.n = len(rd.window)
 		return rd.n
 	}
+	rd.rows = rd.rows[:0]
+	if rd.r.Rows.Indirect || rd.r.Rows.Tuple.Size > 8 {
+		off := uintptr(rd.r.Rows.Tuple.Find(emit.LateRow).Off)
+		rd.pieces(pos, n, rd.tuples)
+		for _, a := range rd.window {
+			rd.late(load64(a + off))
+		}
+	} else { // a tuple is nothing but the row's number
+		rd.pieces(pos, n, func(p Piece, lo, n int) {
+			for _, x := range words(p.Addr, p.N)[lo : lo+n] {
+				rd.late(x)
+			}
+		})
+	}
+	rd.n = len(rd.rows)
+	for k := range rd.strips {
+		end := rd.n
+		if k+1 < len(rd.strips) {
+			end = rd.strips[k+1].at
+		}
+		rd.strips[k].pick.Rows = rd.rows[rd.strips[k].at:end]
+	}
+	return rd.n
+}
+
+// late adds a row of the table to the window.
+func (rd *Reader) late(x uint64) {
+	if k := len(rd.strips); k == 0 || rd.strips[k-1].num != x>>32 {
+		rd.strips = append(rd.strips, strip{seg: rd.r.segs[x>>32], num: x >> 32, at: len(rd.rows)})
+	}
+	rd.rows = append(rd.rows, uint32(x))
+}
+
+// pieces calls f with the parts of pieces that make up a window.
+func (rd *Reader) pieces(pos int64, n int, f func(p Piece, lo, n int)) {
 	rows := &rd.r.Rows
 	if rd.starts == nil {
 		at := int64(0)
@@ -46,31 +96,36 @@ func (rd *Reader) Window(pos int64, n int) int {
 			at += int64(p.N)
 		}
 	}
-	rd.window = rd.window[:0]
 	i, found := slices.BinarySearch(rd.starts, pos)
 	if !found {
 		i = max(i-1, 0)
 	}
-	for ; i < len(rows.Pieces) && len(rd.window) < n; i++ {
-		p := rows.Pieces[i]
-		at := int(pos - rd.starts[i])
-		k := min(n-len(rd.window), p.N-at)
-		if rows.Indirect {
-			for _, a := range words(p.Addr, p.N)[at : at+k] {
-				rd.window = append(rd.window, uintptr(a))
-			}
-		} else {
-			size := uintptr(rows.Tuple.Size)
-			a := p.Addr + uintptr(at)*size
-			for range k {
-				rd.window = append(rd.window, a)
-				a += size
-			}
-		}
+	for ; i < len(rows.Pieces) && n > 0; i++ {
+		lo := int(pos - rd.starts[i])
+		k := min(n, rows.Pieces[i].N-lo)
+		f(rows.Pieces[i], lo, k)
 		pos += int64(k)
+		n -= k
 	}
-	rd.n = len(rd.window)
-	return rd.n
+}
+
+// tuples adds tuples to the window.
+func (rd *Reader) tuples(p Piece, lo, n int) {
+	at := len(rd.window)
+	rd.window = slices.Grow(rd.window, n)[:at+n]
+	to := rd.window[at:]
+	if rd.r.Rows.Indirect {
+		for i, a := range words(p.Addr, p.N)[lo : lo+n] {
+			to[i] = uintptr(a)
+		}
+		return
+	}
+	size := uintptr(rd.r.Rows.Tuple.Size)
+	a := p.Addr + uintptr(lo)*size
+	for i := range to {
+		to[i] = a
+		a += size
+	}
 }
 
 // Fit is how long a window from row pos on can be, at most n.
@@ -82,10 +137,18 @@ func (rd *Reader) Fit(pos int64, n int) int {
 	return int(min(int64(n), rd.r.Len()-pos))
 }
 
-// chunk is the window's part of column i, if the result is a table's columns.
-func (rd *Reader) chunk(i int) *column.Chunk { return rd.seg.Chunks[rd.r.scan.ordinal[i]] }
+// field is where column i lies in tuples; nil for late columns.
+func (rd *Reader) field(i int) *layout.Field { return rd.r.columns[i].field }
 
-func (rd *Reader) field(i int) *layout.Field { return &rd.r.Rows.Tuple.Fields[i] }
+// chunks calls f with the parts of late column i, and where they begin in the window.
+func (rd *Reader) chunks(i int, f func(c *column.Chunk, p *column.Pick, at int)) {
+	for k := range rd.strips {
+		s := &rd.strips[k]
+		if s.pick.Len() > 0 {
+			f(s.seg.Chunks[rd.r.columns[i].ordinal], &s.pick, s.at)
+		}
+	}
+}
 
 // Valid sets bit k of dst for each row k whose column i is not NULL and returns how many are.
 func (rd *Reader) Valid(i int, dst []byte) (nulls int) {
@@ -94,7 +157,6 @@ func (rd *Reader) Valid(i int, dst []byte) (nulls int) {
 		return 0
 	}
 	for k := range dst[:(rd.n+7)/8] {
-		// Eight bytes of 0 or 1 become the bits of one.
 		var x uint64
 		for b, v := range null[8*k : min(8*k+8, rd.n)] {
 			x |= uint64(v) << b
@@ -107,20 +169,28 @@ func (rd *Reader) Valid(i int, dst []byte) (nulls int) {
 
 // nullBytes is 1 for each NULL of column i; nil if there is none.
 func (rd *Reader) nullBytes(i int) []uint8 {
-	if rd.r.scan != nil {
-		c := rd.chunk(i)
-		if c.Null == 0 {
-			return nil
-		}
-		rd.nulls = slices.Grow(rd.nulls[:0], rd.n)[:rd.n]
-		column.PickNulls(c, &rd.pick, rd.nulls)
-		return rd.nulls
-	}
 	f := rd.field(i)
-	if f.Null < 0 {
+	if f != nil && f.Null < 0 {
+		return nil
+	}
+	some := f != nil
+	if !some {
+		rd.chunks(i, func(c *column.Chunk, _ *column.Pick, _ int) { some = some || c.Null != 0 })
+	}
+	if !some {
 		return nil
 	}
 	rd.nulls = slices.Grow(rd.nulls[:0], rd.n)[:rd.n]
+	if f == nil {
+		rd.chunks(i, func(c *column.Chunk, p *column.Pick, at int) {
+			if c.Null != 0 {
+				column.PickNulls(c, p, rd.nulls[at:])
+			} else {
+				clear(rd.nulls[at : at+p.Len()])
+			}
+		})
+		return rd.nulls
+	}
 	for k, a := range rd.window {
 		rd.nulls[k] = load8(a + uintptr(f.Null))
 	}
@@ -129,11 +199,12 @@ func (rd *Reader) nullBytes(i int) []uint8 {
 
 // ReadInts reads integers, dates and times of column i; NULLs are anything.
 func ReadInts[T int16 | int32 | int64](rd *Reader, i int, dst []T) {
-	if rd.r.scan != nil {
-		column.PickInts(rd.chunk(i), &rd.pick, dst)
+	f := rd.field(i)
+	if f == nil {
+		rd.chunks(i, func(c *column.Chunk, p *column.Pick, at int) { column.PickInts(c, p, dst[at:]) })
 		return
 	}
-	off := uintptr(rd.field(i).Off)
+	off := uintptr(f.Off)
 	for k, a := range rd.window {
 		dst[k] = T(load64(a + off))
 	}
@@ -151,11 +222,12 @@ func (rd *Reader) Bools(i int, dst []byte) {
 
 // ReadFloats reads floats; NULLs are anything.
 func ReadFloats[T float32 | float64](rd *Reader, i int, dst []T) {
-	if rd.r.scan != nil {
-		column.PickFloats(rd.chunk(i), &rd.pick, dst)
+	f := rd.field(i)
+	if f == nil {
+		rd.chunks(i, func(c *column.Chunk, p *column.Pick, at int) { column.PickFloats(c, p, dst[at:]) })
 		return
 	}
-	off := uintptr(rd.field(i).Off)
+	off := uintptr(f.Off)
 	for k, a := range rd.window {
 		dst[k] = T(math.Float64frombits(load64(a + off)))
 	}
@@ -163,11 +235,11 @@ func ReadFloats[T float32 | float64](rd *Reader, i int, dst []T) {
 
 // Wides reads decimals; NULLs are anything.
 func (rd *Reader) Wides(i int, dst []types.Int128) {
-	if rd.r.scan != nil {
-		column.PickWides(rd.chunk(i), &rd.pick, dst)
+	f := rd.field(i)
+	if f == nil {
+		rd.chunks(i, func(c *column.Chunk, p *column.Pick, at int) { column.PickWides(c, p, dst[at:]) })
 		return
 	}
-	f := rd.field(i)
 	off := uintptr(f.Off)
 	if f.Desc.Form == layout.I128 {
 		for k, a := range rd.window {
@@ -183,11 +255,14 @@ func (rd *Reader) Wides(i int, dst []types.Int128) {
 
 // Intervals hands intervals to put; NULLs are anything.
 func (rd *Reader) Intervals(i int, put func(k int, months, days int32, micros int64)) {
-	if rd.r.scan != nil {
-		column.PickIntervals(rd.chunk(i), &rd.pick, put)
+	f := rd.field(i)
+	if f == nil {
+		rd.chunks(i, func(c *column.Chunk, p *column.Pick, at int) {
+			column.PickIntervals(c, p, func(k int, m, d int32, us int64) { put(at+k, m, d, us) })
+		})
 		return
 	}
-	off := uintptr(rd.field(i).Off)
+	off := uintptr(f.Off)
 	for k, a := range rd.window {
 		w := int64(load64(a + off))
 		put(k, int32(w>>32), int32(uint32(w)), int64(load64(a+off+8)))
@@ -195,17 +270,13 @@ func (rd *Reader) Intervals(i int, put func(k int, months, days int32, micros in
 }
 
 // Texts writes texts one behind the other into memory that room makes for so many bytes, and where
-// each ends; NULLs are empty.
+// each ends; NULLs are empty. room's memory has column.TextSlack bytes more.
 func (rd *Reader) Texts(i int, ends []int32, room func(n int64) []byte) {
-	if rd.r.scan != nil {
-		c := rd.chunk(i)
-		rd.descs = slices.Grow(rd.descs[:0], rd.n)[:rd.n]
-		heap := column.PickDescs(c, &rd.pick, rd.descs)
-		rd.copyTexts(heap, ends, room)
-		runtime.KeepAlive(c)
+	f := rd.field(i)
+	if f == nil {
+		rd.lateTexts(i, ends, room)
 		return
 	}
-	f := rd.field(i)
 	off := uintptr(f.Off)
 	null := rd.nullBytes(i)
 	if f.Desc.Form == layout.Code {
@@ -218,7 +289,10 @@ func (rd *Reader) Texts(i int, ends []int32, room func(n int64) []byte) {
 			}
 			rd.descs[k] = view.At(int(load64(a + off)))
 		}
-		rd.copyTexts(view.Heap, ends, room)
+		n := column.Ends(rd.descs, ends, 0)
+		if dst := room(n); int64(len(dst)) >= n {
+			column.CopyTexts(rd.descs, view.Heap, dst)
+		}
 		runtime.KeepAlive(view)
 		return
 	}
@@ -230,27 +304,62 @@ func (rd *Reader) Texts(i int, ends []int32, room func(n int64) []byte) {
 		ends[k] = int32(at)
 	}
 	dst := room(at)
+	if int64(len(dst)) < at {
+		return // too many
+	}
 	to := addressOf(dst)
 	for k, a := range rd.window {
 		if null != nil && null[k] != 0 {
 			continue
 		}
 		from, n := uintptr(load64(a+off)), int(load64(a+off+8))
-		if n <= 16 { // texts can be read by words
-			if n > 0 {
-				store64(to, load64(from))
-			}
-			if n > 8 {
-				store64(to+8, load64(from+8))
-			}
-		} else {
-			copy(bytesAt(to, n), bytesAt(from, n))
-		}
+		copyText(to, from, n)
 		to += uintptr(n)
 	}
 	runtime.KeepAlive(dst)
 }
 
-func (rd *Reader) copyTexts(heap uintptr, ends []int32, room func(n int64) []byte) {
-	column.CopyTexts(rd.descs, heap, room(column.Ends(rd.descs, ends, 0)))
+// lateTexts is Texts for late columns.
+func (rd *Reader) lateTexts(i int, ends []int32, room func(n int64) []byte) {
+	rd.descs = slices.Grow(rd.descs[:0], rd.n)[:rd.n]
+	n := int64(0)
+	var heaps []uintptr
+	var begins []int64
+	rd.chunks(i, func(c *column.Chunk, p *column.Pick, at int) {
+		descs := rd.descs[at : at+p.Len()]
+		heaps, begins = append(heaps, column.PickDescs(c, p, descs)), append(begins, n)
+		n = column.Ends(descs, ends[at:at+p.Len()], n)
+	})
+	dst := room(n)
+	if int64(len(dst)) < n {
+		return // too many
+	}
+	k := 0
+	rd.chunks(i, func(c *column.Chunk, p *column.Pick, at int) {
+		column.CopyTexts(rd.descs[at:at+p.Len()], heaps[k], dst[begins[k]:])
+		k++
+		runtime.KeepAlive(c)
+	})
+}
+
+// copyText copies a text; it may write a few bytes more.
+func copyText(to, from uintptr, n int) {
+	switch {
+	case n == 0:
+	case n <= 8: // texts can be read by words
+		store64(to, load64(from))
+	case n <= 16:
+		store64(to, load64(from))
+		store64(to+8, load64(from+8))
+	case n <= 32: // the first half and the last
+		k := uintptr(n - 16)
+		*(*[16]byte)(pointer(to)) = *(*[16]byte)(pointer(from))
+		*(*[16]byte)(pointer(to + k)) = *(*[16]byte)(pointer(from + k))
+	case n <= 64:
+		k := uintptr(n - 32)
+		*(*[32]byte)(pointer(to)) = *(*[32]byte)(pointer(from))
+		*(*[32]byte)(pointer(to + k)) = *(*[32]byte)(pointer(from + k))
+	default:
+		copy(bytesAt(to, n), bytesAt(from, n))
+	}
 }

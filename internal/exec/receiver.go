@@ -3,6 +3,7 @@ package exec
 import (
 	"math"
 
+	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -19,11 +20,15 @@ type Receiver interface {
 
 // Column hands the window's values of column i to rec.
 func (rd *Reader) Column(i int, rec Receiver) {
-	if rd.r.scan != nil {
-		rd.chunkColumn(i, rec)
+	f := rd.field(i)
+	if f == nil {
+		rd.chunks(i, func(c *column.Chunk, p *column.Pick, _ int) {
+			for k := range p.Len() {
+				receive(c, p.Row(k), rec)
+			}
+		})
 		return
 	}
-	f := rd.field(i)
 	off := uintptr(f.Off)
 	var text func(code int) []byte
 	if f.Desc.Form == layout.Code {
@@ -58,23 +63,20 @@ func (rd *Reader) Column(i int, rec Receiver) {
 	}
 }
 
-// chunkColumn is Column for a result that is a table's columns.
-func (rd *Reader) chunkColumn(i int, rec Receiver) {
-	c := rd.chunk(i)
-	for row := rd.pick.Lo; row < rd.pick.Lo+rd.pick.N; row++ {
-		switch {
-		case c.IsNull(row):
-			rec.Null()
-		case c.Type.Kind == types.Decimal:
-			rec.Wide(c.I128(row))
-		case c.Type.IsFloat():
-			rec.Float(c.Float(row))
-		case c.Type.Phys() == types.PhysStr:
-			rec.Text(c.Bytes(row))
-		case c.Type.Kind == types.Interval:
-			rec.Interval(c.Interval(row))
-		default:
-			rec.Int(c.Int(row))
-		}
+// receive hands the value of a chunk's row to rec.
+func receive(c *column.Chunk, row int, rec Receiver) {
+	switch {
+	case c.IsNull(row):
+		rec.Null()
+	case c.Type.Kind == types.Decimal:
+		rec.Wide(c.I128(row))
+	case c.Type.IsFloat():
+		rec.Float(c.Float(row))
+	case c.Type.Phys() == types.PhysStr:
+		rec.Text(c.Bytes(row))
+	case c.Type.Kind == types.Interval:
+		rec.Interval(c.Interval(row))
+	default:
+		rec.Int(c.Int(row))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -47,6 +48,8 @@ type Result struct {
 	Stats   Stats
 	Threads int
 	scan    *tableRows // instead of Rows: columns of a table
+	columns []resultColumn
+	segs    []*catalog.Segment // where late columns are
 	mem     *memory
 	keep    []any
 	closing sync.Once
@@ -96,22 +99,25 @@ type PipelineStats struct {
 // run is the state of a query while it runs.
 type run struct {
 	Options
-	ctx      context.Context
-	prog     *pipe.Program
-	mem      *memory
-	makers   map[pipe.Sink]int // how many pipelines end there
-	sinks    map[pipe.Sink]sink
-	unions   map[pipe.Sink][]layout.Field // what is known of sinks that several pipelines fill
-	finished map[pipe.Sink]bool
-	tables   map[*pipe.Build]*layout.Table
-	views    map[*column.Dict]column.DictView
-	codes    []device.Kernel
-	pools    map[*emit.Fragment]uintptr
-	zero     uintptr
-	gpu      *device.Simt    // nil: the CPU
-	shown    map[uintptr]int // query memory that the GPU knows, with sizes
-	stats    Stats
-	keep     []any
+	ctx        context.Context
+	prog       *pipe.Program
+	mem        *memory
+	makers     map[pipe.Sink]int // how many pipelines end there
+	sinks      map[pipe.Sink]sink
+	unions     map[pipe.Sink][]layout.Field // what is known of sinks that several pipelines fill
+	finished   map[pipe.Sink]bool
+	tables     map[*pipe.Build]*layout.Table
+	views      map[*column.Dict]column.DictView
+	codes      []device.Kernel
+	rankTables map[*column.Dict]uintptr
+	pools      map[*emit.Fragment]uintptr
+	zero       uintptr
+	gpu        *device.Simt    // nil: the CPU
+	shown      map[uintptr]int // query memory that the GPU knows, with sizes
+	stats      Stats
+	keep       []any
+
+	late *lateColumns // of the result
 
 	filtering time.Duration // spent on semi-join filters for the pipeline being compiled
 
@@ -127,7 +133,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	}
 	r := &run{Options: opts, ctx: ctx, prog: prog, mem: newMemory(&opts),
 		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, unions: map[pipe.Sink][]layout.Field{}, finished: map[pipe.Sink]bool{}, tables: map[*pipe.Build]*layout.Table{},
-		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}}
+		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}, rankTables: map[*column.Dict]uintptr{}}
 	defer func() {
 		for _, c := range r.codes {
 			c.Free()
@@ -146,7 +152,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			return nil, err
 		}
 		r.stats.Exec = time.Since(start)
-		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, mem: r.mem, keep: append(r.keep, prog)}, nil
+		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, columns: t.columns, mem: r.mem, keep: append(r.keep, prog)}, nil
 	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++
@@ -177,7 +183,12 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 		r.stats.Tally.Add(device.TallyOf(c), 1)
 	}
 	out := r.sinks[prog.Result].(*collectSink)
-	return &Result{Rows: out.rows(), Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, mem: r.mem, keep: append(r.keep, r.views, prog)}, nil
+	res = &Result{Rows: out.rows(), Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, mem: r.mem, keep: append(r.keep, r.views, prog)}
+	res.columns = r.late.columns(prog.Result.Cols, out.tuple)
+	if r.late != nil {
+		res.segs = r.late.segs
+	}
+	return res, nil
 }
 
 // pipeline compiles and runs one pipeline.

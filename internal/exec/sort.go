@@ -41,13 +41,7 @@ func (s *collectSink) sort() error {
 		return err
 	}
 	defer release()
-	i := 0
-	err = s.out.poll(s.r, func(a uintptr) bool {
-		es[i].addr = a
-		i++
-		return true
-	})
-	if err != nil {
+	if err := s.out.list(s.r, es); err != nil {
 		return err
 	}
 	if err := s.sorter.sort(es); err != nil {
@@ -59,12 +53,37 @@ func (s *collectSink) sort() error {
 		return err
 	}
 	out := words(mem, len(es))
-	for i, e := range es {
-		out[i] = uint64(e.addr)
+	err = s.sorter.each(len(es), s.r.Threads > 1 && len(es) >= threadsLeast, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			out[i] = uint64(es[i].addr)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	s.out.Pieces = []Piece{{mem, len(es)}}
 	s.out.Indirect = true
 	return nil
+}
+
+// list makes entries of all tuples, on all threads.
+func (rs *Rows) list(r *run, es []entry) error {
+	at := make([]int, len(rs.Pieces)+1)
+	for i, p := range rs.Pieces {
+		at[i+1] = at[i] + p.N
+	}
+	return r.parallel(len(rs.Pieces), func(i int) error {
+		one := Rows{Tuple: rs.Tuple, Pieces: rs.Pieces[i : i+1], Indirect: rs.Indirect}
+		to := es[at[i]:at[i+1]]
+		k := 0
+		one.Each(func(a uintptr) bool {
+			to[k].addr = a
+			k++
+			return true
+		})
+		return r.canceled()
+	})
 }
 
 // sort orders entries, of which the addresses are given.
@@ -105,10 +124,6 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 		if word.text >= 0 {
 			return s.byText(es, tmp, w, int(word.bytes), 0)
 		}
-		if len(es) <= insertionMost {
-			s.compareSort(es, 0)
-			return nil
-		}
 		return s.byWord(es, tmp, w+1)
 	})
 }
@@ -125,25 +140,33 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 		return nil
 	}
 	k := &s.keys[i]
-	common, shortest, longest := k.common(es, depth)
-	switch {
-	case common == longest && shortest == longest: // all alike
-		if w+1 < len(s.words) {
-			return s.byWord(es, tmp, w+1)
+	fill := func(depth int) (same bool) {
+		for j := range es {
+			es[j].key = k.chunk(es[j].addr, depth)
 		}
-		return nil
-	case common == longest: // zeros inside
-		s.compareSort(es, i)
-		return nil
+		lo, hi, _ := extent(es)
+		return lo == hi
 	}
-	for j := range es {
-		es[j].key = k.chunk(es[j].addr, common)
+	if fill(depth) { // a longer look
+		common, shortest, longest := k.common(es, depth)
+		switch {
+		case common == longest && shortest == longest: // all alike
+			if w+1 < len(s.words) {
+				return s.byWord(es, tmp, w+1)
+			}
+			return nil
+		case common == longest: // zeros inside
+			s.compareSort(es, i)
+			return nil
+		}
+		depth = common
+		fill(depth)
 	}
 	spread := s.r.Threads > 1 && len(es) >= threadsLeast
 	if err := s.r.radixSort(es, tmp, spread); err != nil {
 		return err
 	}
-	return s.runs(es, tmp, spread, func(es, tmp []entry) error { return s.byText(es, tmp, w, common+8, round+1) })
+	return s.runs(es, tmp, spread, func(es, tmp []entry) error { return s.byText(es, tmp, w, depth+8, round+1) })
 }
 
 // common is how many first bytes all texts share (those behind an end count as zeros), which are

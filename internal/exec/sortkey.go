@@ -108,7 +108,7 @@ func (b *packer) key(i int, k *sortKey) {
 		}
 	}
 	whole := func(kind partKind, off uintptr, base uint64) { // a word of its own
-		b.add(keyPart{kind: kind, bits: 64, off: off, null: p.null, flip: k.desc, base: base, max: math.MaxUint64})
+		b.add(keyPart{kind: kind, bits: 64, off: off, null: p.null, flip: k.desc, base: base, max: math.MaxUint64, first: k.nullsFirst})
 	}
 	switch f.Desc.Form {
 	case layout.I64, layout.I128:
@@ -125,8 +125,7 @@ func (b *packer) key(i int, k *sortKey) {
 			whole(intPart, p.off+8, sign)
 			whole(intPart, p.off, 0)
 		}
-	case layout.F64:
-		nullBit()
+	case layout.F64: // NULL has numbers that no float has
 		whole(floatPart, p.off, 0)
 	case layout.Ivl:
 		nullBit()
@@ -175,6 +174,8 @@ func (p *keyPart) number(a uintptr) uint64 {
 			return 0
 		case p.kind == nullPart:
 			return 1
+		case p.kind == floatPart:
+			return math.MaxUint64
 		case p.bits == 64: // a nullPart came before
 			return 0
 		}
@@ -279,10 +280,11 @@ func (k *sortKey) bytes(a uintptr) []byte {
 	return bytesAt(uintptr(w), int(load64(a+uintptr(k.f.Off)+8)))
 }
 
-// orderedFloat maps floats to numbers in PostgreSQL's order: NaN above all, zeros equal.
+// orderedFloat maps floats to numbers in PostgreSQL's order: NaN above all, zeros equal. No float
+// becomes the smallest or the largest number.
 func orderedFloat(f float64) uint64 {
 	if f != f {
-		return math.MaxUint64
+		return math.MaxUint64 - 1
 	}
 	b := math.Float64bits(f + 0)
 	if b>>63 != 0 {

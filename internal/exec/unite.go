@@ -14,7 +14,7 @@ import (
 // united is the description of the sink's columns; nil: nothing more than their types is known.
 func (r *run) united(s pipe.Sink) []layout.Field {
 	fs, ok := r.unions[s]
-	if ok {
+	if ok || r.Off.SharedSinks {
 		return fs
 	}
 	fs = unite(s, r.prog, func(p *pipe.Pipeline) *emit.Fragment {

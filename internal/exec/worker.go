@@ -44,7 +44,7 @@ func (f *feed) take(rows int, before *span) (m morsel, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := f.j.ranges
-	for f.at < len(all) && all[f.at].given >= all[f.at].rows {
+	for f.at < len(all) && (all[f.at].given >= all[f.at].rows || f.behind(&all[f.at])) {
 		f.at++
 	}
 	if f.at >= len(all) || f.j.limit >= 0 && f.got >= f.j.limit {
@@ -65,6 +65,16 @@ func (f *feed) take(rows int, before *span) (m morsel, ok bool) {
 	f.n++
 	f.done += int64(m.hi - m.lo)
 	return m, true
+}
+
+// behind leaves a range out of which no row is wanted any more.
+func (f *feed) behind(sp *span) bool {
+	if f.j.behind == nil || !f.j.behind(sp) {
+		return false
+	}
+	f.j.st.SkippedRows += int64(sp.rows - sp.given)
+	sp.given = sp.rows
+	return true
 }
 
 // execute runs the job on as many workers as it can use.
@@ -161,6 +171,9 @@ func (j *job) work(id int) error {
 	rows := firstMorsel
 	if _, ok := j.sink.(*stageSink); ok {
 		rows = minMorsel // Go is slower, and a LIMIT may soon be reached
+	}
+	if j.limit >= 0 { // perhaps the first rows are enough
+		rows = min(rows, max(int(j.limit), minMorsel/4))
 	}
 	fixed := j.r.MorselRows > 0
 	if fixed {
@@ -290,6 +303,9 @@ func (w *worker) enterSpan(sp *span) error {
 	}
 	scan := w.j.scan()
 	for _, word := range w.v.frag.Words {
+		if word.Kind == emit.WordRow {
+			store64(w.ctx+uintptr(word.Off), uint64(sp.num)<<32)
+		}
 		if word.Kind > emit.WordDHeap || word.Dict != nil {
 			continue
 		}
@@ -364,6 +380,12 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 			if word.Kind == emit.WordDHeap {
 				x = view.Heap
 			}
+		case emit.WordRanks:
+			a, err := w.r.ranks(word.Dict)
+			if err != nil {
+				return err
+			}
+			x = a
 		case emit.WordPool:
 			a, err := w.r.pool(v.frag)
 			if err != nil {

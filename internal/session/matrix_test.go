@@ -68,7 +68,7 @@ func TestTechniquesOff(t *testing.T) {
 		"range checks":    {RangeChecks: true},
 		"direct tables":   {DirectTables: true},
 		"all": {BranchFree: true, Prefetch: true, PostProjection: true, RangeChecks: true, DirectTables: true, SemiJoins: true,
-			MemoryPool: true, RadixSort: true, Registers: true, TopN: true},
+			MemoryPool: true, RadixSort: true, Registers: true, TopN: true, DirectScan: true, LateColumns: true, SharedSinks: true},
 	} {
 		for _, simd := range []device.SIMD{device.SIMDAuto, device.SIMDOff} {
 			t.Run(fmt.Sprintf("%s, simd %s", name, simd), func(t *testing.T) {

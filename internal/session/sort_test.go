@@ -66,7 +66,7 @@ func TestSortKinds(t *testing.T) {
 // TestSortLarge: sorts that all threads take part in.
 func TestSortLarge(t *testing.T) {
 	s := load(t, "tpch", "0.02")
-	for _, keys := range []string{"l_extendedprice", "l_shipmode, l_tax desc", "l_comment", "l_orderkey desc", "l_returnflag", "l_shipinstruct, l_comment desc, l_partkey"} {
+	for _, keys := range []string{"l_extendedprice", "l_shipmode, l_tax desc", "l_comment", "l_orderkey desc", "l_orderkey desc, l_comment", "upper(l_comment) desc, l_tax", "l_tax, l_shipmode || l_comment", "l_returnflag", "l_shipinstruct, l_comment desc, l_partkey"} {
 		q := "select l_orderkey, l_linenumber from lineitem order by " + keys
 		s.Configure(func(x *Settings) { x.Off.RadixSort, x.Threads = true, 1 })
 		want := rowsOf(t, s, q)
@@ -74,6 +74,9 @@ func TestSortLarge(t *testing.T) {
 			s.Configure(func(x *Settings) { x.Off.RadixSort, x.Threads = false, threads })
 			if rowsOf(t, s, q) != want {
 				t.Errorf("%s, %d threads: another order", keys, threads)
+			}
+			if got := rowsOf(t, s, q+" limit 50 offset 7"); got != joinLines(splitLines(want)[7:57]) {
+				t.Errorf("%s limit, %d threads: other rows", keys, threads)
 			}
 		}
 	}

@@ -29,8 +29,11 @@ func TestUnited(t *testing.T) {
 		{"select x from a intersect select x from b", "one\n"},
 		{"select x from b except select x from a order by x nulls first", "NULL\nzwei\n"},
 	} {
-		if got := rowsOf(t, s, c.q); got != c.want {
-			t.Errorf("%s:\n%s want:\n%s", c.q, got, c.want)
+		for _, off := range []bool{false, true} {
+			s.Configure(func(x *Settings) { x.Off.SharedSinks = off })
+			if got := rowsOf(t, s, c.q); got != c.want {
+				t.Errorf("%s:\n%s want:\n%s", c.q, got, c.want)
+			}
 		}
 	}
 }
