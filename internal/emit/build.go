@@ -124,7 +124,11 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 		if !e.Late.Empty() {
 			fs = append(fs, layout.Field{ID: LateRow, Name: "row", Desc: layout.Desc{Type: types.TInt64, Range: layout.TypeRange(types.TInt64)}})
 		}
-		e.f.Sink = layout.NewTuple(false, false, fs)
+		lay := layout.NarrowTuple
+		if e.Off.NarrowTuples {
+			lay = layout.NewTuple
+		}
+		e.f.Sink = lay(false, false, fs)
 	}
 	if e.gpu != nil {
 		e.tupleTogether(e.f.Sink, ir.NoReg, nil, s.Cols)

@@ -23,6 +23,7 @@ type Reader struct {
 
 	starts []int64  // where each piece begins
 	rows   []uint32 // of strips
+	words  []uint64
 	nulls  []uint8
 	descs  []*column.StrDesc
 }
@@ -204,10 +205,16 @@ func ReadInts[T int16 | int32 | int64](rd *Reader, i int, dst []T) {
 		rd.chunks(i, func(c *column.Chunk, p *column.Pick, at int) { column.PickInts(c, p, dst[at:]) })
 		return
 	}
-	off := uintptr(f.Off)
-	for k, a := range rd.window {
-		dst[k] = T(load64(a + off))
+	for k, x := range rd.firstWords(f) {
+		dst[k] = T(x)
 	}
+}
+
+// firstWords are the first words of a field.
+func (rd *Reader) firstWords(f *layout.Field) []uint64 {
+	rd.words = slices.Grow(rd.words[:0], rd.n)[:rd.n]
+	placeOf(f).words(rd.window, rd.words)
+	return rd.words
 }
 
 // Bools sets bit k of dst for each row k that is true; NULLs are anything.
@@ -247,8 +254,7 @@ func (rd *Reader) Wides(i int, dst []types.Int128) {
 		}
 		return
 	}
-	for k, a := range rd.window {
-		x := load64(a + off)
+	for k, x := range rd.firstWords(f) {
 		dst[k] = types.Int128{Lo: x, Hi: int64(x) >> 63}
 	}
 }
@@ -282,12 +288,12 @@ func (rd *Reader) Texts(i int, ends []int32, room func(n int64) []byte) {
 	if f.Desc.Form == layout.Code {
 		view := f.Desc.Dict.View()
 		rd.descs = slices.Grow(rd.descs[:0], rd.n)[:rd.n]
-		for k, a := range rd.window {
+		for k, x := range rd.firstWords(f) {
 			if null != nil && null[k] != 0 {
 				rd.descs[k] = &column.NoText
 				continue
 			}
-			rd.descs[k] = view.At(int(load64(a + off)))
+			rd.descs[k] = view.At(int(x))
 		}
 		n := column.Ends(rd.descs, ends, 0)
 		if dst := room(n); int64(len(dst)) >= n {

@@ -29,7 +29,7 @@ func (rd *Reader) Column(i int, rec Receiver) {
 		})
 		return
 	}
-	off := uintptr(f.Off)
+	off, first := uintptr(f.Off), placeOf(f)
 	var text func(code int) []byte
 	if f.Desc.Form == layout.Code {
 		view := f.Desc.Dict.View()
@@ -41,7 +41,7 @@ func (rd *Reader) Column(i int, rec Receiver) {
 			rec.Null()
 			continue
 		}
-		w := load64(a + off)
+		w := first.load(a)
 		switch f.Desc.Form {
 		case layout.I64:
 			if narrowDecimal {

@@ -48,7 +48,7 @@ type keyWord struct {
 type keyPart struct {
 	kind  partKind
 	bits  uint
-	off   uintptr
+	at    place
 	null  uintptr // of the NULL byte; 0: none
 	flip  bool    // descending: max - number
 	base  uint64  // the smallest value
@@ -98,7 +98,7 @@ func (b *packer) add(p keyPart) {
 
 func (b *packer) key(i int, k *sortKey) {
 	f := k.f
-	p := keyPart{off: uintptr(f.Off), flip: k.desc, first: k.nullsFirst}
+	p := keyPart{at: placeOf(f), flip: k.desc, first: k.nullsFirst}
 	if f.Null >= 0 {
 		p.null = uintptr(f.Null)
 	}
@@ -107,8 +107,8 @@ func (b *packer) key(i int, k *sortKey) {
 			b.add(keyPart{kind: nullPart, bits: 1, null: p.null, first: k.nullsFirst})
 		}
 	}
-	whole := func(kind partKind, off uintptr, base uint64) { // a word of its own
-		b.add(keyPart{kind: kind, bits: 64, off: off, null: p.null, flip: k.desc, base: base, max: math.MaxUint64, first: k.nullsFirst})
+	whole := func(kind partKind, off int, base uint64) { // a word of its own
+		b.add(keyPart{kind: kind, bits: 64, at: place{off: uintptr(f.Off + off), width: 8}, null: p.null, flip: k.desc, base: base, max: math.MaxUint64, first: k.nullsFirst})
 	}
 	switch f.Desc.Form {
 	case layout.I64, layout.I128:
@@ -120,17 +120,17 @@ func (b *packer) key(i int, k *sortKey) {
 		nullBit()
 		const sign = 1 << 63
 		if f.Desc.Form == layout.I64 {
-			whole(intPart, p.off, sign)
+			whole(intPart, 0, sign)
 		} else {
-			whole(intPart, p.off+8, sign)
-			whole(intPart, p.off, 0)
+			whole(intPart, 8, sign)
+			whole(intPart, 0, 0)
 		}
 	case layout.F64: // NULL has numbers that no float has
-		whole(floatPart, p.off, 0)
+		whole(floatPart, 0, 0)
 	case layout.Ivl:
 		nullBit()
-		whole(spanHi, p.off, 0)
-		whole(spanLo, p.off, 0)
+		whole(spanHi, 0, 0)
+		whole(spanLo, 0, 0)
 	case layout.Code:
 		p.kind, p.ranks = rankPart, f.Desc.Dict.Ranks()
 		p.max = uint64(max(len(p.ranks)-1, 0))
@@ -184,20 +184,20 @@ func (p *keyPart) number(a uintptr) uint64 {
 	var x uint64
 	switch p.kind {
 	case intPart:
-		x = load64(a+p.off) - p.base
+		x = p.at.load(a) - p.base
 	case rankPart:
-		x = uint64(p.ranks[load64(a+p.off)])
+		x = uint64(p.ranks[p.at.load(a)])
 	case floatPart:
-		x = orderedFloat(math.Float64frombits(load64(a + p.off)))
+		x = orderedFloat(math.Float64frombits(p.at.load(a)))
 	case nullPart:
 		if p.first {
 			return 1
 		}
 		return 0
 	case spanHi:
-		x = uint64(interval(a+p.off).Hi) ^ 1<<63
+		x = uint64(interval(a+p.at.off).Hi) ^ 1<<63
 	case spanLo:
-		x = interval(a + p.off).Lo
+		x = interval(a + p.at.off).Lo
 	}
 	if p.flip {
 		x = p.max - x
@@ -208,38 +208,55 @@ func (p *keyPart) number(a uintptr) uint64 {
 	return x
 }
 
-// shiftIn appends the part's number to the keys of all entries.
-func (p *keyPart) shiftIn(es []entry) {
+// fillRows is how many entries get their keys at a time: their tuples stay in the cache from part to part.
+const fillRows = 1 << 10
+
+// shiftIn appends the part's number to the keys of at most fillRows entries. tuples are their addresses.
+func (p *keyPart) shiftIn(es []entry, tuples []uintptr) {
 	s := p.bits & 63 // a word of its own has nothing before it
-	switch {
-	case p.kind == intPart && p.null == 0 && !p.flip:
+	if p.null != 0 || p.kind != intPart && p.kind != rankPart {
 		for i := range es {
-			e := &es[i]
-			e.key = e.key<<s | (load64(e.addr+p.off) - p.base)
+			es[i].key = es[i].key<<s | p.number(tuples[i])
 		}
-	case p.kind == intPart && p.null == 0:
+		return
+	}
+	var xs [fillRows]uint64
+	p.at.words(tuples, xs[:])
+	switch {
+	case p.kind == intPart && !p.flip:
 		for i := range es {
-			e := &es[i]
-			e.key = e.key<<s | (p.max - (load64(e.addr+p.off) - p.base))
+			es[i].key = es[i].key<<s | (xs[i] - p.base)
+		}
+	case p.kind == intPart:
+		for i := range es {
+			es[i].key = es[i].key<<s | (p.max - (xs[i] - p.base))
+		}
+	case !p.flip:
+		for i := range es {
+			es[i].key = es[i].key<<s | uint64(p.ranks[xs[i]])
 		}
 	default:
 		for i := range es {
-			e := &es[i]
-			e.key = e.key<<s | p.number(e.addr)
+			es[i].key = es[i].key<<s | (p.max - uint64(p.ranks[xs[i]]))
 		}
 	}
 }
 
-// fill computes the word for all entries; of a text, from byte depth on.
+// fill computes the word for all entries.
 func (w *keyWord) fill(es []entry, keys []sortKey) {
-	const step = 1 << 10 // tuples that stay in the cache from part to part
-	for lo := 0; lo < len(es); lo += step {
-		part := es[lo:min(lo+step, len(es))]
+	if len(es) < fillRows/16 {
+		w.fillFew(es, keys)
+		return
+	}
+	var room [fillRows]uintptr
+	for lo := 0; lo < len(es); lo += fillRows {
+		part := es[lo:min(lo+fillRows, len(es))]
+		tuples := room[:len(part)]
 		for i := range part {
-			part[i].key = 0
+			part[i].key, tuples[i] = 0, part[i].addr
 		}
 		for i := range w.parts {
-			w.parts[i].shiftIn(part)
+			w.parts[i].shiftIn(part, tuples)
 		}
 		if w.text >= 0 {
 			k, s := &keys[w.text], 8*w.bytes
@@ -247,6 +264,22 @@ func (w *keyWord) fill(es []entry, keys []sortKey) {
 				e := &part[i]
 				e.key = e.key<<(s&63) | k.chunk(e.addr, 0)>>(64-s)
 			}
+		}
+	}
+}
+
+// fillFew is fill, tuple by tuple.
+func (w *keyWord) fillFew(es []entry, keys []sortKey) {
+	for i := range es {
+		e := &es[i]
+		e.key = 0
+		for k := range w.parts {
+			p := &w.parts[k]
+			e.key = e.key<<(p.bits&63) | p.number(e.addr)
+		}
+		if w.text >= 0 {
+			s := 8 * w.bytes
+			e.key = e.key<<(s&63) | keys[w.text].chunk(e.addr, 0)>>(64-s)
 		}
 	}
 }
@@ -273,11 +306,10 @@ func (k *sortKey) isNull(a uintptr) bool {
 }
 
 func (k *sortKey) bytes(a uintptr) []byte {
-	w := load64(a + uintptr(k.f.Off))
 	if k.text != nil {
-		return k.text(w)
+		return k.text(placeOf(k.f).load(a))
 	}
-	return bytesAt(uintptr(w), int(load64(a+uintptr(k.f.Off)+8)))
+	return bytesAt(uintptr(load64(a+uintptr(k.f.Off))), int(load64(a+uintptr(k.f.Off)+8)))
 }
 
 // orderedFloat maps floats to numbers in PostgreSQL's order: NaN above all, zeros equal. No float
@@ -310,7 +342,8 @@ func (k *sortKey) compare(a, b uintptr) int {
 	var c int
 	switch k.f.Desc.Form {
 	case layout.I64:
-		c = cmp.Compare(int64(load64(a+off)), int64(load64(b+off)))
+		at := placeOf(k.f)
+		c = cmp.Compare(int64(at.load(a)), int64(at.load(b)))
 	case layout.I128:
 		x := types.Int128{Lo: load64(a + off), Hi: int64(load64(a + off + 8))}
 		y := types.Int128{Lo: load64(b + off), Hi: int64(load64(b + off + 8))}

@@ -110,7 +110,7 @@ func (b *best) toContext(s *collectSink, w *worker) {
 func (k *sortKey) firstBound(bound uintptr) int64 {
 	switch {
 	case bound != 0 && k.f.Desc.Form == layout.I64 && !k.isNull(bound):
-		return int64(load64(bound + uintptr(k.f.Off)))
+		return int64(placeOf(k.f).load(bound))
 	case k.desc:
 		return math.MinInt64
 	}
