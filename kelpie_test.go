@@ -192,6 +192,32 @@ func deref(p any) any {
 }
 
 // TestBatches reads a result of several batches in the three ways that there are.
+// TestScanKeeps: scanned texts stay what they are when later batches take the memory of earlier ones.
+func TestScanKeeps(t *testing.T) {
+	s := open(t)
+	res, err := s.Query(ctx, "select i, 'text number ' || i from generate_series(1, 60000) as g(i)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[int]string{}
+	for res.Next() {
+		var i int
+		var x string
+		if err := res.Scan(&i, &x); err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = x
+	}
+	for i, x := range texts {
+		if want := fmt.Sprintf("text number %d", i); x != want {
+			t.Fatalf("%d has %q", i, x)
+		}
+	}
+	if len(texts) != 60000 {
+		t.Errorf("%d rows", len(texts))
+	}
+}
+
 func TestBatches(t *testing.T) {
 	s := open(t)
 	const query, n, want = "select i from generate_series(1, 30000) as t(i)", 30000, 30000 * 30001 / 2

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"strings"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
@@ -53,7 +55,7 @@ func Cell(col arrow.Array, i int) types.Value {
 		x, t := c.Value(i), c.DataType().(*arrow.Decimal128Type)
 		return types.DecimalValue(types.TDecimal(int(t.Precision), int(t.Scale)), types.Int128{Lo: x.LowBits(), Hi: x.HighBits()})
 	case *array.String:
-		return types.TextValue(c.Value(i))
+		return types.TextValue(strings.Clone(c.Value(i))) // the batch's memory is used again
 	}
 	return types.NullOf(types.TUnknown)
 }
