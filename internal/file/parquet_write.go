@@ -85,13 +85,18 @@ func newParquetEncoder(w io.Writer, cols []catalog.ColumnDef, opts Options) (*pa
 		return nil, err
 	}
 	props := parquet.NewWriterProperties(parquet.WithCompression(codec), parquet.WithCreatedBy("kelpie"),
-		parquet.WithMaxRowGroupLength(math.MaxInt64), parquet.WithPageIndexEnabled(true), parquet.WithDataPageSize(pageSize))
+		parquet.WithMaxRowGroupLength(math.MaxInt64), parquet.WithPageIndexEnabled(true), parquet.WithDataPageSize(pageSize),
+		parquet.WithDictionaryPageSizeLimit(dictSize))
 	e.w, err = pqfile.NewParquetWriterWithError(onlyWriter{w}, root, pqfile.WithWriterProps(props))
 	return e, err
 }
 
 // pageSize is the bytes of a page: with an index of pages, readers leave out those without rows that they need.
 const pageSize = 128 << 10
+
+// dictSize is the bytes that a dictionary may have before its column goes on without: larger ones make
+// files larger and reading slower.
+const dictSize = 128 << 10
 
 // onlyWriter hides Close from the library, which would close what is not its own.
 type onlyWriter struct{ io.Writer }
