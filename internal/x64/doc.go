@@ -10,7 +10,8 @@
 // fail with an error instead of a panic.
 //
 // Read translate.go first (the pass), then place.go (where values live), control.go
-// (jumps, the cold section, yields); forms.go and asm.go are the encoder, memory*.go
+// (jumps, the cold section, yields), fuse.go (registers that need not be) and simd.go
+// (masks of rows); forms*.go and asm.go are the encoder, memory*.go
 // and enter_amd64.s how code comes to run.
 //
 // # What generated code may do
