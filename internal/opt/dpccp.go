@@ -32,7 +32,8 @@ type enumerator struct {
 	n     int
 	table []best
 	adj   [maxExact]uint64
-	left  int // pairs that may still be looked at
+	left  int  // pairs that may still be looked at
+	count bool // only count them
 }
 
 // exact finds the cheapest join tree without needless cross products: DPccp enumerates each pair of
@@ -51,18 +52,31 @@ func (g *graph) exact() tree {
 		b := &e.table[1<<i]
 		b.rows, b.width, b.known = g.rels[i].rows, g.rels[i].width, true
 	}
-	for i := n - 1; i >= 0; i-- {
-		v := uint64(1) << i
-		e.emitCsg(v)
-		e.csgRec(v, v|(v-1))
+	if n > neverMany {
+		e.count = true
+		e.enumerate()
+		if e.left <= 0 {
+			return nil
+		}
+		e.count, e.left = false, maxPairs
 	}
+	e.enumerate()
 	full := uint64(1)<<n - 1
-	if e.left <= 0 || e.table[full].left == 0 { // or operators need sets which are joined by a predicate over many relations only
+	if e.table[full].left == 0 { // operators need sets which are joined by a predicate over many relations only
 		return nil
 	}
 	var t tree
 	e.extract(&t, full)
 	return t
+}
+
+// enumerate visits all pairs, or as many as it may.
+func (e *enumerator) enumerate() {
+	for i := e.n - 1; i >= 0; i-- {
+		v := uint64(1) << i
+		e.emitCsg(v)
+		e.csgRec(v, v|(v-1))
+	}
 }
 
 // neighbours of a set, outside of it and of the excluded relations.
@@ -124,7 +138,7 @@ func (e *enumerator) planned(set uint64) bool {
 // pair considers joining two sets.
 func (e *enumerator) pair(a, b uint64) {
 	e.left--
-	if !e.planned(a) || !e.planned(b) || e.left <= 0 {
+	if e.count || !e.planned(a) || !e.planned(b) || e.left <= 0 {
 		return
 	}
 	pa, pb := &e.table[a], &e.table[b]

@@ -6,8 +6,9 @@ import "github.com/kelpiedb/kelpie/internal/plan"
 // looks at no more than maxPairs pairs of sets: a star of 11 relations has 5120, but a clique, such as a chain of
 // equalities on one column makes, has 3025 at 8 and 28501 at 10.
 const (
-	maxExact = 12
-	maxPairs = 6000
+	maxExact  = 12
+	maxPairs  = 6000
+	neverMany = 8 // relations that have no more pairs than that, however they are joined
 )
 
 // joinOrder orders the joins of each block, from the leaves of the query up, and decides which side

@@ -173,7 +173,10 @@ func (s *state) leftDeep(b *block, preds []plan.Expr) plan.Node {
 	n := b.leaves[0]
 	have := b.made[0]
 	done := make([]bool, len(b.leaves))
-	used := make([]bool, len(preds))
+	refs := make([]plan.ColSet, len(preds))
+	for i, p := range preds {
+		refs[i] = plan.Refs(p)
+	}
 	for range len(b.leaves) - 1 {
 		next := -1
 		for i := 1; i < len(b.leaves); i++ {
@@ -183,7 +186,7 @@ func (s *state) leftDeep(b *block, preds []plan.Expr) plan.Node {
 			if next < 0 {
 				next = i
 			}
-			if connected(preds, &have, &b.made[i]) {
+			if connected(refs, &have, &b.made[i]) {
 				next = i
 				break
 			}
@@ -192,25 +195,29 @@ func (s *state) leftDeep(b *block, preds []plan.Expr) plan.Node {
 		j := &plan.Join{Kind: plan.Inner, Left: n, Right: b.leaves[next]}
 		left := have
 		have.Union(b.made[next])
-		for i, p := range preds {
-			if refs := plan.Refs(p); !used[i] && refs.SubsetOf(&have) {
-				used[i] = true
+		kept := 0
+		for i, p := range preds { // those that are left
+			if refs[i].SubsetOf(&have) {
 				j.On = append(j.On, p)
+				continue
 			}
+			preds[kept], refs[kept] = p, refs[i]
+			kept++
 		}
+		preds, refs = preds[:kept], refs[:kept]
 		s.takeKeys(j, &left, &b.made[next])
 		n = j
 	}
 	return n
 }
 
-// connected reports a predicate between two sets of columns.
-func connected(preds []plan.Expr, a, b *plan.ColSet) bool {
-	for _, p := range preds {
-		refs := plan.Refs(p)
-		if refs.Intersects(a) && refs.Intersects(b) {
-			refs.Minus(*a)
-			if refs.SubsetOf(b) {
+// connected reports a predicate, by the columns that it reads, between two sets of columns.
+func connected(preds []plan.ColSet, a, b *plan.ColSet) bool {
+	for i := range preds {
+		if p := &preds[i]; p.Intersects(b) && p.Intersects(a) {
+			rest := *p
+			rest.Minus(*a)
+			if rest.SubsetOf(b) {
 				return true
 			}
 		}

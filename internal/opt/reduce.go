@@ -34,8 +34,9 @@ func (s *state) reduce() {
 
 // reducer works on one tree.
 type reducer struct {
-	s     *state
-	joins []*plan.Join
+	s       *state
+	joins   []*plan.Join
+	origins map[columnOf]origin
 	// deps[i] has bit k set when join i's hash table cannot be finished before join k's.
 	deps  []uint64
 	scans []scanSite
@@ -220,18 +221,43 @@ func (r *reducer) source(j, top *plan.Join, cl *classes) {
 
 // try notes a reduction of the scan from which a column of n comes, if it is allowed and pays.
 func (r *reducer) try(j *plan.Join, key int, n plan.Node, col plan.ColID) {
-	scan, at := r.trace(n, col)
-	if scan == nil || scan.Snap != nil && scan.Snap.Rows < reduceMinRows {
-		return
-	}
+	from := r.origin(n, col)
 	ji := slices.Index(r.joins, j)
-	si := slices.IndexFunc(r.scans, func(x scanSite) bool { return x.scan == scan })
-	if si < 0 || r.scans[si].in>>ji&1 != 0 {
+	if from.site < 0 || r.scans[from.site].in>>ji&1 != 0 {
 		return
 	}
-	if keeps := r.keeps(j, key, at); keeps < reduceBelow {
-		r.found = append(r.found, reduction{ji, key, si, at, keeps})
+	if keeps := r.keeps(j, key, from.col); keeps < reduceBelow {
+		r.found = append(r.found, reduction{ji, key, from.site, from.col, keeps})
 	}
+}
+
+// origin is where a column of a node comes from: a scan that is worth reducing, by its number, or -1.
+type origin struct {
+	site int
+	col  plan.ColID
+}
+
+type columnOf struct {
+	node plan.Node
+	col  plan.ColID
+}
+
+// origin traces a column, once: many joins may ask for columns that are equal to theirs.
+func (r *reducer) origin(n plan.Node, col plan.ColID) origin {
+	o, known := r.origins[columnOf{n, col}]
+	if known {
+		return o
+	}
+	scan, at := r.trace(n, col)
+	o = origin{-1, at}
+	if scan != nil && (scan.Snap == nil || scan.Snap.Rows >= reduceMinRows) {
+		o.site = slices.IndexFunc(r.scans, func(x scanSite) bool { return x.scan == scan })
+	}
+	if r.origins == nil {
+		r.origins = map[columnOf]origin{}
+	}
+	r.origins[columnOf{n, col}] = o
+	return o
 }
 
 // keeps estimates the share of a column's values that are in a join's hash table.
