@@ -159,7 +159,8 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	}
 	left := maps.Clone(r.makers)
 	r.stats.Pipelines = make([]PipelineStats, 0, len(prog.Pipelines))
-	for _, p := range prog.Pipelines {
+	unneeded := lastUses(prog)
+	for i, p := range prog.Pipelines {
 		if err := r.pipeline(p); err != nil {
 			return nil, err
 		}
@@ -176,6 +177,9 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			st.Finish = d
 			r.stats.Exec += d
 			st.Note = r.sinks[p.Sink].note()
+		}
+		for _, s := range unneeded[i] {
+			r.release(s)
 		}
 	}
 	r.stats.PeakMemory = r.mem.peak.Load()
