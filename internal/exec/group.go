@@ -26,11 +26,22 @@ type groups struct {
 	one  uintptr
 }
 
-// A directory starts with room for the groups expected, between these bounds.
+// A directory starts small, for estimates are often far too high, and clearing costs time and memory. When it is
+// half full, which speaks for the estimate, it grows to what that says at once.
 const (
 	firstDirectory = 1 << 10
+	trialDirectory = 1 << 14
 	maxDirectory   = 1 << 22
 )
+
+// directoryFor is the number of slots for about expect groups, at most max.
+func directoryFor(expect int64, max uint64) uint64 {
+	n := uint64(firstDirectory)
+	for n < 2*uint64(expect) && n < max {
+		n *= 2
+	}
+	return n
+}
 
 // newGroups makes an empty table with room for about expect groups.
 func (s *groupSink) newGroups(expect int64) (*groups, error) {
@@ -52,10 +63,7 @@ func (s *groupSink) newGroups(expect int64) (*groups, error) {
 	case emit.DenseGroups:
 		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * 8)
 	default:
-		n := uint64(firstDirectory)
-		for n < 2*uint64(expect) && n < maxDirectory {
-			n *= 2
-		}
+		n := directoryFor(expect, trialDirectory)
 		g.dir, err = s.r.mem.alloc(int(n) * 8)
 		g.mask, g.room = n-1, n/2
 	}
@@ -117,7 +125,7 @@ func (s *groupSink) growGroups(w *worker, g *groups) error {
 	}
 	if g.room == 0 && s.plan.Mode == emit.HashGroups {
 		had := g.mask + 1
-		if err := s.widen(g, had*4); err != nil {
+		if err := s.widen(g, max(had*4, directoryFor(s.plan.Expect, maxDirectory))); err != nil {
 			return err
 		}
 		g.room = (g.mask+1)/2 - had/2
