@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/kelpiedb/kelpie/gen/tpch"
@@ -60,7 +59,7 @@ func runCSV(args []string, out, log io.Writer) error {
 					return fmt.Errorf("%s: %w", e.name(), err)
 				}
 				wall[e] = min(wall[e], time.Since(start).Seconds())
-				cpu[e] = min(cpu[e], cpuTime()-used)
+				cpu[e] = min(cpu[e], (cpuTime() - used).Seconds())
 			}
 		}
 		for _, e := range []engine{k, d} {
@@ -91,13 +90,4 @@ func createLineitem(e engine) error {
 		}
 	}
 	return nil
-}
-
-// cpuTime is the processor time of this process so far, in seconds.
-func cpuTime() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }

@@ -81,7 +81,7 @@ func child(o options, engine string, log io.Writer) ([]report, error) {
 		queries = append(queries, q.Name)
 	}
 	cmd := exec.Command(self, o.suite.name, "--engine", engine, "--memory", "--json", file, "--sf", fmt.Sprint(o.sf), "--runs", strconv.Itoa(o.runs),
-		"--threads", strings.Join(threads, ","), "--queries", strings.Join(queries, ","), "--duckdb", o.duckdb, "--settings", o.settings)
+		"--threads", strings.Join(threads, ","), "--queries", strings.Join(queries, ","), "--duckdb", o.duckdb, "--settings", o.settings, "--cpu="+strconv.FormatBool(o.cpu))
 	cmd.Stderr = log
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s: %w", engine, err)

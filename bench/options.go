@@ -22,7 +22,16 @@ type options struct {
 	duckdb   string
 	engine   string // the only one to run, or empty
 	memory   bool
+	cpu      bool
 	settings string
+}
+
+// clock is what the runs are timed by.
+func (o options) clock() clock {
+	if o.cpu {
+		return cpuTime
+	}
+	return wallTime
 }
 
 func parseArgs(name string, args []string, log io.Writer) (options, error) {
@@ -42,6 +51,7 @@ func parseArgs(name string, args []string, log io.Writer) (options, error) {
 	fs.StringVar(&o.duckdb, "duckdb", ":memory:", "file for DuckDB's tables, which it compresses there; in memory it does not")
 	fs.StringVar(&o.engine, "engine", "", "run kelpie or duckdb alone; rows are not compared then")
 	fs.BoolVar(&o.memory, "memory", false, "peak memory per query; each engine runs in a process of its own")
+	fs.BoolVar(&o.cpu, "cpu", false, "CPU time of the process instead of time on the wall: for machines that others use, and one thread")
 	fs.StringVar(&o.settings, "settings", "", "settings of Kelpie, such as simd=off,prefetch=off")
 	if err := fs.Parse(args); err != nil {
 		return o, err

@@ -191,7 +191,7 @@ func copyParquet(e engine, table, path string) error {
 // others use too, that says more.
 func measureCPU(q gen.Query, k, d engine, runs int) (measurement, float64) {
 	kc, dc := &cpuEngine{engine: k, least: math.Inf(1)}, &cpuEngine{engine: d, least: math.Inf(1)}
-	m := measure(q, kc, dc, runs)
+	m := measure(q, kc, dc, runs, wallTime)
 	return m, dc.least / kc.least
 }
 
@@ -204,6 +204,6 @@ type cpuEngine struct {
 func (e *cpuEngine) drain(sql string) error {
 	start := cpuTime()
 	err := e.engine.drain(sql)
-	e.least = min(e.least, cpuTime()-start)
+	e.least = min(e.least, (cpuTime() - start).Seconds())
 	return err
 }

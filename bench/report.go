@@ -30,6 +30,7 @@ type report struct {
 	DuckDB       string
 	Storage      string // where DuckDB's tables are
 	Settings     string `json:",omitempty"` // of Kelpie
+	CPU          bool   `json:",omitempty"` // CPU time, not time on the wall
 	Date         time.Time
 	KelpieLoaded int64 `json:",omitempty"` // bytes in RAM once the tables are there
 	DuckLoaded   int64 `json:",omitempty"`
@@ -57,6 +58,9 @@ func geomean(xs []float64) float64 {
 // print writes the table: medians in milliseconds, and how many times as long DuckDB took.
 func (r report) print(w io.Writer, markdown bool) {
 	fmt.Fprintf(w, "\n%s sf %g, threads: %d, DuckDB %s (%s), median of %d hot runs, ms", r.Suite, r.SF, r.Threads, r.DuckDB, r.Storage, r.Runs)
+	if r.CPU {
+		fmt.Fprint(w, " of CPU time")
+	}
 	if r.Settings != "" {
 		fmt.Fprintf(w, ", with %s", r.Settings)
 	}

@@ -112,7 +112,7 @@ func runHere(o options, log io.Writer) ([]report, error) {
 	loaded := memoryNow()
 	var reports []report
 	for _, threads := range o.threads {
-		r := report{Storage: storage, Suite: o.suite.name, SF: o.sf, Threads: threads, Runs: o.runs, Settings: o.settings,
+		r := report{Storage: storage, Suite: o.suite.name, SF: o.sf, Threads: threads, Runs: o.runs, Settings: o.settings, CPU: o.cpu,
 			DuckDB: duckdb.LibraryVersion(), Date: time.Now()}
 		if err := setThreads(threads, engines...); err != nil {
 			return nil, err
@@ -121,14 +121,14 @@ func runHere(o options, log io.Writer) ([]report, error) {
 			var m measurement
 			switch {
 			case k != nil && d != nil:
-				m = measure(q, k, d, o.runs)
+				m = measure(q, k, d, o.runs, o.clock())
 			case k != nil:
 				m = measurement{Query: q.Name}
-				m.Kelpie, m.KelpiePeak, m.Error = alone(q, k, o.runs, o.memory)
+				m.Kelpie, m.KelpiePeak, m.Error = alone(q, k, o)
 				r.KelpieLoaded = loaded
 			default:
 				m = measurement{Query: q.Name}
-				m.Duck, m.DuckPeak, m.Error = alone(q, d, o.runs, o.memory)
+				m.Duck, m.DuckPeak, m.Error = alone(q, d, o)
 				r.DuckLoaded = loaded
 			}
 			if m.Error != "" {
@@ -143,7 +143,7 @@ func runHere(o options, log io.Writer) ([]report, error) {
 
 // measure compares both engines' rows, which warms both up, and then times them in turns: what
 // disturbs the machine for a while disturbs both.
-func measure(q gen.Query, k, d engine, runs int) measurement {
+func measure(q gen.Query, k, d engine, runs int, now clock) measurement {
 	m := measurement{Query: q.Name}
 	a, err := collect(k, q.SQL)
 	if err != nil {
@@ -168,9 +168,9 @@ func measure(q gen.Query, k, d engine, runs int) measurement {
 			slices.Reverse(both)
 		}
 		for _, e := range both {
-			start := time.Now()
+			start := now()
 			err := e.drain(q.SQL)
-			took := time.Since(start)
+			took := now() - start
 			if err != nil {
 				m.Error = e.name() + ": " + err.Error()
 				return m
@@ -186,21 +186,22 @@ func measure(q gen.Query, k, d engine, runs int) measurement {
 }
 
 // alone measures one engine: a run to warm it up, then the hot runs.
-func alone(q gen.Query, e engine, runs int, memory bool) (took []time.Duration, peak int64, failure string) {
-	if memory {
+func alone(q gen.Query, e engine, o options) (took []time.Duration, peak int64, failure string) {
+	now := o.clock()
+	if o.memory {
 		debug.FreeOSMemory()
 		resetPeak()
 	}
-	for i := range runs + 1 {
-		start := time.Now()
+	for i := range o.runs + 1 {
+		start := now()
 		if err := e.drain(q.SQL); err != nil {
 			return nil, 0, e.name() + ": " + diag.Format(err, q.SQL)
 		}
 		if i > 0 {
-			took = append(took, time.Since(start))
+			took = append(took, now()-start)
 		}
 	}
-	if memory {
+	if o.memory {
 		peak = peakMemory()
 	}
 	return took, peak, ""
