@@ -67,12 +67,12 @@ func (r report) print(w io.Writer, markdown bool) {
 	fmt.Fprintln(w)
 	memory := slices.ContainsFunc(r.Queries, func(m measurement) bool { return m.KelpiePeak+m.DuckPeak > 0 })
 	head := []string{"query", "kelpie", "duckdb", "ratio"}
-	if memory {
+	if memory { // the engines ran one after the other: their times do not compare
 		fmt.Fprintf(w, "MB in RAM: with the tables kelpie %.0f, duckdb %.0f; the peak of each query below\n", mega(r.KelpieLoaded), mega(r.DuckLoaded))
-		head = append(head, "kelpie MB", "duckdb MB", "of")
+		head = []string{"query", "kelpie MB", "duckdb MB", "of"}
 	}
 	t := table{rows: [][]string{append(head, "")}}
-	var ks, ds, ratios, sizes []float64
+	var ks, ds, ratios []float64
 	var kPeak, dPeak int64
 	for _, m := range r.Queries {
 		note := ""
@@ -90,21 +90,15 @@ func (r report) print(w io.Writer, markdown bool) {
 		if memory {
 			kPeak, dPeak = max(kPeak, m.KelpiePeak), max(dPeak, m.DuckPeak)
 			size := float64(m.KelpiePeak) / float64(m.DuckPeak)
-			sizes = append(sizes, size)
-			row = append(row, fmt.Sprintf("%.0f", mega(m.KelpiePeak)), fmt.Sprintf("%.0f", mega(m.DuckPeak)), number2(size))
+			row = []string{m.Query, fmt.Sprintf("%.0f", mega(m.KelpiePeak)), fmt.Sprintf("%.0f", mega(m.DuckPeak)), number2(size)}
 		}
 		t.rows = append(t.rows, append(row, note))
 	}
-	if len(ks) > 0 {
-		row := []string{"geomean", number2(geomean(ks)), number2(geomean(ds)), number2(geomean(ratios))}
-		if memory {
-			row = append(row, "", "", number2(geomean(sizes)))
-		}
-		t.rows = append(t.rows, append(row, ""))
-		if memory {
-			t.rows = append(t.rows, []string{"largest", "", "", "", fmt.Sprintf("%.0f", mega(kPeak)), fmt.Sprintf("%.0f", mega(dPeak)),
-				number2(float64(kPeak) / float64(dPeak)), ""})
-		}
+	switch {
+	case memory:
+		t.rows = append(t.rows, []string{"largest", fmt.Sprintf("%.0f", mega(kPeak)), fmt.Sprintf("%.0f", mega(dPeak)), number2(float64(kPeak) / float64(dPeak)), ""})
+	case len(ks) > 0:
+		t.rows = append(t.rows, []string{"geomean", number2(geomean(ks)), number2(geomean(ds)), number2(geomean(ratios)), ""})
 	}
 	t.print(w, markdown)
 }
