@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -63,12 +65,7 @@ func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tu
 		if !ok {
 			return nil, false
 		}
-		k := -1
-		for j, id := range scan.Cols {
-			if id == ref.ID {
-				k = j
-			}
-		}
+		k := slices.Index(scan.Cols, ref.ID)
 		if k < 0 || e.Shapes[k].Nulls {
 			return nil, false
 		}

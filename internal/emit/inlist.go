@@ -94,15 +94,7 @@ func (e *emitter) inTurn(d ir.Reg, needle value, items []types.Value) {
 
 // inIntegers finds an integer among literals, of which those outside of its range do not count.
 func (e *emitter) inIntegers(d ir.Reg, v value, items []types.Value) {
-	var ks []int64
-	for _, c := range items {
-		x := c.Int128()
-		if x.FitsInt64() && !(v.d.Range.Known && (x.Cmp(v.d.Range.Lo) < 0 || x.Cmp(v.d.Range.Hi) > 0)) {
-			ks = append(ks, int64(x.Lo))
-		}
-	}
-	slices.Sort(ks)
-	ks = slices.Compact(ks)
+	ks := listed(v.d.Range, items)
 	if len(ks) == 0 {
 		e.b.Mov(d, ir.K(0))
 		return
@@ -129,6 +121,19 @@ func (e *emitter) inIntegers(d ir.Reg, v value, items []types.Value) {
 	default:
 		e.inHashed(d, v, ks)
 	}
+}
+
+// listed is the integers of a list that lie in a range, each once, in order.
+func listed(r layout.Range, items []types.Value) []int64 {
+	var ks []int64
+	for _, c := range items {
+		x := c.Int128()
+		if x.FitsInt64() && !(r.Known && (x.Cmp(r.Lo) < 0 || x.Cmp(r.Hi) > 0)) {
+			ks = append(ks, int64(x.Lo))
+		}
+	}
+	slices.Sort(ks)
+	return slices.Compact(ks)
 }
 
 // inWord tests integers that lie within 64 of each other in one shift.

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"math"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -24,17 +25,20 @@ const (
 
 // maskCol describes a scanned column whose codes are integers.
 func (e *emitter) maskCol(id plan.ColID) (maskCol, bool) {
-	t := e.Pipeline.Source.(*pipe.Table)
-	for k, c := range t.Scan.Cols {
-		if c != id {
-			continue
-		}
-		d := e.columnDesc(t.Scan, k)
-		ok := e.Shapes[k].Enc == column.EncInt && d.Form == layout.I64 && d.Range.Known && narrowSpan(d.Range) ||
-			e.Shapes[k].Enc == column.EncDict && d.Form == layout.Code
-		return maskCol{k, e.Shapes[k], d, e.Cols.Get(id).Name}, ok
+	c, ok := e.scanCol(id)
+	ok = ok && (c.shape.Enc == column.EncInt && c.d.Form == layout.I64 && c.d.Range.Known && narrowSpan(c.d.Range) ||
+		c.shape.Enc == column.EncDict && c.d.Form == layout.Code)
+	return c, ok
+}
+
+// scanCol describes a column of the scan.
+func (e *emitter) scanCol(id plan.ColID) (maskCol, bool) {
+	scan := e.Pipeline.Source.(*pipe.Table).Scan
+	k := slices.Index(scan.Cols, id)
+	if k < 0 {
+		return maskCol{}, false
 	}
-	return maskCol{}, false
+	return maskCol{k, e.Shapes[k], e.columnDesc(scan, k), e.Cols.Get(id).Name}, true
 }
 
 // narrowSpan reports a range whose differences are 64-bit numbers.
@@ -302,19 +306,16 @@ func (e *emitter) maskNull(x *plan.Call, want bool) (maskTest, bool) {
 	if !ok {
 		return maskTest{}, false
 	}
-	t := e.Pipeline.Source.(*pipe.Table)
-	for k, id := range t.Scan.Cols {
-		if id == ref.ID {
-			st := &t.Scan.Snap.Stats[t.Scan.Ordinal[k]]
-			share := float64(st.NullCount) / float64(max(t.Scan.Snap.Rows, 1))
-			if !want {
-				share = 1 - share
-			}
-			c := maskCol{k: k, shape: e.Shapes[k], name: e.Cols.Get(id).Name}
-			return maskTest{share: share, cost: 2 + byteCost, mask: e.notNull(c, want)}, true
-		}
+	c, ok := e.scanCol(ref.ID)
+	if !ok {
+		return maskTest{}, false
 	}
-	return maskTest{}, false
+	scan := e.Pipeline.Source.(*pipe.Table).Scan
+	share := float64(scan.Snap.Stats[scan.Ordinal[c.k]].NullCount) / float64(max(scan.Snap.Rows, 1))
+	if !want {
+		share = 1 - share
+	}
+	return maskTest{share: share, cost: 2 + byteCost, mask: e.notNull(c, want)}, true
 }
 
 // maskText is a predicate on a dictionary column: a comparison with one code, or a lookup in a table.
@@ -362,9 +363,6 @@ func (e *emitter) maskText(f *front, x *plan.Call, want bool) (maskTest, bool) {
 	return t, true
 }
 
-// maxInBitmap is how many values a bitmap for a list of integers may span.
-const maxInBitmap = 1 << 18
-
 // maskIn is col in (integers).
 func (e *emitter) maskIn(f *front, x *plan.Call, want bool) (maskTest, bool) {
 	ref, ok := x.Args[0].(*plan.Ref)
@@ -375,17 +373,15 @@ func (e *emitter) maskIn(f *front, x *plan.Call, want bool) (maskTest, bool) {
 	if !ok || c.shape.Enc != column.EncInt {
 		return maskTest{}, false
 	}
-	first, last := int64(c.d.Range.Lo.Lo), int64(c.d.Range.Hi.Lo)
-	var vals []int64
+	items := make([]types.Value, 0, len(x.Args)-1)
 	for _, a := range x.Args[1:] {
 		k, ok := a.(*plan.Const)
 		if !ok || k.V.Null || k.V.Type.Phys() > types.PhysI128 {
 			return maskTest{}, false
 		}
-		if v := k.V.Int128(); v.FitsInt64() && int64(v.Lo) >= first && int64(v.Lo) <= last {
-			vals = append(vals, int64(v.Lo))
-		}
+		items = append(items, k.V)
 	}
+	vals := listed(c.d.Range, items)
 	if len(vals) == 0 {
 		t := e.inRange(f, c, 1, 0)
 		if !want {
@@ -393,11 +389,8 @@ func (e *emitter) maskIn(f *front, x *plan.Call, want bool) (maskTest, bool) {
 		}
 		return t, true
 	}
-	lo, hi := vals[0], vals[0]
-	for _, v := range vals {
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	if hi-lo >= maxInBitmap {
+	lo, hi := vals[0], vals[len(vals)-1]
+	if hi-lo >= maxListBits || e.Off.LookupTables {
 		return maskTest{}, false
 	}
 	bits := make([]byte, (hi-lo)/64*8+8)

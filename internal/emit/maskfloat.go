@@ -76,14 +76,8 @@ func (e *emitter) addFloat(tests *[]*floatTest, x plan.Expr) bool {
 }
 
 func (e *emitter) floatCol(id plan.ColID) (maskCol, bool) {
-	t := e.Pipeline.Source.(*pipe.Table)
-	for k, c := range t.Scan.Cols {
-		if c == id {
-			d := e.columnDesc(t.Scan, k)
-			return maskCol{k, e.Shapes[k], d, e.Cols.Get(id).Name}, e.Shapes[k].Enc == column.EncF64 && d.Form == layout.F64
-		}
-	}
-	return maskCol{}, false
+	c, ok := e.scanCol(id)
+	return c, ok && c.shape.Enc == column.EncF64 && c.d.Form == layout.F64
 }
 
 // bitRange is a stretch of unsigned numbers that may run over the largest to 0.
@@ -151,16 +145,20 @@ func (e *emitter) floatMask(t *floatTest) maskTest {
 	m.say = func(n plan.Names) string { return "where " + n.And(t.preds) }
 	m.mask = func(m, at ir.Reg) {
 		valid(m, at)
-		hits := e.int("hits")
-		e.b.Mov(hits, ir.K(0))
-		part := e.int("part")
+		if len(ranges) == 0 {
+			e.b.Mov(m, ir.K(0))
+			return
+		}
+		hits, part := e.int("hits"), e.int("part")
 		for i, r := range ranges {
-			e.array(t.c, at, func(codes ir.Mem, w int) {
-				e.b.MaskRange(part, m.V(), ir.K(int64(r.lo)), ir.K(int64(r.hi-r.lo)), codes, w)
-			})
+			to := part
 			if i == 0 {
-				e.b.Mov(hits, part.V())
-			} else {
+				to = hits
+			}
+			e.array(t.c, at, func(codes ir.Mem, w int) {
+				e.b.MaskRange(to, m.V(), ir.K(int64(r.lo)), ir.K(int64(r.hi-r.lo)), codes, w)
+			})
+			if i > 0 {
 				e.b.Op2(ir.Or, hits, hits.V(), part.V())
 			}
 		}
