@@ -43,6 +43,7 @@ type maskTest struct {
 	cost  float64 // cycles for 64 rows
 	say   func(n plan.Names) string
 	mask  masker
+	looks bool   // values up in memory, row by row
 	leave func() // leaves it to the body
 }
 
@@ -102,7 +103,7 @@ func (e *emitter) front(s *pipe.Table) *front {
 	})
 	keep := f.tests[:0]
 	for _, t := range f.tests {
-		if t.cost >= gatherCost && (!e.Gather || f.share < fewRows) {
+		if t.looks && (!e.Gather || f.share < fewRows) {
 			t.leave()
 			continue
 		}
@@ -138,7 +139,7 @@ func (e *emitter) filterMask(f *front, sf ScanFilter) (maskTest, bool) {
 	m.say = func(n plan.Names) string { return "semi-join filter on " + e.Cols.Get(sf.Col).Name }
 	m.share = sf.Share
 	if sf.Kind == Bitmap {
-		m.cost += gatherCost
+		m.cost, m.looks = m.cost+gatherCost, true
 		m.mask = e.both(m.mask, e.inBitmap(f, c, Word{Kind: WordFilter, Index: sf.Index}, 0, int64(sf.Range.Lo.Lo)))
 	}
 	return m, true

@@ -253,7 +253,7 @@ func (e *emitter) maskTree(f *front, x *plan.Call, want bool) (maskTest, bool) {
 			return p, false
 		}
 		parts[i] = p
-		out.cost += p.cost
+		out.cost, out.looks = out.cost+p.cost, out.looks || p.looks
 		if all {
 			out.share *= p.share
 		} else {
@@ -344,12 +344,12 @@ func (e *emitter) maskText(f *front, x *plan.Call, want bool) (maskTest, bool) {
 		}
 		return t, true
 	}
-	t := maskTest{share: 0.3, cost: c.cost() + gatherCost}
+	t := maskTest{share: 0.3, cost: c.cost() + gatherCost, looks: true}
 	if x.Op == plan.InList {
 		t.share = min(float64(len(x.Args)-1)/n, 1)
 	}
-	if c.shape.Width == 1 && n <= 128 {
-		t.cost += shuffleCost - gatherCost
+	if c.shape.Width == 1 && n <= 128 && e.Gather { // the table fits in registers
+		t.cost, t.looks = t.cost+shuffleCost-gatherCost, false
 	}
 	lut := e.lut(x, id, value{d: c.d})
 	t.mask = e.both(e.notNull(c, false), func(m, at ir.Reg) {
@@ -399,7 +399,7 @@ func (e *emitter) maskIn(f *front, x *plan.Call, want bool) (maskTest, bool) {
 	}
 	t := e.inRange(f, c, lo, hi)
 	t.share *= min(float64(len(vals))/float64(hi-lo+1), 1)
-	t.cost += gatherCost
+	t.cost, t.looks = t.cost+gatherCost, true
 	off := e.pool(string(bits))
 	t.mask = e.both(t.mask, e.inBitmap(f, c, Word{Kind: WordPool}, off, lo))
 	if !want {
