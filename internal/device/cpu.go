@@ -37,6 +37,7 @@ func ParseSIMD(name string) (SIMD, bool) { return x64.ParseLevel(name) }
 type CPU struct {
 	SIMD  SIMD
 	Spill bool // all virtual registers in memory
+	Plain bool // operations are not fused
 	Tally bool // count executed instructions
 }
 
@@ -53,7 +54,7 @@ func TallyOf(k Kernel) Tally {
 
 // CompileCPU translates a function to machine code.
 func CompileCPU(f *ir.Func, cpu CPU) (Kernel, error) {
-	c, err := x64.TranslateWith(f, x64.Options{SIMD: cpu.SIMD, Spill: cpu.Spill, Tally: cpu.Tally})
+	c, err := x64.TranslateWith(f, x64.Options{SIMD: cpu.SIMD, Spill: cpu.Spill, Plain: cpu.Plain, Tally: cpu.Tally})
 	if err != nil {
 		return nil, cpuError(err)
 	}
@@ -63,7 +64,7 @@ func CompileCPU(f *ir.Func, cpu CPU) (Kernel, error) {
 // ListCPU is the machine code of a function as text, at a level of vector instructions
 // that this processor need not have.
 func ListCPU(f *ir.Func, cpu CPU) (string, error) {
-	c, err := x64.TranslateWith(f, x64.Options{Listing: true, SIMD: cpu.SIMD, Spill: cpu.Spill, Foreign: true})
+	c, err := x64.TranslateWith(f, x64.Options{Listing: true, SIMD: cpu.SIMD, Spill: cpu.Spill, Plain: cpu.Plain, Foreign: true})
 	if err != nil {
 		return "", cpuError(err)
 	}

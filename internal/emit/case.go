@@ -126,7 +126,7 @@ const maxSelects = 8
 // selectConst is CASE with integer literals: no branch needed. Of several conditions all are computed, the
 // last one first, so they must be cheap.
 func (e *emitter) selectConst(x *plan.Call, branches []plan.Expr) (value, bool) {
-	if len(branches) < 2 || len(branches) > maxSelects || x.T.Phys() != types.PhysI64 {
+	if e.Off.BranchFree || len(branches) < 2 || len(branches) > maxSelects || x.T.Phys() != types.PhysI64 {
 		return value{}, false
 	}
 	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)

@@ -31,7 +31,7 @@ const fewRows = 0.08
 // front is the tests of a scan that work on masks, and those that do not.
 type front struct {
 	tests   []maskTest
-	setup   []func() // what to work out once per morsel
+	setup   []func() // what the test at hand wants worked out once per morsel
 	rest    []plan.Expr
 	filters []ScanFilter
 	share   float64 // of rows that pass
@@ -43,6 +43,7 @@ type maskTest struct {
 	cost  float64 // cycles for 64 rows
 	say   func(n plan.Names) string
 	mask  masker
+	setup []func()
 	looks bool   // values up in memory, row by row
 	leave func() // leaves it to the body
 }
@@ -61,40 +62,24 @@ func (e *emitter) front(s *pipe.Table) *front {
 			if e.addRange(&ranges, c) || e.addFloat(&floats, c) {
 				continue
 			}
-			if m, ok := e.masker(f, c, true); ok {
-				m.say = func(n plan.Names) string { return "where " + n.Expr(c) }
-				m.leave = func() { f.rest = append(f.rest, c) }
-				f.tests = append(f.tests, m)
-				continue
-			}
-			f.rest = append(f.rest, c)
+			m, ok := e.masker(f, c, true)
+			m.say = func(n plan.Names) string { return "where " + n.Expr(c) }
+			f.add(m, ok, func() { f.rest = append(f.rest, c) })
 		}
 	}
 	for _, r := range ranges {
 		m, ok := e.rangeMask(f, r)
-		if !ok {
-			f.rest = append(f.rest, r.preds...)
-			continue
-		}
-		m.leave = func() { f.rest = append(f.rest, r.preds...) }
-		f.tests = append(f.tests, m)
+		f.add(m, ok, func() { f.rest = append(f.rest, r.preds...) })
 	}
 	for _, t := range floats {
-		m := e.floatMask(t)
-		m.leave = func() { f.rest = append(f.rest, t.preds...) }
-		f.tests = append(f.tests, m)
+		f.add(e.floatMask(t), true, func() { f.rest = append(f.rest, t.preds...) })
 	}
 	for _, sf := range e.Filters {
 		m, ok := e.filterMask(f, sf)
-		if !ok {
-			f.filters = append(f.filters, sf)
-			continue
-		}
-		m.leave = func() { f.filters = append(f.filters, sf) }
-		f.tests = append(f.tests, m)
+		f.add(m, ok, func() { f.filters = append(f.filters, sf) })
 	}
 	if m, ok := e.topMask(f); ok {
-		f.tests = append(f.tests, m)
+		f.add(m, ok, nil)
 	}
 	// What drops most for its price comes first.
 	sort.SliceStable(f.tests, func(i, j int) bool {
@@ -115,6 +100,17 @@ func (e *emitter) front(s *pipe.Table) *front {
 		return nil
 	}
 	return f
+}
+
+// add takes a test with what it has asked to be worked out before, or leaves it to the body.
+func (f *front) add(t maskTest, ok bool, leave func()) {
+	t.setup, f.setup = f.setup, nil
+	if !ok {
+		leave()
+		return
+	}
+	t.leave = leave
+	f.tests = append(f.tests, t)
 }
 
 // rangeMask is the test of folded bounds.
@@ -158,8 +154,10 @@ func (e *emitter) frontLoop(f *front, body func(i ir.Reg)) {
 	e.b.Store(ir.At(ir.Ctx, next), at.V(), 8)
 	e.b.Store(ir.At(ir.Ctx, last), end.V(), 8)
 	e.b.Clear(at, end)
-	for _, s := range f.setup {
-		s()
+	for i := range f.tests {
+		for _, work := range f.tests[i].setup {
+			work()
+		}
 	}
 	e.openFuel()
 	cur := e.int("listend")

@@ -3,7 +3,7 @@ package emit
 // Off names the techniques that are left out. Nobody needs that but those who want to see what each
 // one brings: results are the same. The zero value leaves nothing out. (Request.SIMD is one more.)
 type Off struct {
-	BranchFree     bool // doubtful tests without branches
+	BranchFree     bool // doubtful tests, and CASE of numbers, without branches
 	Prefetch       bool // looking ahead of the row at hand
 	PostProjection bool // columns are read where they are needed, not at the scan
 	RangeChecks    bool // statistics tell which checks cannot fail, and how wide numbers are
@@ -15,6 +15,7 @@ type Off struct {
 	LateColumns    bool // columns that go straight from a scan to the result are read there, by the row's number
 	RadixSort      bool // sorting by packed keys
 	Registers      bool // virtual registers live in machine registers
+	Fusing         bool // operands in memory are read and changed where they are
 	SharedSinks    bool // sinks that several pipelines fill are laid out for what all bring, not by type alone
 	ThreadTrial    bool // a pipeline begins with one thread, which wakes others if there is enough to do
 	LookupTables   bool // calendars and long IN lists are looked up

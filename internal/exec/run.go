@@ -274,7 +274,7 @@ func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
 	if f.Func.Target == ir.GPU {
 		return device.CompileSimt(f.Func)
 	}
-	k, err := device.CompileCPU(f.Func, device.CPU{SIMD: r.SIMD, Spill: r.Off.Registers, Tally: r.Tally})
+	k, err := device.CompileCPU(f.Func, device.CPU{SIMD: r.SIMD, Spill: r.Off.Registers, Plain: r.Off.Fusing, Tally: r.Tally})
 	if err != nil {
 		return nil, err
 	}

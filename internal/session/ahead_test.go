@@ -1,8 +1,6 @@
 package session
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -10,15 +8,7 @@ import (
 // TestAhead: fetching ahead from large tables of every kind changes no row, also for keys that are in none.
 func TestAhead(t *testing.T) {
 	s := New(NewDB())
-	ask := func(sql string) string {
-		t.Helper()
-		res, err := s.Query(context.Background(), sql)
-		if err != nil {
-			t.Fatalf("%s\n%v", sql, err)
-		}
-		defer res.Close()
-		return fmt.Sprint(res.Values())
-	}
+	ask := func(sql string) string { t.Helper(); return rowsOf(t, s, sql) }
 	ask("set check = on; set semijoin_filters = off; set disabled_optimizers = 'joinorder'")
 	ask(`create table probe as select cast(i * 7919 % 1000003 - 1000 as int) as a, cast(i * 104729 % 700001 - 500 as int) as b, i % 10 as c
 		from (select cast(i as bigint) as i from generate_series(1, 100000) as g(i)) q`)

@@ -199,7 +199,7 @@ func (x *explanation) code(form string) []code {
 		for _, f := range fs {
 			var text string
 			if err == nil {
-				text, err = listing(form, f, device.CPU{SIMD: x.set.SIMD, Spill: x.set.Off.Registers})
+				text, err = listing(form, f, device.CPU{SIMD: x.set.SIMD, Spill: x.set.Off.Registers, Plain: x.set.Off.Fusing})
 				texts = append(texts, text)
 			}
 		}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,19 +10,7 @@ import (
 // widths, bases, NULLs and the place of morsels.
 func TestFront(t *testing.T) {
 	s := New(NewDB())
-	ask := func(sql string) string {
-		t.Helper()
-		res, err := s.Query(context.Background(), sql)
-		if err != nil {
-			t.Fatalf("%s\n%v", sql, err)
-		}
-		defer res.Close()
-		var b strings.Builder
-		for _, r := range res.Values() {
-			fmt.Fprintln(&b, r)
-		}
-		return b.String()
-	}
+	ask := func(sql string) string { t.Helper(); return rowsOf(t, s, sql) }
 	ask("set check = on")
 	// Columns of 1, 2, 4 and 8 bytes, with bases that differ from segment to segment and change sign.
 	ask(`create table r as select i,

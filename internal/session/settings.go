@@ -75,7 +75,7 @@ type setting struct {
 }
 
 var settings = []setting{
-	technique("branch_free", "decide doubtful tests of a scan together, by one branch",
+	technique("branch_free", "decide doubtful tests of a scan together, by one branch, and CASE of numbers by none",
 		func(s *Settings) *bool { return &s.Off.BranchFree }),
 	{"check", "verify plans and generated functions (slow; for tests)",
 		func(s *Settings) string { return onOff(s.Check) },
@@ -102,6 +102,8 @@ var settings = []setting{
 	{"file_statistics", "believe the statistics in Parquet files: skip row groups and pages, store columns narrowly",
 		func(s *Settings) string { return onOff(s.FileStatistics) },
 		func(s *Settings, v types.Value) (err error) { s.FileStatistics, err = boolOf(v); return }},
+	technique("fused_operands", "read and change operands of machine instructions in memory",
+		func(s *Settings) *bool { return &s.Off.Fusing }),
 	{"gpu_blocks", "blocks per launch on a GPU; 0: by the number of rows",
 		func(s *Settings) string { return strconv.Itoa(s.Grid) },
 		func(s *Settings, v types.Value) (err error) { s.Grid, err = intOf(v, 0, 1<<20); return }},

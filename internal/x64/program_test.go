@@ -381,7 +381,7 @@ func checkProgram(t testing.TB, seed uint64) (steps int) {
 	}
 	levels := simdLevels()
 	opt := levels[seed%uint64(len(levels))]
-	opt.Spill, opt.Tally = seed>>3%4 == 1, seed>>4%4 == 2
+	opt.Spill, opt.Plain, opt.Tally = seed>>3%4 == 1, seed>>5%4 == 3, seed>>4%4 == 2
 	c, err := TranslateWith(f, opt)
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)

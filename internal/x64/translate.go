@@ -12,6 +12,7 @@ type Options struct {
 	Listing bool  // keep a listing of the machine code, for EXPLAIN and for tests
 	SIMD    Level // at most; the processor's best is the limit
 	Spill   bool  // keep all virtual registers in memory, to see what registers bring
+	Plain   bool  // one machine operation for each of the IR, to see what fusing brings
 	Tally   bool  // count the instructions that are executed (tally.go); slow
 	Foreign bool  // the code is to be read, not run: SIMD need not be a level of this processor
 	noVBMI  bool  // for tests: AVX-512 without its byte permutations
@@ -35,6 +36,7 @@ type translator struct {
 	slots    []uint64 // bit set: spill slot in use
 	maxSlots int
 	spill    bool // give out slots only
+	plain    bool // do not fuse
 
 	counts *tally
 
@@ -63,7 +65,7 @@ type program struct {
 // translate fills the translator's sections with f's code.
 func (t *translator) translate(f *ir.Func, opt Options) (program, error) {
 	t.asm.reset(opt.Listing || opt.Tally)
-	t.f, t.err, t.spill, t.counts = f, nil, opt.Spill, nil
+	t.f, t.err, t.spill, t.plain, t.counts = f, nil, opt.Spill, opt.Plain, nil
 	if opt.Tally {
 		t.counts = newTally(f)
 	}
@@ -139,7 +141,7 @@ func (t *translator) instr(in *ir.Instr) {
 			t.comment(t.f.Text(in))
 		}
 	case ir.Vreg:
-		if !t.fuse() {
+		if t.plain || !t.fuse() {
 			t.open(in.D)
 		}
 	case ir.Clear:
