@@ -23,6 +23,7 @@ var commands = []command{
 	{"quality", "generated code with and without registers", qualityCommand},
 	{"projection", "columns read before or after the filter", projectionCommand},
 	{"techniques", "what each technique of Kelpie brings: suites with one switched off at a time", techniquesCommand},
+	{"scaling", "what further threads bring: thread counts in turns", scalingCommand},
 	{"parquet", "TPC-H from Parquet files, written by either engine", runParquet},
 	{"csv", "importing lineitem from a CSV file", runCSV},
 }

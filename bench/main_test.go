@@ -54,9 +54,19 @@ func TestTechniques(t *testing.T) {
 	}
 }
 
+func TestScaling(t *testing.T) {
+	var out, log strings.Builder
+	if err := runCommand(strings.Fields("scaling --sf 0.01 --runs 1 --threads 1,2,3 --queries q1,q6 --engine both --cpu"), &out, &log); err != nil {
+		t.Fatalf("%v\n%s", err, log.String())
+	}
+	if strings.Count(out.String(), "\n") != 2*6 || strings.Count(out.String(), "work ×") != 4 {
+		t.Error(out.String())
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for _, args := range []string{"", "tpcds", "tpch --threads 0", "tpch --queries q23", "ssb --runs 0", "tpch more", "more --queries q1",
-		"tpch --engine sqlite", "techniques --suites tpcds"} {
+		"tpch --engine sqlite", "techniques --suites tpcds", "scaling --threads 2", "scaling --engine sqlite", "scaling --queries q23"} {
 		var out, log strings.Builder
 		if runCommand(strings.Fields(args), &out, &log) == nil {
 			t.Errorf("%q is accepted", args)

@@ -65,15 +65,22 @@ func parseArgs(name string, args []string, log io.Writer) (options, error) {
 	if !slices.Contains([]string{"", "kelpie", "duckdb"}, o.engine) {
 		return o, fmt.Errorf("--engine: %q is not kelpie or duckdb", o.engine)
 	}
-	for _, t := range strings.Split(*threads, ",") {
-		n, err := strconv.Atoi(t)
-		if err != nil || n < 1 {
-			return o, fmt.Errorf("--threads: %q is not a number of threads", t)
-		}
-		o.threads = append(o.threads, n)
+	if o.threads, err = threadList(*threads); err != nil {
+		return o, err
 	}
 	o.suite.queries, err = o.suite.pick(*names)
 	return o, err
+}
+
+func threadList(list string) (out []int, err error) {
+	for _, t := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(t)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("--threads: %q is not a number of threads", t)
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 // settingList turns a=b,c=d into SET statements.
