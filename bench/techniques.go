@@ -34,6 +34,7 @@ var techniques = []technique{
 	{"post-projection", "post_projection=off", false, ""},
 	{"checks removed by statistics", "range_checks=off", false, ""},
 	{"register allocation", "register_allocation=off", false, ""},
+	{"fused operands", "fused_operands=off", false, ""},
 	{"radix sort", "radix_sort=off", false, ""},
 	{"top-N filter", "topn_filter=off", false, ""},
 	{"results without tuples", "direct_scan=off,late_columns=off", false, ""},
