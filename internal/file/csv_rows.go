@@ -186,69 +186,38 @@ func (r *rowParser) piece(b []byte, pc *piece) (rows int, err error) {
 // fast reads a field in its usual form: no quotes, no escapes, not NULL. It returns the
 // start of the next field or row, or p if the field must be taken the long way.
 func (r *rowParser) fast(t *target, b []byte, p int) int {
+	var v int64
+	var f float64
 	q := p
 	switch t.kind {
 	case scanInts:
-		var v int64
-		if v, q = scanInt(b, p); q == p || v < t.lo || v > t.hi {
-			return p
-		}
-		next := q + 1
-		if b[q] != t.end {
-			if next = r.lastEnd(t, b, q); next < 0 {
-				return p
-			}
-		}
-		t.b.AppendInt(v)
-		return next
+		v, q = scanInt(b, p)
 	case scanDecimals:
-		var v int64
-		if v, q = scanDecimal(b, p, t.scale); q == p || v < t.lo || v > t.hi {
-			return p
-		}
-		next := q + 1
-		if b[q] != t.end {
-			if next = r.lastEnd(t, b, q); next < 0 {
-				return p
-			}
-		}
-		t.b.AppendInt(v)
-		return next
-	case scanDates, scanTimestamps:
-		var v int64
-		if t.kind == scanDates {
-			v, q = scanDate(b, p)
-		} else {
-			v, q = scanTimestamp(b, p)
-		}
-		if q == p {
-			return p
-		}
-		next := q + 1
-		if b[q] != t.end {
-			if next = r.lastEnd(t, b, q); next < 0 {
-				return p
-			}
-		}
-		t.b.AppendInt(v)
-		return next
+		v, q = scanDecimal(b, p, t.scale)
+	case scanDates:
+		v, q = scanDate(b, p)
+	case scanTimestamps:
+		v, q = scanTimestamp(b, p)
 	case scanFloats:
-		var v float64
-		if v, q = scanFloat(b, p); q == p {
-			return p
-		}
-		next := q + 1
-		if b[q] != t.end {
-			if next = r.lastEnd(t, b, q); next < 0 {
-				return p
-			}
-		}
-		t.b.AppendFloat(v)
-		return next
+		f, q = scanFloat(b, p)
 	case scanTexts, scanSkip:
 		return r.fastText(t, b, p)
 	}
-	return p
+	if q == p || v < t.lo || v > t.hi {
+		return p
+	}
+	next := q + 1
+	if b[q] != t.end {
+		if next = r.lastEnd(t, b, q); next < 0 {
+			return p
+		}
+	}
+	if t.kind == scanFloats {
+		t.b.AppendFloat(f)
+	} else {
+		t.b.AppendInt(v)
+	}
+	return next
 }
 
 // fastText is fast for texts.

@@ -65,11 +65,9 @@ func (l *lifter) lift(e plan.Expr) plan.Expr {
 	})
 }
 
-// unnestFilter treats conjuncts that are subqueries as semi or anti joins. Predicates without
-// subqueries go below, so that fewer rows reach the joins.
-func (s *state) unnestFilter(x *plan.Filter) plan.Node {
-	var plain, subs []plan.Expr
-	for _, p := range x.Preds {
+// withSubqueries parts conjuncts into those without and those with subqueries.
+func withSubqueries(preds []plan.Expr) (plain, subs []plan.Expr) {
+	for _, p := range preds {
 		var buf [8]plan.Expr
 		for _, c := range plan.Conjuncts(buf[:0], p) {
 			if plan.HasSubquery(c) {
@@ -79,6 +77,13 @@ func (s *state) unnestFilter(x *plan.Filter) plan.Node {
 			}
 		}
 	}
+	return plain, subs
+}
+
+// unnestFilter treats conjuncts that are subqueries as semi or anti joins. Predicates without
+// subqueries go below, so that fewer rows reach the joins.
+func (s *state) unnestFilter(x *plan.Filter) plan.Node {
+	plain, subs := withSubqueries(x.Preds)
 	if len(subs) == 0 {
 		return x
 	}
@@ -328,17 +333,7 @@ func (s *state) unnestValues(x *plan.Values) plan.Node {
 
 // unnestJoin treats subqueries in ON, and dependent joins.
 func (s *state) unnestJoin(x *plan.Join) plan.Node {
-	var plain, subs []plan.Expr
-	for _, p := range x.On {
-		var buf [8]plan.Expr
-		for _, c := range plan.Conjuncts(buf[:0], p) {
-			if plan.HasSubquery(c) {
-				subs = append(subs, c)
-			} else {
-				plain = append(plain, c)
-			}
-		}
-	}
+	plain, subs := withSubqueries(x.On)
 	if len(subs) == 0 {
 		if x.Dependent {
 			return s.joinSub(x, diag.NoPos)
