@@ -27,6 +27,7 @@ type ScanOptions struct {
 	Cache  bool // keep what was read for later queries
 	Narrow bool // integers in as few bytes as they need
 	Dict   bool // dictionaries for texts that repeat
+	SIMD   bool // assembly may decode pages
 }
 
 // Loader makes the chunks of a segment. It may be used by many goroutines.

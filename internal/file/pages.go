@@ -63,6 +63,7 @@ type chunkReader struct {
 	info  *chunkInfo
 	lo    int64 // rows wanted, in the row group
 	hi    int64
+	simd  bool // assembly may be used
 	*buffers
 }
 
@@ -206,10 +207,7 @@ func (r *chunkReader) decompress(src []byte, n int, plain bool, room func(n int)
 		dst = r.body
 	}
 	if codec == compress.Codecs.Snappy {
-		if _, err := snappy.Decode(dst, src); err != nil {
-			return nil, err
-		}
-		return dst, nil
+		return dst, unsnappy(dst, src, r.simd)
 	}
 	c, err := compress.GetCodec(codec)
 	if err != nil {

@@ -200,7 +200,7 @@ func (p *rowPiece) Load(ctx context.Context, col int, take func(size int) (uintp
 			return mem.Addr(), nil
 		}
 	}
-	r := &chunkReader{ctx: ctx, f: p.f, h: h, group: p.group, col: col, info: &p.f.chunks[p.group][col], lo: p.lo, hi: p.hi}
+	r := &chunkReader{ctx: ctx, f: p.f, h: h, group: p.group, col: col, info: &p.f.chunks[p.group][col], lo: p.lo, hi: p.hi, simd: p.q.opts.SIMD}
 	c, err := r.read(p.forms[col], take)
 	if err != nil {
 		return nil, false, err

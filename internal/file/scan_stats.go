@@ -205,7 +205,7 @@ func (s *Source) countDistinct(f *parquetFile, group, col int, i *chunkInfo) flo
 	t := &chunkForm{trust: true, lo: i.min.Int128(), hi: i.max.Int128()}
 	t.Nulls = i.nulls != 0
 	t.Width, t.base = column.Frame(i.min.I, i.max.I)
-	r := &chunkReader{ctx: context.Background(), f: f, h: h, group: group, col: col, info: i, hi: min(i.rows, 1<<18)}
+	r := &chunkReader{ctx: context.Background(), f: f, h: h, group: group, col: col, info: i, hi: min(i.rows, 1<<18), simd: true}
 	var mem *column.Mem
 	c, err := r.read(t, func(size int) (addr uintptr, err error) {
 		if mem, err = column.Alloc(size); err == nil {

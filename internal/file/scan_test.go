@@ -31,6 +31,8 @@ var scanWays = []scanWay{
 	{trust: true},
 	{trust: false, opts: catalog.ScanOptions{Narrow: true, Dict: true}},
 	{trust: false},
+	{trust: true, opts: catalog.ScanOptions{Narrow: true, Dict: true, SIMD: true}},
+	{trust: true, opts: catalog.ScanOptions{SIMD: true}},
 }
 
 // scanFile reads a file as a query does and writes the rows as dump does.
