@@ -134,11 +134,11 @@ func TestPoolClass(t *testing.T) {
 	}
 }
 
-// TestPool takes blocks again, with zeros where they are asked for, and lets the pool rest.
+// TestPool takes blocks again, and lets the pool rest.
 func TestPool(t *testing.T) {
 	before := BytesInUse()
 	for _, n := range []int{100, 70 << 10, 3 << 20} {
-		a, err := Take(n, true)
+		a, _, err := Take(n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,18 +146,18 @@ func TestPool(t *testing.T) {
 			a.Bytes()[i] = 0xAA
 		}
 		a.Give()
-		b, _ := Take(n-1, true)
+		b, zero, _ := Take(n - 1)
 		if b.Addr() != a.Addr() || b.Addr()%Align != 0 || n >= hugePage && b.Addr()%hugePage != 0 {
 			t.Errorf("%d bytes at %x after %x", n, b.Addr(), a.Addr())
 		}
-		for _, x := range b.Bytes()[:n-1] {
-			if x != 0 {
-				t.Fatal("not cleared")
-			}
+		c, fresh, _ := TakeNew(n)
+		if c.Addr() == b.Addr() || zero || fresh != (n > slabMax) {
+			t.Errorf("%d bytes: zero %v, then at %x, zero %v", n, zero, c.Addr(), fresh)
 		}
+		c.Drop()
 		b.Give()
 	}
-	if _, err := Take(1<<60, false); err == nil {
+	if _, _, err := Take(1 << 60); err == nil {
 		t.Error("Take(2^60) succeeded")
 	}
 	if BytesInUse() != before {
@@ -181,7 +181,7 @@ func TestPool(t *testing.T) {
 func TestPoolBound(t *testing.T) {
 	var bs []Block
 	for range 5 {
-		b, err := Take(poolMax/4, false)
+		b, _, err := Take(poolMax / 4)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,21 +35,23 @@ var pool struct {
 	timer bool
 }
 
-// Take returns at least size bytes, whose content is anything unless zero is asked for.
-func Take(size int, zero bool) (Block, error) {
+// Take returns at least size bytes, from the pool if there are any. What is in them is anything, unless zero is reported.
+func Take(size int) (b Block, zero bool, err error) { return taken(size, takePooled) }
+
+// TakeNew is Take past the pool.
+func TakeNew(size int) (b Block, zero bool, err error) { return taken(size, takeNew) }
+
+func taken(size int, from func(size int) (block, bool, error)) (Block, bool, error) {
 	if size < 0 || size > 1<<46 {
-		return Block{}, outOfMemory(size)
+		return Block{}, false, outOfMemory(size)
 	}
-	b, fresh, err := takePooled(max(size, 1))
+	b, zero, err := from(max(size, 1))
 	if err != nil {
-		return Block{}, outOfMemory(size)
-	}
-	if zero && !fresh {
-		clear(slice[byte](b.addr, size))
+		return Block{}, false, outOfMemory(size)
 	}
 	inUse.Add(int64(b.bytes))
 	checkPressure()
-	return Block{b}, nil
+	return Block{b}, zero, nil
 }
 
 // Bytes is the block as a slice, as much as there is.
@@ -126,6 +128,16 @@ func takePooled(size int) (b block, fresh bool, err error) {
 		}
 	}
 	pool.Unlock()
+	return takeNew(size)
+}
+
+// takeNew takes a block from the system.
+func takeNew(size int) (b block, fresh bool, err error) {
+	if size <= slabMax {
+		b, err := pieceOf(slabClass(size))
+		return b, false, err
+	}
+	class := poolClass(size)
 	n := poolBytes(class)
 	addr, err := mapAligned(n)
 	return block{addr, n, class}, true, err

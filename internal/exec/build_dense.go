@@ -30,7 +30,7 @@ func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
 		return false, nil
 	}
 	k.min, t.Min, t.Span = lo, lo, int64(span)
-	if t.Slots, err = s.r.mem.alloc(int(span+2) * 4); err != nil {
+	if t.Slots, err = s.r.alloc(int(span+2) * 4); err != nil {
 		return false, err
 	}
 	if err := s.withinReach(); err != nil {
@@ -85,39 +85,27 @@ func (s *buildSink) withinReach() error {
 	return nil
 }
 
-// fillDirect enters every tuple at its key's place; it gives up at a duplicate. Threads do not look before they
-// write: of two tuples with one key, one will not find itself when they look again.
+// fillDirect enters every tuple at its key's place; it gives up at a duplicate. Two threads that enter one key at the same
+// time may both find the slot free: then one of the tuples is not there when they look again.
 func (s *buildSink) fillDirect(k keyReader) (unique bool, err error) {
 	t, slots, tasks := s.table, pointer(s.table.Slots), s.tasks()
 	step := uint32(k.size / 8)
-	if s.alone() {
-		return s.each(len(tasks), func(i int) bool {
-			return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
-				v := uint32((at - t.Tuples) / 8)
-				for _, x := range xs {
-					slot := (*uint32)(unsafe.Add(slots, x*4))
-					if *slot != 0 {
-						return false
-					}
-					*slot = v
-					v += step
-				}
-				return true
-			})
-		})
-	}
-	_, err = s.each(len(tasks), func(i int) bool {
+	unique, err = s.each(len(tasks), func(i int) bool {
 		return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
 			v := uint32((at - t.Tuples) / 8)
 			for _, x := range xs {
-				*(*uint32)(unsafe.Add(slots, x*4)) = v
+				slot := (*uint32)(unsafe.Add(slots, x*4))
+				if *slot != 0 {
+					return false
+				}
+				*slot = v
 				v += step
 			}
 			return true
 		})
 	})
-	if err != nil {
-		return false, err
+	if !unique || err != nil || s.alone() {
+		return unique, err
 	}
 	if t.Span < 4*t.Rows { // faster: count them
 		return s.occupied() == t.Rows, nil

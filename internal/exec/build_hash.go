@@ -11,7 +11,7 @@ import (
 func (s *buildSink) open() (done bool, err error) {
 	t, n := s.table, int(s.table.Rows)
 	t.Bits = uint8(max(bits.Len(uint(2*n)), 3))
-	if t.Slots, err = s.r.mem.alloc(8 << t.Bits); err != nil {
+	if t.Slots, err = s.r.alloc(8 << t.Bits); err != nil {
 		return false, err
 	}
 	unique, err := s.fillOpen()

@@ -2,7 +2,7 @@ package exec
 
 import (
 	"math/bits"
-	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -131,12 +131,14 @@ func (r *run) each(alone bool, n int, f func(i int) bool) (all bool, err error) 
 		}
 		return true, nil
 	}
-	no := make([]bool, n)
+	var ended atomic.Bool
 	err = r.parallel(n, func(i int) error {
-		no[i] = !f(i)
+		if !ended.Load() && !f(i) {
+			ended.Store(true)
+		}
 		return r.canceled()
 	})
-	return !slices.Contains(no, true), err
+	return !ended.Load(), err
 }
 
 // batches reads the numbers of a task's tuples, a batch at a time; f gets them with the address of the first

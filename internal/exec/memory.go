@@ -39,29 +39,59 @@ func newMemory(o *Options) *memory {
 }
 
 // alloc returns the address of size zeroed bytes.
-func (m *memory) alloc(size int) (uintptr, error) { return m.take(size, true) }
+func (m *memory) alloc(size int) (uintptr, error) {
+	a, zero, err := m.take(size)
+	if err == nil && !zero {
+		clear(bytesAt(a, size))
+	}
+	return a, err
+}
 
 // room is like alloc, but the bytes may be anything: for what is written before it is read.
-func (m *memory) room(size int) (uintptr, error) { return m.take(size, false) }
+func (m *memory) room(size int) (uintptr, error) {
+	a, _, err := m.take(size)
+	return a, err
+}
 
-func (m *memory) take(size int, zero bool) (uintptr, error) {
+// clearStep is how much a thread clears at a time.
+const clearStep = 256 << 10
+
+// alloc is memory.alloc for what all threads will use: they clear it together.
+func (r *run) alloc(size int) (uintptr, error) {
+	a, zero, err := r.mem.take(size)
+	if err != nil || zero {
+		return a, err
+	}
+	_, err = r.each(size < 4*clearStep, (size+clearStep-1)/clearStep, func(i int) bool {
+		at := i * clearStep
+		clear(bytesAt(a+uintptr(at), min(clearStep, size-at)))
+		return true
+	})
+	return a, err
+}
+
+func (m *memory) take(size int) (addr uintptr, zero bool, err error) {
 	n := m.used.Add(int64(size))
 	if m.limit > 0 && n > m.limit {
 		m.used.Add(-int64(size))
-		return 0, diag.Errorf(diag.OutOfMemory, -1, "out of memory: the query needs more than its memory limit of %s", formatBytes(m.limit)).
+		return 0, false, diag.Errorf(diag.OutOfMemory, -1, "out of memory: the query needs more than its memory limit of %s", formatBytes(m.limit)).
 			WithHint("raise it with SET memory_limit = '…' or --memory")
 	}
 	for p := m.peak.Load(); n > p && !m.peak.CompareAndSwap(p, n); p = m.peak.Load() {
 	}
-	b, err := column.Take(size, zero)
+	from := column.Take
+	if m.held.noPool {
+		from = column.TakeNew
+	}
+	b, zero, err := from(size)
 	if err != nil {
 		m.used.Add(-int64(size))
-		return 0, diag.Errorf(diag.OutOfMemory, -1, "out of memory: the system refused %s", formatBytes(int64(size)))
+		return 0, false, diag.Errorf(diag.OutOfMemory, -1, "out of memory: the system refused %s", formatBytes(int64(size)))
 	}
 	m.held.mu.Lock()
 	m.held.blocks[b.Addr()] = held{b, size}
 	m.held.mu.Unlock()
-	return b.Addr(), nil
+	return b.Addr(), zero, nil
 }
 
 // free gives one block back early.
