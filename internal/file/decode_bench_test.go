@@ -40,3 +40,18 @@ func BenchmarkNarrow(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkDelta(b *testing.B) {
+	src := make([]int64, 40960)
+	for i := range src {
+		src[i] = rand.Int64N(1 << 24)
+	}
+	dst := make([]int64, len(src))
+	body := encodeDelta(src)
+	b.SetBytes(int64(len(src)))
+	for b.Loop() {
+		if _, err := deltaInts(dst, body, 64); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package file
 import (
 	"encoding/binary"
 	"errors"
+	"unsafe"
 )
 
 // The encodings of Parquet's version 2: integers as bit-packed differences, texts by their
@@ -77,15 +78,56 @@ func deltaInts(dst []int64, src []byte, bits int) (rest []byte, err error) {
 				bytes = len(src)
 			}
 			mini := src[:bytes]
-			src = src[bytes:]
-			for i := range dst[:n] {
-				last = wrap(last + least + int64(bitsAt(mini, uint(i)*width, width)))
-				dst[i] = last
+			switch {
+			case width > 56 || len(src) < bytes+8: // words would not do, or reach beyond the end
+				for i := range dst[:n] {
+					last = wrap(last + least + int64(bitsAt(mini, uint(i)*width, width)))
+					dst[i] = last
+				}
+			case bits == 32:
+				last = sums(dst[:n], src[:bytes+8], width, int32(last), int32(least))
+			default:
+				last = sums(dst[:n], src[:bytes+8], width, last, least)
 			}
+			src = src[bytes:]
 			dst = dst[n:]
 		}
 	}
 	return src, nil
+}
+
+// sums adds bit-packed differences up, numbers of 64 or 32 bits. A word can be read from wherever one begins:
+// len(dst) of them and eight bytes more are in src.
+func sums[T int32 | int64](dst []int64, src []byte, width uint, last, least T) int64 {
+	if (uint(len(dst))*width+7)/8+8 > uint(len(src)) {
+		panic(errShort)
+	}
+	at, mask, bit := unsafe.Pointer(&src[0]), T(1)<<width-1, uint(0)
+	if width >= 32 && unsafe.Sizeof(mask) == 4 {
+		mask = -1
+	}
+	i := 0
+	for ; i+4 <= len(dst); i += 4 {
+		d := dst[i : i+4 : i+4]
+		x0 := T(*(*uint64)(unsafe.Add(at, bit>>3))>>(bit&7))&mask + least
+		bit += width
+		x1 := T(*(*uint64)(unsafe.Add(at, bit>>3))>>(bit&7))&mask + least
+		bit += width
+		x2 := T(*(*uint64)(unsafe.Add(at, bit>>3))>>(bit&7))&mask + least
+		bit += width
+		x3 := T(*(*uint64)(unsafe.Add(at, bit>>3))>>(bit&7))&mask + least
+		bit += width
+		d[0], d[1] = int64(last+x0), int64(last+x0+x1)
+		last += x0 + x1
+		d[2], d[3] = int64(last+x2), int64(last+x2+x3)
+		last += x2 + x3
+	}
+	for ; i < len(dst); i++ {
+		last += T(*(*uint64)(unsafe.Add(at, bit>>3))>>(bit&7))&mask + least
+		dst[i] = int64(last)
+		bit += width
+	}
+	return int64(last)
 }
 
 func zigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }

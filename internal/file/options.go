@@ -42,8 +42,8 @@ type Options struct {
 	// SampleRows is how many rows of a file to look at for guessing types; 0 = 20480, as many as DuckDB.
 	SampleRows int
 
-	// Compression of a written file. Parquet: snappy (the default), zstd, gzip, lz4, brotli,
-	// none. CSV and text: gzip, zstd, none; default: by the name's last extension.
+	// Compression of a written file. Parquet: snappy, zstd, gzip, lz4, brotli,
+	// none; default: snappy where it pays. CSV and text: gzip, zstd, none; default: by the name's last extension.
 	// Readers see by themselves how a file is compressed.
 	Compression string
 	// RowGroupSize is the most rows of a written Parquet row group; 0 = 122880, as many as DuckDB.

@@ -21,9 +21,16 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// parquetEncoder writes row groups, whose columns are encoded side by side.
+// parquetEncoder writes row groups, whose columns are encoded side by side. The first rows are kept until
+// there are enough to decide how.
 type parquetEncoder struct {
-	w     *pqfile.Writer
+	out   io.Writer
+	root  *schema.GroupNode
+	codec string // "": what suits each column
+	first []arrow.RecordBatch
+	kept  int64 // rows of first
+
+	w     *pqfile.Writer // nil: not yet
 	cols  []*parquetSink
 	group pqfile.BufferedRowGroupWriter
 	rows  int64 // of the group
@@ -33,6 +40,7 @@ type parquetEncoder struct {
 // parquetSink is a column being written.
 type parquetSink struct {
 	def  catalog.ColumnDef
+	path string // name in the file
 	w    pqfile.ColumnChunkWriter
 	defs []int16
 
@@ -49,20 +57,19 @@ type parquetSink struct {
 }
 
 var codecs = map[string]compress.Compression{
-	"": compress.Codecs.Snappy, "snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
+	"snappy": compress.Codecs.Snappy, "zstd": compress.Codecs.Zstd,
 	"gzip": compress.Codecs.Gzip, "brotli": compress.Codecs.Brotli, "lz4": compress.Codecs.Lz4Raw,
 	"none": compress.Codecs.Uncompressed, "uncompressed": compress.Codecs.Uncompressed,
 }
 
 func newParquetEncoder(w io.Writer, cols []catalog.ColumnDef, opts Options) (*parquetEncoder, error) {
-	codec, ok := codecs[opts.Compression]
-	if !ok {
+	if _, ok := codecs[opts.Compression]; !ok && opts.Compression != "" {
 		return nil, diag.Errorf(diag.InvalidParameter, diag.NoPos, "compression %q not recognized", opts.Compression)
 	}
 	if len(cols) == 0 {
 		return nil, diag.Unsupported(diag.NoPos, "writing a Parquet file without columns")
 	}
-	e := &parquetEncoder{limit: opts.RowGroupSize}
+	e := &parquetEncoder{out: w, codec: opts.Compression, limit: opts.RowGroupSize}
 	if e.limit <= 0 {
 		e.limit = defaultRowGroupSize
 	}
@@ -72,7 +79,7 @@ func newParquetEncoder(w io.Writer, cols []catalog.ColumnDef, opts Options) (*pa
 	}
 	var fields schema.FieldList
 	for i, name := range uniqueNames(names) { // the same name twice would confuse readers
-		s := &parquetSink{def: cols[i]}
+		s := &parquetSink{def: cols[i], path: name}
 		node, err := s.node(name)
 		if err != nil {
 			return nil, err
@@ -80,23 +87,43 @@ func newParquetEncoder(w io.Writer, cols []catalog.ColumnDef, opts Options) (*pa
 		fields = append(fields, node)
 		e.cols = append(e.cols, s)
 	}
-	root, err := schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
-	if err != nil {
-		return nil, err
-	}
-	props := parquet.NewWriterProperties(parquet.WithCompression(codec), parquet.WithCreatedBy("kelpie"),
-		parquet.WithMaxRowGroupLength(math.MaxInt64), parquet.WithPageIndexEnabled(true), parquet.WithDataPageSize(pageSize),
-		parquet.WithDictionaryPageSizeLimit(dictSize))
-	e.w, err = pqfile.NewParquetWriterWithError(onlyWriter{w}, root, pqfile.WithWriterProps(props))
+	var err error
+	e.root, err = schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
 	return e, err
+}
+
+// start begins the file, with the rows that were kept.
+func (e *parquetEncoder) start() error {
+	first := e.first
+	e.first = nil
+	defer func() {
+		for _, rec := range first {
+			rec.Release()
+		}
+	}()
+	list, err := e.properties(first)
+	if err != nil {
+		return err
+	}
+	props := parquet.NewWriterProperties(append(list, parquet.WithCreatedBy("kelpie"),
+		parquet.WithMaxRowGroupLength(math.MaxInt64), parquet.WithPageIndexEnabled(true), parquet.WithDataPageSize(pageSize),
+		parquet.WithDictionaryPageSizeLimit(dictSize))...)
+	if e.w, err = pqfile.NewParquetWriterWithError(onlyWriter{e.out}, e.root, pqfile.WithWriterProps(props)); err != nil {
+		return err
+	}
+	for _, rec := range first {
+		if err := e.write(rec); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pageSize is the bytes of a page: with an index of pages, readers leave out those without rows that they need.
 const pageSize = 128 << 10
 
-// dictSize is the bytes that a dictionary may have before its column goes on without: larger ones make
-// files larger and reading slower.
-const dictSize = 128 << 10
+// dictSize is the bytes that a dictionary may have before its column goes on without.
+const dictSize = 1 << 20
 
 // onlyWriter hides Close from the library, which would close what is not its own.
 type onlyWriter struct{ io.Writer }
@@ -162,6 +189,14 @@ func (e *parquetEncoder) write(rec arrow.RecordBatch) error {
 	if int(rec.NumCols()) != len(e.cols) {
 		return diag.Internalf("write parquet", "a batch of %d columns for %d", rec.NumCols(), len(e.cols))
 	}
+	if e.w == nil {
+		rec.Retain()
+		e.first = append(e.first, rec)
+		if e.kept += rec.NumRows(); e.kept < sampleRows {
+			return nil
+		}
+		return e.start()
+	}
 	for lo := int64(0); lo < rec.NumRows(); {
 		if e.group == nil {
 			if err := e.begin(); err != nil {
@@ -203,6 +238,11 @@ func (e *parquetEncoder) end() error {
 }
 
 func (e *parquetEncoder) finish() error {
+	if e.w == nil {
+		if err := e.start(); err != nil {
+			return err
+		}
+	}
 	if e.group != nil {
 		if err := e.end(); err != nil {
 			return err
@@ -233,13 +273,18 @@ func (e *parquetEncoder) rowsOf(rec arrow.RecordBatch, lo, hi int) error {
 	return nil
 }
 
+// reset forgets the values.
+func (s *parquetSink) reset() {
+	s.bools, s.i32, s.i64, s.f32, s.f64 = s.bools[:0], s.i32[:0], s.i64[:0], s.f32[:0], s.f64[:0]
+	s.bytes, s.fixed, s.arena, s.defs = s.bytes[:0], s.fixed[:0], s.arena[:0], s.defs[:0]
+}
+
 // write writes rows of a column.
 func (s *parquetSink) write(col arrow.Array, lo, hi int) error {
 	if s.def.NotNull && col.NullN() > 0 {
 		return diag.Errorf(diag.NotNullViolation, diag.NoPos, "null value in column %q, which is not to have any", s.def.Name)
 	}
-	s.bools, s.i32, s.i64, s.f32, s.f64 = s.bools[:0], s.i32[:0], s.i64[:0], s.f32[:0], s.f64[:0]
-	s.bytes, s.fixed, s.arena, s.defs = s.bytes[:0], s.fixed[:0], s.arena[:0], s.defs[:0]
+	s.reset()
 	var defs []int16
 	if !s.def.NotNull {
 		for row := lo; row < hi; row++ {
@@ -373,7 +418,7 @@ func (s *parquetSink) interval(v arrow.MonthDayNanoInterval) {
 func (s *parquetSink) put(b []byte) { s.arena = append(s.arena, b...) }
 
 func (s *parquetSink) cut() {
-	for i := 0; i < len(s.arena); i += s.length {
+	for i := len(s.fixed) * s.length; i < len(s.arena); i += s.length {
 		s.fixed = append(s.fixed, s.arena[i:i+s.length])
 	}
 }

@@ -241,7 +241,9 @@ func TestWriterLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = w.Write(batch(bad, 0, 1))
+		if err = w.Write(batch(bad, 0, 1)); err == nil && name == "x.parquet" { // the first rows are kept for a while
+			err = w.Close()
+		}
 		if name == "x.parquet" {
 			if want := "interval \"-1 mons\" cannot be stored in Parquet (22015)"; err == nil || err.Error() != want {
 				t.Errorf("%v, want %s", err, want)
