@@ -42,6 +42,7 @@ type parquetSink struct {
 	def  catalog.ColumnDef
 	path string // name in the file
 	w    pqfile.ColumnChunkWriter
+	page int // bytes of the page's texts, plus its rows
 	defs []int16
 
 	// Values that are not NULL, one of them used.
@@ -106,7 +107,8 @@ func (e *parquetEncoder) start() error {
 		return err
 	}
 	props := parquet.NewWriterProperties(append(list, parquet.WithCreatedBy("kelpie"),
-		parquet.WithMaxRowGroupLength(math.MaxInt64), parquet.WithPageIndexEnabled(true), parquet.WithDataPageSize(pageSize),
+		parquet.WithMaxRowGroupLength(math.MaxInt64), parquet.WithPageIndexEnabled(true), parquet.WithDataPageSize(math.MaxInt64), // cutPage does it
+
 		parquet.WithDictionaryPageSizeLimit(dictSize))...)
 	if e.w, err = pqfile.NewParquetWriterWithError(onlyWriter{e.out}, e.root, pqfile.WithWriterProps(props)); err != nil {
 		return err
@@ -119,8 +121,12 @@ func (e *parquetEncoder) start() error {
 	return nil
 }
 
-// pageSize is the bytes of a page: with an index of pages, readers leave out those without rows that they need.
-const pageSize = 128 << 10
+// Pages end after so many rows, in all columns alike, so that readers can leave those out that have no rows they
+// need; and after so many bytes of texts.
+const (
+	pageRows = 20 << 10
+	pageSize = 1 << 20
+)
 
 // dictSize is the bytes that a dictionary may have before its column goes on without.
 const dictSize = 1 << 20
@@ -203,12 +209,13 @@ func (e *parquetEncoder) write(rec arrow.RecordBatch) error {
 				return err
 			}
 		}
-		n := min(rec.NumRows()-lo, e.limit-e.rows)
+		n := min(rec.NumRows()-lo, e.limit-e.rows, pageRows-e.rows%pageRows)
+		e.rows += n
 		if err := e.rowsOf(rec, int(lo), int(lo+n)); err != nil {
 			return err
 		}
 		lo += n
-		if e.rows += n; e.rows == e.limit {
+		if e.rows == e.limit {
 			if err := e.end(); err != nil {
 				return err
 			}
@@ -226,6 +233,7 @@ func (e *parquetEncoder) begin() (err error) {
 		if s.w, err = e.group.Column(i); err != nil {
 			return err
 		}
+		s.page = 0
 	}
 	e.rows = 0
 	return nil
@@ -261,7 +269,9 @@ func (e *parquetEncoder) rowsOf(rec arrow.RecordBatch, lo, hi int) error {
 			tokens <- struct{}{}
 			defer func() { <-tokens }()
 			defer diag.Recover("write parquet", &errs[i])
-			errs[i] = s.write(rec.Column(i), lo, hi)
+			if errs[i] = s.write(rec.Column(i), lo, hi); errs[i] == nil && e.rows%pageRows == 0 {
+				errs[i] = s.cutPage()
+			}
 		})
 	}
 	wg.Wait()
@@ -279,8 +289,36 @@ func (s *parquetSink) reset() {
 	s.bytes, s.fixed, s.arena, s.defs = s.bytes[:0], s.fixed[:0], s.arena[:0], s.defs[:0]
 }
 
+// cutPage ends a page.
+func (s *parquetSink) cutPage() error {
+	if s.page == 0 {
+		return nil
+	}
+	s.page = 0
+	return s.w.(interface{ FlushCurrentPage() error }).FlushCurrentPage()
+}
+
 // write writes rows of a column.
 func (s *parquetSink) write(col arrow.Array, lo, hi int) error {
+	s.page += hi - lo
+	if c, ok := col.(*array.String); ok {
+		size := int(c.ValueOffsets()[hi] - c.ValueOffsets()[lo])
+		if hi-lo > 1 && size > pageSize {
+			s.page -= hi - lo
+			if err := s.write(col, lo, (lo+hi)/2); err != nil {
+				return err
+			}
+			return s.write(col, (lo+hi)/2, hi)
+		}
+		s.page += size
+	}
+	if err := s.writeSome(col, lo, hi); err != nil || s.page < pageSize {
+		return err
+	}
+	return s.cutPage()
+}
+
+func (s *parquetSink) writeSome(col arrow.Array, lo, hi int) error {
 	if s.def.NotNull && col.NullN() > 0 {
 		return diag.Errorf(diag.NotNullViolation, diag.NoPos, "null value in column %q, which is not to have any", s.def.Name)
 	}
