@@ -144,17 +144,19 @@ type Word struct {
 // Fixed context words. The sink's state keeps its place whatever shape the source has,
 // because workers change between variants of a pipeline in the middle of it.
 const (
-	CtxLo      = ir.CtxFree      // first row of the morsel
-	CtxHi      = ir.CtxFree + 8  // end of the morsel
-	CtxSource  = ir.CtxFree + 16 // buffer sources: tuples, or their addresses
-	CtxCur     = ir.CtxFree + 24 // sink: where the next tuple goes
-	CtxEnd     = ir.CtxFree + 32 // sink: end of the space for tuples
-	CtxDir     = ir.CtxFree + 40 // group sink: directory or array
-	CtxMask    = ir.CtxFree + 48 // group sink: number of directory slots - 1
-	CtxRoom    = ir.CtxFree + 56 // group sink: groups that may still be added before it must grow
-	CtxState   = ir.CtxFree + 64 // ungrouped sink: the one tuple
-	CtxNullKey = ir.CtxFree + 72 // build sink: set to 1 when a key was NULL
-	ctxWords   = ir.CtxFree + 80
+	CtxLo       = ir.CtxFree      // first row of the morsel
+	CtxHi       = ir.CtxFree + 8  // end of the morsel
+	CtxSource   = ir.CtxFree + 16 // buffer sources: tuples, or their addresses
+	CtxCur      = ir.CtxFree + 24 // sink: where the next tuple goes
+	CtxEnd      = ir.CtxFree + 32 // sink: end of the space for tuples
+	CtxDir      = ir.CtxFree + 40 // group sink: directory or array
+	CtxMask     = ir.CtxFree + 48 // group sink: number of directory slots - 1
+	CtxRoom     = ir.CtxFree + 56 // group sink: groups that may still be added before it must grow
+	CtxState    = ir.CtxFree + 64 // ungrouped sink: the one tuple
+	CtxNullKey  = ir.CtxFree + 72 // build sink: set to 1 when a key was NULL
+	CtxParts    = ir.CtxFree + 80 // hashed groups: cur and end (as above) of each part; the part is bits of the hash
+	CtxPartMask = ir.CtxFree + 88 // hashed groups: (number of parts - 1) * 16
+	ctxWords    = ir.CtxFree + 96
 
 	// Top-N sinks have no groups.
 	CtxBound = CtxDir  // a tuple, all that is worse is dropped; 0: none yet

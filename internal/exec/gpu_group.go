@@ -15,22 +15,32 @@ func (s *groupSink) reserve(w *worker, tuples int) error {
 	switch s.plan.Mode {
 	case emit.HashGroups:
 		g.fromContext(w)
-		n := uint64(tuples)
-		for _, p := range g.buf.pieces {
-			n += uint64(p.N)
-		}
-		n += uint64(g.buf.cur-g.buf.start) / uint64(g.buf.stride)
-		if err := s.widen(g, 2*n); err != nil {
+		if err := s.widen(g, 2*uint64(tuples+g.bufs[0].count())); err != nil {
 			return err
 		}
 		g.toContext(w)
-		return g.buf.room(w, tuples)
+		return g.bufs[0].room(w, tuples)
 	case emit.DenseGroups:
 		// Every key once, and the tuples that lanes take and do not need.
 		grid, block := s.r.shape(launchRows)
-		return g.buf.room(w, min(tuples, int(s.plan.Slots)+grid*block))
+		return g.bufs[0].room(w, min(tuples, int(s.plan.Slots)+grid*block))
 	}
 	return nil
+}
+
+// reenter puts what an old directory names into a new, empty one: not all tuples of the buffer are groups.
+func reenter(dir, old []uint64) {
+	mask := uint64(len(dir) - 1)
+	for _, e := range old {
+		if e == 0 {
+			continue
+		}
+		i := load64(uintptr(e&layout.AddrMask)) & mask
+		for dir[i] != 0 {
+			i = (i + 1) & mask
+		}
+		dir[i] = e
+	}
 }
 
 // gather lists the groups of the one table, in the order in which they were made: tuples that

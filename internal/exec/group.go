@@ -6,8 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// groupSink keeps groups per worker and merges them at the end, by partitions of the hash,
-// in parallel.
+// groupSink keeps groups per worker and merges them at the end (group_merge.go).
 type groupSink struct {
 	r       *run
 	s       *pipe.Aggregate
@@ -18,12 +17,13 @@ type groupSink struct {
 
 // groups is one worker's table.
 type groups struct {
-	buf  buffer
-	dir  uintptr // directory or array
-	mask uint64
-	room uint64
-	n    uint64 // groups when the directory was last rebuilt
-	one  uintptr
+	bufs    []buffer // the tuples: one buffer, or by parts of the hash when there are many (group_parts.go)
+	shared  *chunks  // parts: where their chunks come from
+	cursors uintptr  // parts: where generated code finds and moves the cur and end of each
+	dir     uintptr  // directory or array
+	mask    uint64
+	room    uint64
+	one     uintptr
 }
 
 // A directory starts small, for estimates are often far too high, and clearing costs time and memory. When it is
@@ -45,7 +45,7 @@ func directoryFor(expect int64, max uint64) uint64 {
 
 // newGroups makes an empty table with room for about expect groups.
 func (s *groupSink) newGroups(expect int64) (*groups, error) {
-	g := &groups{buf: buffer{mem: s.r.mem, stride: s.plan.Tuple.Size}}
+	g := &groups{bufs: []buffer{{mem: s.r.mem, stride: s.plan.Tuple.Size}}}
 	var err error
 	switch s.plan.Mode {
 	case emit.Ungrouped:
@@ -99,38 +99,68 @@ func (s *groupSink) attach(w *worker) error {
 }
 
 func (g *groups) toContext(w *worker) {
-	store64(w.ctx+emit.CtxCur, uint64(g.buf.cur))
-	store64(w.ctx+emit.CtxEnd, uint64(g.buf.end))
+	at := g.pairs(w)
+	for i := range g.bufs {
+		store64(at+uintptr(i)*16, uint64(g.bufs[i].cur))
+		store64(at+uintptr(i)*16+8, uint64(g.bufs[i].end))
+	}
+	store64(w.ctx+emit.CtxParts, uint64(at))
+	store64(w.ctx+emit.CtxPartMask, uint64(len(g.bufs)-1)*16)
 	store64(w.ctx+emit.CtxDir, uint64(g.dir))
 	store64(w.ctx+emit.CtxMask, g.mask)
 	store64(w.ctx+emit.CtxRoom, g.room)
 	store64(w.ctx+emit.CtxState, uint64(g.one))
 }
 
-// fromContext takes the cursor and the room left back from the context.
+// fromContext takes the cursors and the room left back from the context.
 func (g *groups) fromContext(w *worker) {
-	g.buf.cur = uintptr(load64(w.ctx + emit.CtxCur))
+	at := g.pairs(w)
+	for i := range g.bufs {
+		g.bufs[i].cur = uintptr(load64(at + uintptr(i)*16))
+	}
 	g.room = load64(w.ctx + emit.CtxRoom)
 }
 
-func (s *groupSink) grow(w *worker) error { return s.growGroups(w, s.workers[w.id]) }
-
-// growGroups makes room for another tuple, and a directory of four times the size when it is half full.
-func (s *groupSink) growGroups(w *worker, g *groups) error {
-	g.fromContext(w)
-	if g.buf.cur >= g.buf.end {
-		if err := g.buf.grow(g.buf.cur); err != nil {
-			return err
-		}
+// pairs is where the cursors of the buffers are.
+func (g *groups) pairs(w *worker) uintptr {
+	if g.cursors == 0 {
+		return w.ctx + emit.CtxCur
 	}
+	return g.cursors
+}
+
+// grow makes room for another tuple, and a directory of four times the size when it is half full.
+func (s *groupSink) grow(w *worker) error {
+	g := s.workers[w.id]
+	g.fromContext(w)
 	if g.room == 0 && s.plan.Mode == emit.HashGroups {
+		if s.worthParts(g) {
+			if err := s.split(g, s.parts()); err != nil {
+				return err
+			}
+		}
 		had := g.mask + 1
 		if err := s.widen(g, max(had*4, directoryFor(s.plan.Expect, maxDirectory))); err != nil {
 			return err
 		}
 		g.room = (g.mask+1)/2 - had/2
 	}
+	if err := g.growBuffers(); err != nil {
+		return err
+	}
 	g.toContext(w)
+	return nil
+}
+
+// growBuffers gives full buffers another chunk.
+func (g *groups) growBuffers() error {
+	for i := range g.bufs {
+		if b := &g.bufs[i]; b.cur >= b.end {
+			if err := b.grow(b.cur); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -147,21 +177,34 @@ func (s *groupSink) widen(g *groups, n uint64) error {
 	if err != nil {
 		return err
 	}
-	to, mask := words(dir, int(size)), size-1
-	for _, e := range words(g.dir, int(g.mask+1)) {
-		if e == 0 {
-			continue
-		}
-		i := load64(uintptr(e&layout.AddrMask)) & mask
-		for to[i] != 0 {
-			i = (i + 1) & mask
-		}
-		to[i] = e
+	if s.r.gpu != nil {
+		reenter(words(dir, int(size)), words(g.dir, int(g.mask+1)))
+	} else {
+		enter(words(dir, int(size)), g.bufs)
 	}
 	s.r.mem.free(g.dir)
-	g.dir, g.mask = dir, mask
+	g.dir, g.mask = dir, size-1
 	return nil
 }
+
+// enter puts the tuples of buffers, all of different groups, into an empty directory. They are read in the order
+// in which they lie, not in that of the old directory: only what is written is far apart.
+func enter(dir []uint64, bufs []buffer) {
+	mask := uint64(len(dir) - 1)
+	for i := range bufs {
+		bufs[i].each(func(a uintptr) {
+			h := load64(a)
+			k := h & mask
+			for dir[k] != 0 {
+				k = (k + 1) & mask
+			}
+			dir[k] = h&tagMask | uint64(a)
+		})
+	}
+}
+
+// tagMask is the bits of a hash that are kept in the directory beside the address.
+const tagMask = 1<<64 - 1<<layout.TagShift
 
 func (s *groupSink) morsel(*worker) error { return nil }
 

@@ -3,7 +3,6 @@ package exec
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -17,7 +16,9 @@ import (
 // finishTables makes the result of tables with a directory.
 func (s *groupSink) finishTables(gs []*groups) error {
 	for _, g := range gs {
-		g.buf.cut(g.buf.cur)
+		for i := range g.bufs {
+			g.bufs[i].cut(g.bufs[i].cur)
+		}
 	}
 	if len(gs) > 1 {
 		var err error
@@ -31,7 +32,9 @@ func (s *groupSink) finishTables(gs []*groups) error {
 		}
 	}
 	for _, g := range gs {
-		s.result.Pieces = append(s.result.Pieces, g.buf.pieces...)
+		for i := range g.bufs {
+			s.result.Pieces = append(s.result.Pieces, g.bufs[i].pieces...)
+		}
 		s.r.mem.free(g.dir)
 		g.dir = 0
 	}
@@ -45,7 +48,7 @@ func (s *groupSink) adoptDense(gs []*groups) error {
 	dir := pointer(gs[0].dir)
 	var m *merger
 	for _, g := range gs[1:] {
-		rows := Rows{Tuple: s.plan.Tuple, Pieces: g.buf.pieces}
+		rows := Rows{Tuple: s.plan.Tuple, Pieces: g.bufs[0].pieces}
 		tasks := rows.tasks()
 		list, err := r.mem.room(int(rows.Len()) * 8)
 		if err != nil {
@@ -96,7 +99,7 @@ func (s *groupSink) adoptDense(gs []*groups) error {
 			if err != nil {
 				return err
 			}
-			holes := tail{&g.buf.pieces, size}
+			holes := tail{&g.bufs[0].pieces, size}
 			for i := len(twice) - 1; i >= 0; i-- {
 				for j := len(twice[i]) - 1; j >= 0; j-- {
 					if a := uintptr(twice[i][j]); holes.fill(a) {
@@ -132,21 +135,28 @@ func (t tail) fill(a uintptr) bool {
 	return true
 }
 
-// adoptHashed enters the groups of all workers into new directories, one for each part of the hashes.
+// adoptHashed finds the groups that several workers have, part by part: a part is all that threads need to keep
+// in their caches, and no other thread has to do with it.
 func (s *groupSink) adoptHashed(gs []*groups) error {
-	r, size := s.r, uintptr(s.plan.Tuple.Size)
-	all := Rows{Tuple: s.plan.Tuple}
+	parts := 1
 	for _, g := range gs {
-		all.Pieces = append(all.Pieces, g.buf.pieces...)
+		parts = max(parts, len(g.bufs))
 	}
-	n := all.Len()
-	alone := n < 1<<14
-	partBits := 0
-	if !alone {
-		partBits = min(max(bits.Len64(uint64(n))-13, 4), 8)
+	if n := s.count(gs); parts == 1 && n >= 1<<14 {
+		parts = s.parts()
 	}
-	// The bits from 40 on are used by neither slots nor tags.
-	sp, err := r.spread(&all, keyReader{width: 8, null: -1, size: size}, 40, uint8(partBits), alone)
+	alone := parts == 1
+	err := s.r.parallelUnless(alone, len(gs), func(i int) error {
+		if len(gs[i].bufs) < parts {
+			if err := s.split(gs[i], parts); err != nil {
+				return err
+			}
+		}
+		for k := range gs[i].bufs {
+			gs[i].bufs[k].cut(gs[i].bufs[k].cur)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -154,94 +164,92 @@ func (s *groupSink) adoptHashed(gs []*groups) error {
 	if err != nil {
 		return err
 	}
-	twice := make([][]uint64, sp.parts())
-	extra := make([][]Piece, sp.parts())
-	hole := ^uint64(0)
-	clash := make([]bool, sp.parts())
-	err = r.parallelUnless(alone, sp.parts(), func(p int) error {
-		mine := sp.part(p)
-		if len(mine) == 0 {
-			return nil
-		}
-		slots := 1 << max(bits.Len(uint(2*len(mine))), 4)
-		g := &groups{buf: buffer{mem: r.mem, stride: int(size)}, mask: uint64(slots - 1)}
-		var err error
-		if g.dir, err = r.mem.alloc(8 * slots); err != nil {
+	extra := make([][]Piece, parts)
+	err = s.r.parallelUnless(alone, parts, func(p int) (err error) {
+		extra[p], err = s.adoptPart(m, gs, p)
+		if err != nil {
 			return err
 		}
-		dir := words(g.dir, slots)
-		// What is there twice is listed over the part's own beginning, which is read by then.
-		list := words(uintptr(unsafe.Pointer(&mine[0])), 2*len(mine))
-		n := 0
-		const tag = 1<<64 - 1<<layout.TagShift
-		for _, e := range mine {
-			clash[p] = clash[p] || e.x == hole
-			for i := e.x & g.mask; ; i = (i + 1) & g.mask {
-				d := dir[i]
-				if d == 0 {
-					dir[i] = e.x&tag | uint64(e.at)
-					break
-				}
-				if (d^e.x)&tag == 0 && load64(uintptr(d&layout.AddrMask)) == e.x {
-					list[n] = uint64(e.at) // whether the keys are the same, generated code sees
-					n++
-					break
-				}
-			}
-		}
-		twice[p] = list[:n]
-		g.room = uint64(slots/2 - (len(mine) - n))
-		if n > 0 {
-			if err := m.list(g, uintptr(unsafe.Pointer(&list[0])), n); err != nil {
-				return err
-			}
-		}
-		g.buf.cut(g.buf.cur)
-		extra[p] = g.buf.pieces
-		r.mem.free(g.dir)
-		return r.canceled()
+		return s.r.canceled()
 	})
-	if err != nil {
-		return err
+	for p := range extra {
+		s.result.Pieces = append(s.result.Pieces, extra[p]...)
 	}
-	for slices.Contains(clash, true) { // a hash that no group has marks the holes
-		hole--
-		clear(clash)
-		all.Each(func(a uintptr) bool {
-			clash[0] = clash[0] || load64(a) == hole
-			return true
-		})
-	}
-	any := false
-	for p, l := range twice {
-		for _, a := range l {
-			store64(uintptr(a), hole)
-		}
-		any = any || len(l) > 0
-		gs[0].buf.pieces = append(gs[0].buf.pieces, extra[p]...)
-	}
-	r.mem.free(sp.mem)
-	if !any {
-		return nil
-	}
-	return r.parallelUnless(alone, len(gs), func(i int) error {
-		gs[i].buf.pieces = closeHoles(gs[i].buf.pieces, size, hole)
-		return nil
-	})
+	return err
 }
 
-// closeHoles fills the tuples that are marked by their first word, from the last to the first.
-func closeHoles(pieces []Piece, size uintptr, mark uint64) []Piece {
-	out := append([]Piece(nil), pieces...)
-	holes := tail{&out, size}
-	for i := len(pieces) - 1; i >= 0; i-- {
-		for k := pieces[i].N - 1; k >= 0; k-- {
-			if a := pieces[i].Addr + uintptr(k)*size; load64(a) == mark {
-				holes.fill(a)
-			}
+// count is how many tuples workers have together.
+func (s *groupSink) count(gs []*groups) (n int) {
+	for _, g := range gs {
+		for i := range g.bufs {
+			n += g.bufs[i].count()
 		}
 	}
-	return out
+	return n
+}
+
+// adoptPart combines a part of all workers' groups. Groups that seemed to be one with another, by their hash, but are
+// not, are returned.
+func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]Piece, error) {
+	r, total, most := s.r, 0, 0
+	for _, g := range gs {
+		n := g.bufs[p].count()
+		total += n
+		most = max(most, n)
+	}
+	if total == most { // only one has any
+		return nil, nil
+	}
+	slots := 1 << max(bits.Len(uint(2*total)), 4)
+	g := &groups{bufs: []buffer{{mem: r.mem, stride: s.plan.Tuple.Size}}, mask: uint64(slots - 1)}
+	var err error
+	if g.dir, err = r.mem.alloc(8 * slots); err != nil {
+		return nil, err
+	}
+	defer r.mem.free(g.dir) // it has room for all
+	mem, err := r.mem.room(8 * total)
+	if err != nil {
+		return nil, err
+	}
+	defer r.mem.free(mem)
+	dir, list := words(g.dir, slots), words(mem, total)
+	n := 0
+	from := make([]int, len(gs)+1) // where each worker's part of the list begins
+	for w := range gs {
+		from[w] = n
+		gs[w].bufs[p].each(func(a uintptr) {
+			h := load64(a)
+			for i := h & g.mask; ; i = (i + 1) & g.mask {
+				d := dir[i]
+				if d == 0 {
+					dir[i] = h&tagMask | uint64(a)
+					return
+				}
+				if (d^h)&tagMask == 0 && load64(uintptr(d&layout.AddrMask)) == h {
+					list[n] = uint64(a) // whether the keys are the same, generated code sees
+					n++
+					return
+				}
+			}
+		})
+	}
+	from[len(gs)] = n
+	if n == 0 {
+		return nil, nil
+	}
+	g.room = uint64(slots/2 - (total - n))
+	if err := m.list(g, mem, n); err != nil {
+		return nil, err
+	}
+	for w := range gs {
+		holes := tail{&gs[w].bufs[p].pieces, uintptr(s.plan.Tuple.Size)}
+		for i := from[w+1] - 1; i >= from[w]; i-- {
+			holes.fill(uintptr(list[i]))
+		}
+	}
+	b := &g.bufs[0]
+	b.cut(b.cur)
+	return b.pieces, nil
 }
 
 // merger runs the code that combines partial groups.
@@ -296,10 +304,17 @@ func (m *merger) list(g *groups, list uintptr, n int) error {
 	return nil
 }
 
-// mergeTarget grows the table being merged into instead of a worker's.
+// mergeTarget grows the table being merged into instead of a worker's. Its directory is large enough.
 type mergeTarget struct {
 	*groupSink
 	g *groups
 }
 
-func (m *mergeTarget) grow(w *worker) error { return m.growGroups(w, m.g) }
+func (m *mergeTarget) grow(w *worker) error {
+	m.g.fromContext(w)
+	if err := m.g.growBuffers(); err != nil {
+		return err
+	}
+	m.g.toContext(w)
+	return nil
+}

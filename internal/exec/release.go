@@ -64,7 +64,15 @@ func (r *run) release(s pipe.Sink) {
 	case *groupSink:
 		for _, g := range s.workers {
 			if g != nil {
-				r.releaseBuffer(&g.buf)
+				for i := range g.bufs {
+					r.releaseBuffer(&g.bufs[i])
+				}
+				if g.shared != nil {
+					for _, a := range g.shared.blocks {
+						r.mem.free(a)
+					}
+				}
+				r.mem.free(g.cursors)
 				r.mem.free(g.dir)
 				r.mem.free(g.one)
 			}

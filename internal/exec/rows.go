@@ -64,13 +64,14 @@ func (rs *Rows) Each(f func(addr uintptr) bool) {
 // buffer is where a worker's sink writes tuples: chunks that double in size.
 type buffer struct {
 	mem    *memory
+	shared *chunks // where chunks come from, if not straight from mem
 	stride int
 	chunks []uintptr
 	pieces []Piece
 	start  uintptr // of the piece being written
 	cur    uintptr
 	end    uintptr
-	size   int
+	size   int // of the last chunk
 }
 
 const (
@@ -84,16 +85,29 @@ func (b *buffer) grow(cur uintptr) error {
 	if b.size == 0 {
 		b.size = firstChunk
 	} else {
-		b.size = min(b.size*2, lastChunk)
+		b.size = min(b.size*2, b.most())
 	}
 	n := max(b.size/b.stride, 1)
-	a, err := b.mem.room(n * b.stride)
+	var a uintptr
+	var err error
+	if b.shared != nil {
+		a, err = b.shared.room(n * b.stride)
+	} else if a, err = b.mem.room(n * b.stride); err == nil {
+		b.chunks = append(b.chunks, a)
+	}
 	if err != nil {
 		return err
 	}
-	b.chunks = append(b.chunks, a)
 	b.start, b.cur, b.end = a, a, a+uintptr(n*b.stride)
 	return nil
+}
+
+// most is the size of the largest chunks.
+func (b *buffer) most() int {
+	if b.shared != nil {
+		return partChunk
+	}
+	return lastChunk
 }
 
 // cut ends the piece being written at cur; the next begins there.
@@ -102,4 +116,48 @@ func (b *buffer) cut(cur uintptr) {
 		b.pieces = append(b.pieces, Piece{b.start, n})
 	}
 	b.start, b.cur = cur, cur
+}
+
+// each calls f with the address of every tuple.
+func (b *buffer) each(f func(a uintptr)) {
+	for _, p := range b.pieces {
+		for i := range p.N {
+			f(p.Addr + uintptr(i*b.stride))
+		}
+	}
+	for a := b.start; a < b.cur; a += uintptr(b.stride) {
+		f(a)
+	}
+}
+
+// count is how many tuples there are.
+func (b *buffer) count() int {
+	n := int(b.cur-b.start) / b.stride
+	for _, p := range b.pieces {
+		n += p.N
+	}
+	return n
+}
+
+// chunks cuts those of several buffers from large blocks, which lie in huge pages.
+type chunks struct {
+	mem      *memory
+	blocks   []uintptr
+	cur, end uintptr
+}
+
+func (a *chunks) room(n int) (uintptr, error) {
+	n = (n + 63) &^ 63
+	if a.end-a.cur < uintptr(n) {
+		size := max(n, lastChunk)
+		at, err := a.mem.room(size)
+		if err != nil {
+			return 0, err
+		}
+		a.blocks = append(a.blocks, at)
+		a.cur, a.end = at, at+uintptr(size)
+	}
+	at := a.cur
+	a.cur += uintptr(n)
+	return at, nil
 }

@@ -1,0 +1,52 @@
+package exec
+
+import (
+	"math/bits"
+
+	"github.com/kelpiedb/kelpie/internal/emit"
+)
+
+// A worker that has found many groups keeps them by parts of the hash from then on, each part in a buffer of its own.
+// When all rows are seen, a part of one worker's groups can only meet the same part of another's.
+
+// partGroups is how many groups a part should have: with those of other workers they fit in the second-level cache.
+const partGroups = 1 << 13
+
+// parts is how many parts there are, the same for all workers.
+func (s *groupSink) parts() int {
+	return 1 << min(max(bits.Len64(uint64(s.plan.Expect/partGroups)), 4), 8)
+}
+
+// worthParts reports that the groups should be split: they are many, and there may be more of them elsewhere.
+func (s *groupSink) worthParts(g *groups) bool {
+	return s.r.Threads > 1 && len(g.bufs) == 1 && g.mask+1 >= trialDirectory && s.r.gpu == nil && !s.r.Off.GroupParts
+}
+
+// split begins n parts and moves the groups there; the directory must be made anew.
+func (s *groupSink) split(g *groups, n int) error {
+	old := g.bufs[0]
+	g.bufs = make([]buffer, n)
+	g.shared = &chunks{mem: s.r.mem}
+	for i := range g.bufs {
+		g.bufs[i] = buffer{shared: g.shared, stride: old.stride, size: partChunk}
+	}
+	var err error
+	if g.cursors, err = s.r.mem.alloc(n * 16); err != nil {
+		return err
+	}
+	old.each(func(a uintptr) {
+		b := &g.bufs[load64(a)>>emit.PartShift&uint64(n-1)]
+		if b.cur == b.end && err == nil {
+			err = b.grow(b.cur)
+		}
+		if err == nil {
+			copyTuple(b.cur, a, b.stride)
+			b.cur += uintptr(b.stride)
+		}
+	})
+	s.r.releaseBuffer(&old)
+	return err
+}
+
+// partChunk is the size of a part's chunks.
+const partChunk = 32 << 10

@@ -1,0 +1,43 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"testing"
+)
+
+// TestManyGroups: groups that several threads find are the same as those of one, whatever they are kept by.
+func TestManyGroups(t *testing.T) {
+	s := New(NewDB())
+	ask := func(sql string) string {
+		t.Helper()
+		res, err := s.Query(context.Background(), sql)
+		if err != nil {
+			t.Fatalf("%s\n%v", sql, err)
+		}
+		defer res.Close()
+		return fmt.Sprint(res.Values())
+	}
+	ask("set check = on; set thread_trial = off")
+	ask(`create table many as select cast(i * 7919 % 30011 as int) as a, case when i % 7 > 0 then cast(i % 5 as int) end as b, i % 10 as c,
+			'text ' || cast(i * 104729 % 20011 as text) as t, cast(i % 23 as double precision) / 4 as d, i * 1000003 % 40009 * 1099511628211 as big
+		from (select cast(i as bigint) as i from generate_series(1, 120000) as g(i)) q`)
+	for _, q := range []string{
+		"select count(*), sum(s), sum(a * n), sum(b * n), max(n) from (select a, b, sum(c) as s, count(*) as n from many group by a, b) q",
+		"select count(*), sum(n * c), sum(a), sum(b) from (select a, b, c, count(*) as n from many group by a, b, c) q",
+		"select count(*), sum(s), min(t), max(u), sum(length(t) * n) from (select t, max(t || 'x') as u, sum(c) as s, count(*) as n from many group by t) q",
+		"select count(*), sum(s), sum(big % 1000 * n), min(lo) from (select big, min(d) as lo, sum(c) as s, count(*) as n from many group by big) q",
+		"select count(*), sum(a), sum(b) from (select distinct a, b from many where c < 9) q",
+		"select a, b, count(*), sum(d) from many group by a, b order by 3 desc, a, b limit 50",
+	} {
+		ask("set threads = 1")
+		want := ask(q)
+		for _, set := range []string{"set threads = 2", "set threads = 3; set morsel_rows = 1000", "set group_parts = off"} {
+			ask(set)
+			if got := ask(q); got != want {
+				t.Errorf("%s: %s\ngot  %s\nwant %s", set, q, got, want)
+			}
+		}
+		ask("set group_parts = on; set morsel_rows = 0")
+	}
+}
