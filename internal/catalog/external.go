@@ -28,6 +28,7 @@ type ScanOptions struct {
 	Narrow bool // integers in as few bytes as they need
 	Dict   bool // dictionaries for texts that repeat
 	SIMD   bool // assembly may decode pages
+	Map    bool // files are read in place
 }
 
 // Loader makes the chunks of a segment. It may be used by many goroutines.

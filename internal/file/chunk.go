@@ -130,6 +130,7 @@ func (r *chunkReader) broken(what string) error {
 
 // read makes a chunk of the wanted rows. take gives memory.
 func (r *chunkReader) read(t *chunkForm, take func(size int) (uintptr, error)) (c *column.Chunk, err error) {
+	defer mayFault()()
 	name := r.f.cols[r.col].Name
 	defer func() {
 		if v := recover(); v != nil {

@@ -58,6 +58,7 @@ type chunkReader struct {
 	ctx   context.Context
 	f     *parquetFile
 	h     *os.File
+	data  []byte // the file, if it is mapped
 	group int
 	col   int
 	info  *chunkInfo
@@ -96,12 +97,18 @@ func (r *chunkReader) pagesOf() (dict *page, list []page, err error) {
 	if start < 0 || size < 0 || start > r.f.in.size || size > r.f.in.size-start {
 		return nil, nil, errors.New("the page index points outside of the file")
 	}
-	r.raw = sizedSlack(r.raw, int(size))
-	if err := readFull(r.h, r.raw, start); err != nil {
-		return nil, nil, err
+	var raw []byte
+	if start+size+slack <= int64(len(r.data)) {
+		raw = r.data[start : start+size]
+	} else {
+		r.raw = sizedSlack(r.raw, int(size))
+		if err := readFull(r.h, r.raw, start); err != nil {
+			return nil, nil, err
+		}
+		raw = r.raw
 	}
 	list = r.pages[:0]
-	for b := r.raw; first < r.hi && len(b) > 0; {
+	for b := raw; first < r.hi && len(b) > 0; {
 		h, n, err := parsePage(b)
 		if err != nil {
 			return nil, nil, err

@@ -24,6 +24,7 @@ type parquetFile struct {
 	cols []parquetColumn
 
 	chunks [][]chunkInfo // by row group and column
+	memory mapping
 }
 
 // parquetColumn is a top-level column, which is also a leaf: nested ones are refused.

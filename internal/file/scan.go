@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"os"
+	"runtime"
 	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -201,7 +202,11 @@ func (p *rowPiece) Load(ctx context.Context, col int, take func(size int) (uintp
 		}
 	}
 	r := &chunkReader{ctx: ctx, f: p.f, h: h, group: p.group, col: col, info: &p.f.chunks[p.group][col], lo: p.lo, hi: p.hi, simd: p.q.opts.SIMD}
+	if p.q.opts.Map {
+		r.data = p.f.mapped(h)
+	}
 	c, err := r.read(p.forms[col], take)
+	runtime.KeepAlive(p.f) // and its mapping
 	if err != nil {
 		return nil, false, err
 	}

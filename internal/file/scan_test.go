@@ -31,8 +31,9 @@ var scanWays = []scanWay{
 	{trust: true},
 	{trust: false, opts: catalog.ScanOptions{Narrow: true, Dict: true}},
 	{trust: false},
-	{trust: true, opts: catalog.ScanOptions{Narrow: true, Dict: true, SIMD: true}},
+	{trust: true, opts: catalog.ScanOptions{Narrow: true, Dict: true, SIMD: true, Map: true}},
 	{trust: true, opts: catalog.ScanOptions{SIMD: true}},
+	{trust: false, opts: catalog.ScanOptions{Narrow: true, Map: true}},
 }
 
 // scanFile reads a file as a query does and writes the rows as dump does.
@@ -375,5 +376,61 @@ func TestCache(t *testing.T) {
 	c.SetLimit(0)
 	if c.Used() != 0 || c.get(cacheKey{col: 0}) != nil {
 		t.Error("not empty")
+	}
+}
+
+// TestCutShort cuts a file short that is being read in place: an error, not the end of the process.
+func TestCutShort(t *testing.T) {
+	path := t.TempDir() + "/t.parquet"
+	table := newTable(defs(t, "a bigint, s text"))
+	sb := table.NewSegmentBuilder()
+	for i := range int64(60000) {
+		sb.Cols[0].AppendInt(i * 7919 % 65537)
+		sb.Cols[1].AppendBytes(fmt.Appendf(nil, "a text that is long, number %d", i))
+	}
+	seg, err := table.Seal(sb)
+	if err == nil {
+		err = table.Append(seg)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, codec := range []string{"", "snappy", "none"} {
+		if err := save(table, path, Options{Compression: codec}); err != nil {
+			t.Fatal(err)
+		}
+		src, err := Open(path, Options{Format: Parquet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := catalog.ScanOptions{Narrow: true}
+		for _, f := range src.parquet { // the file is found unchanged before it is cut
+			h, err := openUnchanged(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.mapped(h) == nil {
+				t.Skip("files cannot be mapped here")
+			}
+			h.Close()
+			if err := os.Truncate(path, 4096); err != nil {
+				t.Fatal(err)
+			}
+			for col := range f.cols {
+				form := (&parquetTable{s: src, ranks: make([]bounds, len(f.cols))}).formOf(col, &opts)
+				r := &chunkReader{ctx: context.Background(), f: f, data: f.mapped(nil), col: col, info: &f.chunks[0][col], hi: f.chunks[0][col].rows, simd: true}
+				_, err := r.read(&form, func(size int) (uintptr, error) {
+					m, err := column.Alloc(size)
+					if err != nil {
+						return 0, err
+					}
+					t.Cleanup(m.Free)
+					return m.Addr(), nil
+				})
+				if err == nil {
+					t.Errorf("codec %q, column %d: no error", codec, col)
+				}
+			}
+		}
 	}
 }

@@ -83,7 +83,7 @@ func sameFile(a, b file.Info) bool {
 
 // openFiles opens the scans of a plan that read files.
 func openFiles(ctx context.Context, q *plan.Query, set *Settings) error {
-	opts := catalog.ScanOptions{Cache: set.FileCache, Narrow: set.Narrow, Dict: set.Dict, SIMD: set.FileSIMD}
+	opts := catalog.ScanOptions{Cache: set.FileCache, Narrow: set.Narrow, Dict: set.Dict, SIMD: set.FileSIMD, Map: set.FileMap}
 	openers := map[catalog.External]catalog.Opener{}
 	var err error
 	visit := func(n plan.Node) bool {

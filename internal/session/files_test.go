@@ -56,7 +56,7 @@ func TestFileScans(t *testing.T) {
 	settings := []string{
 		"", "SET file_cache = off", "SET file_cache = off; SET threads = 1", "SET file_cache = off; SET morsel_rows = 777; SET threads = 4",
 		"SET file_statistics = off", "SET file_cache = off; SET narrow_integers = off", "SET file_cache = off; SET dictionaries = off; SET check = on",
-		"SET file_cache = off; SET file_simd = off",
+		"SET file_cache = off; SET file_simd = off; SET file_map = off",
 	}
 	if !testing.Short() {
 		settings = append(settings, "SET device = simt", "SET device = simt; SET file_cache = off")

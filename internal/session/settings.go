@@ -33,6 +33,7 @@ type Settings struct {
 	Off        emit.Off        // techniques
 	Tally      bool            // count instructions
 	FileCache  bool            // keep what is read of files
+	FileMap    bool            // read files where the system has them in memory
 	// FileSIMD: pages are decoded by vector instructions, where the processor has them.
 	FileSIMD bool
 	// FileStatistics: what Parquet files say of their row groups and pages is used.
@@ -43,7 +44,7 @@ type Settings struct {
 // DefaultSettings use all cores and no limit.
 func DefaultSettings() Settings {
 	return Settings{Threads: runtime.GOMAXPROCS(0), Device: defaultDevice(), Block: 128, Disabled: map[string]bool{}, Narrow: true, Dict: true,
-		FileCache: true, FileSIMD: true, FileStatistics: true, other: map[string]string{}}
+		FileCache: true, FileMap: true, FileSIMD: true, FileStatistics: true, other: map[string]string{}}
 }
 
 // defaultDevice is the CPU, where there is a translator for it.
@@ -101,6 +102,9 @@ var settings = []setting{
 	{"file_cache", "keep what queries read of files for later ones",
 		func(s *Settings) string { return onOff(s.FileCache) },
 		func(s *Settings, v types.Value) (err error) { s.FileCache, err = boolOf(v); return }},
+	{"file_map", "read files in place, where the system has them in memory",
+		func(s *Settings) string { return onOff(s.FileMap) },
+		func(s *Settings, v types.Value) (err error) { s.FileMap, err = boolOf(v); return }},
 	{"file_simd", "decode the pages of Parquet files by vector instructions",
 		func(s *Settings) string { return onOff(s.FileSIMD) },
 		func(s *Settings, v types.Value) (err error) { s.FileSIMD, err = boolOf(v); return }},
