@@ -16,6 +16,7 @@ type buildSink struct {
 	sawNull bool
 	all     Rows
 	table   *layout.Table
+	ranges  map[int][2]int64 // of keys, as far as they were looked at
 	filters map[int]*keyFilter
 }
 
@@ -57,7 +58,7 @@ func (s *buildSink) note() string {
 
 // finish makes the table.
 func (s *buildSink) finish() error {
-	s.filters = map[int]*keyFilter{}
+	s.filters, s.ranges = map[int]*keyFilter{}, map[int][2]int64{}
 	s.all = Rows{Tuple: s.tuple}
 	for _, b := range s.workers {
 		if b != nil {

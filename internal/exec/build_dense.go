@@ -21,7 +21,7 @@ func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
 		return true, nil
 	}
 	k := s.keyOf(0)
-	lo, hi, err := s.keyRange(k)
+	lo, hi, err := s.keyRange(0)
 	if err != nil {
 		return false, err
 	}
@@ -48,9 +48,12 @@ func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
 	return true, s.sortByKey(k)
 }
 
-// keyRange is the smallest and the largest value of a key.
-func (s *buildSink) keyRange(k keyReader) (lo, hi int64, err error) {
-	tasks := s.tasks()
+// keyRange is the smallest and the largest value of key number i.
+func (s *buildSink) keyRange(i int) (lo, hi int64, err error) {
+	if r, ok := s.ranges[i]; ok {
+		return r[0], r[1], nil
+	}
+	k, tasks := s.keyOf(i), s.tasks()
 	los, his := make([]int64, len(tasks)), make([]int64, len(tasks))
 	_, err = s.each(len(tasks), func(i int) bool {
 		l, h := int64(math.MaxInt64), int64(math.MinInt64)
@@ -63,7 +66,9 @@ func (s *buildSink) keyRange(k keyReader) (lo, hi int64, err error) {
 		los[i], his[i] = l, h
 		return true
 	})
-	return slices.Min(los), slices.Max(his), err
+	lo, hi = slices.Min(los), slices.Max(his)
+	s.ranges[i] = [2]int64{lo, hi}
+	return lo, hi, err
 }
 
 // reach is how far apart tuples may lie that slots of 4 bytes can tell apart, in bytes.

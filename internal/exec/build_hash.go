@@ -27,79 +27,109 @@ func (s *buildSink) open() (done bool, err error) {
 	return true, nil
 }
 
-// fillOpen enters every tuple by its hash; it gives up when two have the same.
+// fillOpen enters every tuple by its hash; it gives up when two have the same. Threads do not lock: when two write to a
+// slot that both found free, one of the tuples is lost. That is rare, and seen when the tuples are counted; then all look for
+// themselves, and enter themselves again.
 func (s *buildSink) fillOpen() (unique bool, err error) {
 	t, k := s.table, s.hashOf()
-	o := &opening{dir: words(t.Slots, 1<<t.Bits), key: k, shared: !s.alone()}
-	touch := t.Bits >= touchBits
+	o := &opening{dir: words(t.Slots, 1<<t.Bits), key: k}
 	tasks := s.tasks()
-	return s.each(len(tasks), func(i int) bool {
-		if o.twice.Load() {
-			return false
+	pass := func(enter func(hs []uint64, at uintptr) bool) (bool, error) {
+		return s.each(len(tasks), func(i int) bool { return k.batches(tasks[i], enter) })
+	}
+	unique, err = pass(o.enter)
+	if !unique || err != nil || s.alone() || s.occupiedWords(o.dir) == t.Rows {
+		return unique, err
+	}
+	return pass(o.enterLost)
+}
+
+// occupiedWords counts the words that are not 0.
+func (s *buildSink) occupiedWords(dir []uint64) int64 {
+	const step = 1 << 15
+	var sum atomic.Int64
+	_, _ = s.each((len(dir)+step-1)/step, func(i int) bool {
+		n := uint64(0)
+		for _, x := range dir[i*step : min((i+1)*step, len(dir))] {
+			n += (x | -x) >> 63
 		}
-		return k.batches(tasks[i], func(hs []uint64, at uintptr) bool {
-			if touch {
-				o.touch(hs)
-			}
-			if !o.enter(hs, at) {
-				o.twice.Store(true)
-			}
-			return !o.twice.Load()
-		})
+		sum.Add(int64(n))
+		return true
 	})
+	return sum.Load()
 }
 
 // opening is an open-addressing table being filled.
 type opening struct {
-	dir    []uint64
-	key    keyReader
-	shared bool // other threads fill it too
-	twice  atomic.Bool
-	sum    uint64
-}
-
-// touchBits is the size of a directory, as a logarithm, from which its slots are read once before they are needed:
-// the reads of a batch wait for memory together, while the search for a free slot waits for each.
-const touchBits = 17
-
-func (o *opening) touch(hs []uint64) {
-	var sum uint64
-	mask := uint64(len(o.dir) - 1)
-	for _, h := range hs {
-		sum |= o.dir[h&mask]
-	}
-	if sum == 1 { // never: the reads must not be left out
-		o.sum++
-	}
+	dir []uint64
+	key keyReader
 }
 
 // enter puts tuples with the given hashes, from the one at a on, each into the first free slot from its own on.
-// It gives up at a hash that is there already.
+// It gives up at a hash that is there already. Most slots are free: a loop without branches fills those, so that many are on
+// their way from memory at a time, and lists the others.
 func (o *opening) enter(hs []uint64, a uintptr) bool {
 	dir, size := o.dir, o.key.size
 	mask := uint64(len(dir) - 1)
-	for _, h := range hs {
-		const tag = 1<<64 - 1<<layout.TagShift
-		mine := h&tag | uint64(a)
+	var rest [batchRows]uint16
+	n := 0
+	at := a
+	for i, h := range hs {
+		slot := &dir[h&mask]
+		e := *slot
+		x := e
+		if e == 0 {
+			x = h&tagMask | uint64(at)
+		}
+		*slot = x
+		rest[n&(batchRows-1)] = uint16(i)
+		n += int((e | -e) >> 63)
+		at += size
+	}
+	for _, i := range rest[:n] {
+		h, at := hs[i], a+uintptr(i)*size
 		for i := h & mask; ; i = (i + 1) & mask {
 			e := dir[i]
 			if e == 0 {
-				if !o.shared {
-					dir[i] = mine
-					break
-				}
-				if atomic.CompareAndSwapUint64(&dir[i], 0, mine) {
-					break
-				}
-				e = atomic.LoadUint64(&dir[i])
+				dir[i] = h&tagMask | uint64(at)
+				break
 			}
-			if (e^h)&tag == 0 && o.key.at(uintptr(e&layout.AddrMask)) == h {
+			if o.same(e, h) {
 				return false
 			}
 		}
-		a += size
 	}
 	return true
+}
+
+// enterLost enters the tuples that are not there.
+func (o *opening) enterLost(hs []uint64, a uintptr) bool {
+	mask := uint64(len(o.dir) - 1)
+	for _, h := range hs {
+		mine := h&tagMask | uint64(a)
+		for i := h & mask; ; i = (i + 1) & mask {
+			e := atomic.LoadUint64(&o.dir[i])
+			if e == 0 && atomic.CompareAndSwapUint64(&o.dir[i], 0, mine) {
+				break
+			}
+			if e == 0 {
+				e = atomic.LoadUint64(&o.dir[i])
+			}
+			if e == mine {
+				break
+			}
+			if o.same(e, h) {
+				return false
+			}
+		}
+		a += o.key.size
+	}
+	return true
+}
+
+// same reports that the tuple of entry e has the hash h.
+func (o *opening) same(e, h uint64) bool {
+	return (e^h)&tagMask == 0 && o.key.at(uintptr(e&layout.AddrMask)) == h
 }
 
 // buckets sorts the tuples by the top bits of their hashes behind a directory.

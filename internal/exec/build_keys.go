@@ -98,15 +98,19 @@ func hashInt(x int64) uint64 {
 	return hi ^ lo
 }
 
-// taskRows is how many tuples a thread takes at a time.
-const taskRows = 1 << 15
+// A thread takes so many tuples at a time: enough to be worth it, and few enough for all to end together.
+const (
+	minTask = 4 << 10
+	maxTask = 32 << 10
+)
 
 // tasks cuts tuples into stretches that threads share out among themselves.
 func (rs *Rows) tasks() []Piece {
+	step := min(max(int(rs.Len()/32)&^(batchRows-1), minTask), maxTask)
 	var out []Piece
 	for _, p := range rs.Pieces {
-		for lo := 0; lo < p.N; lo += taskRows {
-			out = append(out, Piece{p.Addr + uintptr(lo*rs.Tuple.Size), min(taskRows, p.N-lo)})
+		for lo := 0; lo < p.N; lo += step {
+			out = append(out, Piece{p.Addr + uintptr(lo*rs.Tuple.Size), min(step, p.N-lo)})
 		}
 	}
 	return out

@@ -2,6 +2,8 @@ package exec
 
 import (
 	"math/bits"
+	"slices"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -76,6 +78,7 @@ type keyFilter struct {
 	bits  uint8
 	addr  uintptr
 	count int64 // values in the set, as far as it is known: duplicates are counted until a bitmap is there
+	exact bool  // there are no duplicates
 	done  bool
 }
 
@@ -107,7 +110,7 @@ func (b *buildSink) keyFilter(i int) (*keyFilter, error) {
 	lo, hi := t.Min, t.Min+t.Span-1
 	if i > 0 || t.Kind != layout.Direct && t.Kind != layout.DenseBuckets {
 		var err error
-		if lo, hi, err = b.keyRange(k.key); err != nil {
+		if lo, hi, err = b.keyRange(i); err != nil {
 			return nil, err
 		}
 		if lo > hi { // only NULLs
@@ -120,8 +123,8 @@ func (b *buildSink) keyFilter(i int) (*keyFilter, error) {
 	span := uint64(hi) - uint64(lo) + 1
 	if span-1 < maxBitmap*8 {
 		k.kind = emit.Bitmap
-		if i == 0 && len(b.s.Keys) == 1 && t.Kind.Unique() {
-			return k, nil // the count is exact
+		if k.exact = i == 0 && len(b.s.Keys) == 1 && t.Kind.Unique(); k.exact {
+			return k, nil
 		}
 		return k, k.fill()
 	}
@@ -142,28 +145,52 @@ func (k *keyFilter) fill() error {
 		n = int((uint64(k.rng.Hi.Lo)-uint64(k.rng.Lo.Lo))/64) + 1
 	}
 	var err error
-	if k.addr, err = b.r.mem.alloc(n * 8); err != nil {
+	if k.addr, err = b.r.alloc(n * 8); err != nil {
 		return err
 	}
 	ws := words(k.addr, n)
 	if k.kind == emit.Bitmap && t.Kind == layout.Direct && k.key.off == b.keyOf(0).off {
-		fromSlots(ws, halves(t.Slots, int(t.Span)))
-		return nil
+		slots := halves(t.Slots, int(t.Span))
+		return k.eachWords(n, func(lo, hi int) { fromSlots(ws[lo:hi], slots[min(lo*64, len(slots)):]) })
 	}
-	if err := k.gather(ws); err != nil {
+	sets, err := k.gather(ws)
+	if err != nil || len(sets) == 1 && (k.kind != emit.Bitmap || k.exact) {
 		return err
 	}
-	if k.kind == emit.Bitmap {
-		k.count = 0
-		for _, w := range ws {
-			k.count += int64(bits.OnesCount64(w))
+	var count atomic.Int64
+	err = k.eachWords(n, func(lo, hi int) {
+		for _, more := range sets[1:] {
+			for j, w := range more[lo:hi] {
+				ws[lo+j] |= w
+			}
 		}
+		c := 0
+		for _, w := range ws[lo:hi] {
+			c += bits.OnesCount64(w)
+		}
+		count.Add(int64(c))
+	})
+	if k.kind == emit.Bitmap {
+		k.count = count.Load()
 	}
-	return nil
+	for _, more := range sets[1:] {
+		b.r.mem.free(uintptr(unsafe.Pointer(&more[0])))
+	}
+	return err
 }
 
-// gather sets the bits of all tuples. Threads have sets of their own, which are put together.
-func (k *keyFilter) gather(ws []uint64) error {
+// eachWords cuts n words into stretches for all threads.
+func (k *keyFilter) eachWords(n int, f func(lo, hi int)) error {
+	const step = 4 << 10
+	_, err := k.b.r.each(k.b.alone() || n < 4*step, (n+step-1)/step, func(i int) bool {
+		f(i*step, min((i+1)*step, n))
+		return true
+	})
+	return err
+}
+
+// gather sets the bits of all tuples. Threads have sets of their own, the first one's is ws.
+func (k *keyFilter) gather(ws []uint64) (sets [][]uint64, err error) {
 	set := func(ws []uint64, t Piece) {
 		k.key.batches(t, func(xs []uint64, _ uintptr) bool {
 			if k.kind == emit.Bitmap {
@@ -180,40 +207,37 @@ func (k *keyFilter) gather(ws []uint64) error {
 	}
 	b := k.b
 	tasks := b.tasks()
-	if b.alone() || len(tasks) < 8 {
-		for _, t := range tasks {
-			set(ws, t)
-			if err := b.r.canceled(); err != nil {
-				return err
-			}
-		}
-		return nil
+	// Another set costs as much as some tuples for each of its words.
+	sets = make([][]uint64, 1, b.r.Threads)
+	if rows := b.table.Rows; !b.alone() && rows > int64(len(ws)) {
+		sets = sets[:min(int64(b.r.Threads), rows/(16<<10))]
 	}
-	sets := make([][]uint64, min(b.r.Threads, len(tasks)/4))
-	err := b.r.parallel(len(sets), func(i int) error {
-		sets[i] = ws
-		if i > 0 {
+	var next atomic.Int64
+	err = b.r.parallel(len(sets), func(i int) error {
+		switch {
+		case i == 0:
+			sets[i] = ws
+		case int(next.Load()) >= len(tasks):
+			return nil
+		default:
 			a, err := b.r.mem.alloc(len(ws) * 8)
 			if err != nil {
 				return err
 			}
 			sets[i] = words(a, len(ws))
 		}
-		for _, t := range tasks[i*len(tasks)/len(sets) : (i+1)*len(tasks)/len(sets)] {
-			set(sets[i], t)
+		for {
+			t := int(next.Add(1) - 1)
+			if t >= len(tasks) {
+				return nil
+			}
+			set(sets[i], tasks[t])
+			if err := b.r.canceled(); err != nil {
+				return err
+			}
 		}
-		return b.r.canceled()
 	})
-	if err != nil {
-		return err
-	}
-	for _, more := range sets[1:] {
-		for j, w := range more {
-			ws[j] |= w
-		}
-		b.r.mem.free(uintptr(unsafe.Pointer(&more[0])))
-	}
-	return nil
+	return slices.DeleteFunc(sets, func(ws []uint64) bool { return ws == nil }), err
 }
 
 // fromSlots takes the set from a table that is addressed by the key.
