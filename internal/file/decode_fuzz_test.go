@@ -150,6 +150,10 @@ func FuzzDelta(f *testing.F) {
 		xs := make([]int64, n)
 		_, err := deltaInts(xs, data, 64)
 		_, _ = deltaInts(make([]int64, n), data, 32)
+		if haveDeltas {
+			checkDeltas(t, data, int(n), 64, 0, -1000, 1<<20)
+			checkDeltas(t, data, int(n), 32, -1000, -1000, 1<<20)
+		}
 		if _, err := deltaTexts(int(n%1000), encDeltaTexts, data); err == nil && len(data) == 0 && n%1000 > 0 {
 			t.Fatal("texts of nothing")
 		}

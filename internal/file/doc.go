@@ -14,6 +14,6 @@
 // csv_field.go, and csv_sniff.go guesses what the options leave open. Parquet: parquet_schema.go, then for
 // Load parquet_load.go and parquet_read.go. Queries read Parquet files as they run: scan.go makes segments without
 // data of footers (footer.go) and page indexes (scan_pages.go), and chunk.go makes their data of pages (pages.go), straight into the arrays of a
-// column.Chunk, by the decoders in hybrid.go, unpack.go, delta.go and values_*.go.
+// column.Chunk, by the decoders in hybrid.go, unpack.go, delta*.go and values_*.go.
 // Writing: write.go; parquet_choose.go decides how columns are encoded.
 package file

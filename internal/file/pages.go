@@ -40,6 +40,7 @@ type buffers struct {
 	nulls []uint8
 	ints  []int64
 	words []uint64
+	codes []uint32
 	pages []page
 }
 

@@ -92,6 +92,9 @@ func (v *intValues[T]) decode(dst []T, encoding int, body []byte) error {
 			return v.plain64(dst, view[int64](body))
 		}
 	}
+	if encoding == encDeltaInts && v.deltas(dst, body) {
+		return nil
+	}
 	xs, err := v.raw(encoding, body, len(dst))
 	if err == nil {
 		err = v.convert(xs)
@@ -100,6 +103,31 @@ func (v *intValues[T]) decode(dst []T, encoding int, body []byte) error {
 		return err
 	}
 	return v.store(dst, xs)
+}
+
+// deltas decodes differences the fast way; it returns false if it cannot.
+func (v *intValues[T]) deltas(dst []T, body []byte) bool {
+	bits := 32
+	if v.phys == parquet.Types.Int64 {
+		bits = 64
+	}
+	if !haveDeltas || !v.r.simd || v.form != asIs && v.form != bigEndian || v.phys != parquet.Types.Int32 && v.phys != parquet.Types.Int64 {
+		return false
+	}
+	switch d := any(dst).(type) {
+	case []uint32:
+		return deltaCodes(d, body, bits, v.base, v.lo, v.hi)
+	case []uint64:
+		return false
+	}
+	v.r.codes = sized(v.r.codes, len(dst))
+	if !deltaCodes(v.r.codes, body, bits, v.base, v.lo, v.hi) {
+		return false
+	}
+	for i, x := range v.r.codes {
+		dst[i] = T(x)
+	}
+	return true
 }
 
 // view is bytes as numbers of the machine, which has the file's byte order.

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package file
+
+const haveDeltas = false
+
+func sumDeltas(*uint32, *byte, *deltaLanes, int, *deltaSum) { panic("no vector instructions") }
