@@ -2,46 +2,44 @@ package file
 
 import "golang.org/x/sys/cpu"
 
-var haveSnappyFast = cpu.X86.HasBMI2 && cpu.X86.HasSSSE3
+var haveSnappyFast = cpu.X86.HasAVX && cpu.X86.HasBMI2
 
-// snappyTags is what the first bytes of elements say, as snappyFast reads it.
+// snappyTags is what the first bytes of elements say, and what else snappyFast looks up: it knows the places.
 var snappyTags = func() (t struct {
-	mask    [256]uint32 // of the offset in the bytes behind the tag
-	high    [256]uint32 // what the tag adds to the offset
-	least   [256]uint32 // offset from which on it is a short element; literals have 0
+	offset  [256]uint32 // its bits in the tag, moved to the top, and the bytes that follow
+	least   [256]uint32 // the least offset of copies that are like most
 	length  [256]uint32
-	pattern [16][16]uint8 // bytes of which a short pattern's repetition consists
-	step    [16]uint8     // the multiple of its length that is next to 16
+	pattern [17][16]uint8 // which of the last 16 bytes the next are, by the offset
+	step    [32]uint8     // the most bytes after which they are the same ones again
+	old     [96]uint8     // from the length on: which of the last 16 bytes are still among them …
+	new     [96]uint8     // … and which of the 16 that were written come in
 }) {
 	for i := range uint32(256) {
-		long := i >> 2
-		t.length[i] = long + 1
+		t.length[i] = i>>2 + 1
+		t.least[i] = 17
 		switch i & 3 {
-		case 0:
-			if long >= 6 {
-				t.least[i] = 1<<32 - 1
-			}
 		case 1:
-			t.mask[i] = 1<<8 - 1
-			t.high[i] = i >> 5 << 8
-			t.length[i] = long&7 + 4
-			t.least[i] = t.length[i]
+			t.offset[i] = 0xe0_00_00_ff
+			t.length[i] = i>>2&7 + 4
 		case 2:
-			t.mask[i] = 1<<16 - 1
-			t.least[i] = t.length[i]
-			if long >= 16 {
+			t.offset[i] = 0xff_ff
+			if t.length[i] > 16 {
 				t.least[i] = 1<<32 - 1
 			}
-		case 3:
-			t.mask[i] = 1<<32 - 1
-			t.least[i] = 1<<32 - 1
 		}
 	}
-	for n := 1; n < 16; n++ {
+	for n := 1; n <= 16; n++ {
 		for i := range t.pattern[n] {
-			t.pattern[n][i] = uint8(i % n)
+			t.pattern[n][i] = uint8(16 - n + i%n)
 		}
 		t.step[n] = uint8(16 / n * n)
+	}
+	for i := range t.old {
+		if i < 16 {
+			t.old[i], t.new[i] = uint8(i), 1<<7
+		} else {
+			t.old[i], t.new[i] = 1<<7, uint8(i%16)
+		}
 	}
 	return t
 }()
