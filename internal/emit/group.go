@@ -21,12 +21,19 @@ func (m GroupMode) String() string {
 	return [...]string{"one group", "array", "hash table", "dense directory"}[m]
 }
 
-// A directory by key is taken when its range is at most denseFactor times the number of groups expected
-// and no larger than maxDense.
+// A directory by key is taken when its range is at most denseFactor times the number of groups expected. One beyond
+// wideDense must be filled better, as well as the slots of a hash table, since each worker has one; there is none beyond maxDense.
 const (
 	denseFactor = 16
-	maxDense    = 1 << 24
+	wideDense   = 1 << 24
+	wideFactor  = 6
+	maxDense    = 1 << 28
 )
+
+// maxSpan is the largest range of keys with a directory by key, for so many groups.
+func maxSpan(groups int64) int64 {
+	return max(min(wideDense, denseFactor*groups+MaxArraySlots), min(maxDense, wideFactor*groups))
+}
 
 // PartShift is the first bit of a hash that says which part a group belongs to, where there are parts: the bits below are
 // for slots, those above for tags.
@@ -164,7 +171,7 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 		gp.Mode, gp.Slots = ArrayGroups, slots
 	}
 	if gp.Mode == HashGroups && !e.Off.DirectTables && len(keys) == 1 && fs[0].Desc.Form == layout.I64 && !fs[0].Desc.Nullable {
-		if span := fs[0].Desc.Range.Span(min(maxDense, denseFactor*gp.Expect+MaxArraySlots)); span > 0 {
+		if span := fs[0].Desc.Range.Span(maxSpan(gp.Expect)); span > 0 {
 			gp.Mode, gp.Slots = DenseGroups, span
 			gp.Domains[0] = Domain{Lo: int64(fs[0].Desc.Range.Lo.Lo), Span: span}
 		}
