@@ -12,6 +12,9 @@ import (
 type External interface {
 	// Begin starts a query's use of the table.
 	Begin(opts ScanOptions) Opener
+	// Keys are sets of columns that no two rows have the same values of, and that are never NULL, as far as that is
+	// known: not because somebody declared it, but because these rows are so.
+	Keys() [][]int
 }
 
 // Opener opens the scans of one query.

@@ -22,6 +22,9 @@ type parquetTable struct {
 	cache *Cache
 	ranks []bounds // of all rows, by column
 
+	keysOnce sync.Once
+	keys     [][]int
+
 	mu    sync.Mutex
 	dicts map[int]*textDict // kept for later queries, if they may
 }

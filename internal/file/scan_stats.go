@@ -1,7 +1,6 @@
 package file
 
 import (
-	"context"
 	"math"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -197,33 +196,19 @@ func (f *parquetFile) dictSize(i *chunkInfo) int {
 // countDistinct reads an integer column of a row group.
 func (s *Source) countDistinct(f *parquetFile, group, col int, i *chunkInfo) float64 {
 	n := float64(i.rows - max(i.nulls, 0))
-	h, err := openUnchanged(f)
-	if err != nil {
-		return n
-	}
-	defer h.Close()
-	t := &chunkForm{trust: true, lo: i.min.Int128(), hi: i.max.Int128()}
-	t.Nulls = i.nulls != 0
-	t.Width, t.base = column.Frame(i.min.I, i.max.I)
-	r := &chunkReader{ctx: context.Background(), f: f, h: h, group: group, col: col, info: i, hi: min(i.rows, 1<<18), simd: true}
-	var mem *column.Mem
-	c, err := r.read(t, func(size int) (addr uintptr, err error) {
-		if mem, err = column.Alloc(size); err == nil {
-			addr = mem.Addr()
+	count := 0.0
+	err := f.readInts(group, col, min(i.rows, 1<<18), func(c *column.Chunk) {
+		seen := make([]bool, int(i.span()))
+		for row := range c.Rows {
+			if at := c.Int(row) - i.min.I; !c.IsNull(row) && !seen[at] {
+				seen[at] = true
+				count++
+			}
 		}
-		return addr, err
+		count *= float64(i.rows) / float64(c.Rows)
 	})
 	if err != nil {
 		return n
 	}
-	defer mem.Free()
-	seen := make([]bool, int(i.span()))
-	count := 0.0
-	for row := range c.Rows {
-		if at := c.Int(row) - i.min.I; !c.IsNull(row) && !seen[at] {
-			seen[at] = true
-			count++
-		}
-	}
-	return count * float64(i.rows) / float64(c.Rows)
+	return count
 }

@@ -434,3 +434,45 @@ func TestCutShort(t *testing.T) {
 		}
 	}
 }
+
+// TestFoundKeys finds columns that are unique.
+func TestFoundKeys(t *testing.T) {
+	path := t.TempDir() + "/t.parquet"
+	table := newTable(defs(t, "up bigint, twice bigint, down int, hole bigint, jump bigint, s text"))
+	sb := table.NewSegmentBuilder()
+	const rows = 50000
+	for i := range int64(rows) {
+		sb.Cols[0].AppendInt(3 * i)
+		sb.Cols[1].AppendInt(i - i/(rows-1))
+		sb.Cols[2].AppendInt(-i)
+		if i == 777 {
+			sb.Cols[3].AppendNull()
+		} else {
+			sb.Cols[3].AppendInt(i)
+		}
+		sb.Cols[4].AppendInt(i ^ 1)
+		sb.Cols[5].AppendBytes(fmt.Appendf(nil, "%09d", i))
+	}
+	seg, err := table.Seal(sb)
+	if err == nil {
+		err = table.Append(seg)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int64{0, 9999} {
+		if err := save(table, path, Options{RowGroupSize: size}); err != nil {
+			t.Fatal(err)
+		}
+		src, err := Open(path, Options{Format: Parquet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(src.Table("t", true, nil).Snapshot().External.Keys()); got != "[[0]]" {
+			t.Errorf("row groups of %d: %s", size, got)
+		}
+		if got := src.Table("t", false, nil).Snapshot().External.Keys(); got != nil {
+			t.Errorf("without trust: %v", got)
+		}
+	}
+}

@@ -114,7 +114,8 @@ func (s *state) scanRows(x *plan.Scan) float64 {
 func scanStat(x *plan.Scan, ordinal int, rows float64) colStat {
 	c := colStat{base: rows, dom: math.Min(math.Max(rows/10, 1), defaultDistinct)}
 	if x.Table != nil {
-		for _, k := range x.Table.Keys {
+		list, _ := keysOf(x)
+		for _, k := range list {
 			if len(k) == 1 && k[0] == ordinal {
 				c.unique, c.dom = true, math.Max(rows, 1)
 			}

@@ -99,20 +99,29 @@ func (s *state) keyCols(x *plan.Join) (l, r plan.ColSet) {
 }
 
 func scanUnique(x *plan.Scan, cols plan.ColSet, strict bool) bool {
-	if x.Table == nil {
-		return false
-	}
 	addPinned(&cols, x.Filter)
-	for _, key := range x.Table.Keys {
+	list, found := keysOf(x)
+	for _, key := range list {
 		ok := len(key) > 0
 		for _, o := range key {
-			ok = ok && hasOrdinal(x, cols, o) && (!strict || x.Table.Columns[o].NotNull)
+			ok = ok && hasOrdinal(x, cols, o) && (!strict || found || x.Table.Columns[o].NotNull)
 		}
 		if ok {
 			return true
 		}
 	}
 	return false
+}
+
+// keysOf are the keys of a scanned table: declared, or found in the rows of files, which then have no NULL.
+func keysOf(x *plan.Scan) (list [][]int, found bool) {
+	switch {
+	case x.Table == nil:
+		return nil, false
+	case x.Snap != nil && x.Snap.External != nil:
+		return x.Snap.External.Keys(), true
+	}
+	return x.Table.Keys, false
 }
 
 // hasOrdinal reports that the scan produces a column of the table as one of cols.
@@ -167,11 +176,12 @@ func (s *state) dependencies(dst []dependency, n plan.Node, padded bool) []depen
 			return dst
 		}
 		preds(x.Filter)
-		for _, key := range x.Table.Keys {
+		list, found := keysOf(x)
+		for _, key := range list {
 			var lhs plan.ColSet
 			for _, o := range key {
 				for i := range x.Ordinal {
-					if x.Ordinal[i] == o && x.Table.Columns[o].NotNull {
+					if x.Ordinal[i] == o && (found || x.Table.Columns[o].NotNull) {
 						lhs.Add(x.Cols[i])
 					}
 				}
