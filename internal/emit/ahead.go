@@ -14,11 +14,21 @@ import (
 // look up in a large hash table, and, from nearer, the tuple that the slot names. Only keys that are columns of the
 // scan are known so early.
 
-// How many rows ahead slots and tuples are fetched. Columns may be read that far past their end (column.PadRows).
+// How many rows ahead slots and tuples are fetched.
 const (
 	slotAhead  = 32
 	tupleAhead = 16
 )
+
+// A hash that is computed slotAhead rows early waits in a ring of the context until its row comes.
+const ringSlots = 2 * slotAhead
+
+// rowPlace is where the row at hand stands among those of the loop over a table's rows.
+type rowPlace struct {
+	later func(n int64) ir.Reg // opens a register with the number of the row n rows after this one, or of the last
+	count func() ir.Reg        // opens a register with the number of rows before this one
+	every bool                 // all of these rows come to the first operator
+}
 
 // largeTable is the size in bytes from which on a table is not expected in the processor's nearer caches.
 const largeTable = 8 << 20
@@ -27,6 +37,73 @@ const largeTable = 8 << 20
 type ahead struct {
 	build *pipe.Build
 	cols  []int // in Scan.Cols: the keys
+}
+
+// ring is a context offset of hashes by place, or noRing.
+type ring int
+
+const noRing ring = -1
+
+func (e *emitter) newRing() ring { return ring(e.scratch(8 * ringSlots)) }
+
+// ringSlot is the element for the row n rows after this one.
+func (e *emitter) ringSlot(g ring, n int64) (ir.Mem, ir.Reg) {
+	at := e.place.count()
+	if n > 0 {
+		e.b.Op2(ir.Add, at, at.V(), ir.K(n))
+	}
+	e.b.Op2(ir.And, at, at.V(), ir.K(ringSlots-1))
+	return ir.AtIndex(ir.Ctx, at, 8, int(g)), at
+}
+
+// hashLater opens a register with the hash of the keys of the row n rows after this one, which is slotAhead, when it is
+// computed, or less.
+func (e *emitter) hashLater(scan *plan.Scan, cols []int, g ring, n int64) ir.Reg {
+	if g != noRing && n < slotAhead {
+		h := e.int("hash")
+		m, at := e.ringSlot(g, n)
+		e.b.Load8(h, m)
+		e.b.Clear(at)
+		return h
+	}
+	keys := e.keysLater(scan, cols, n)
+	h := e.hash(keys)
+	e.free(keys...)
+	if g != noRing {
+		m, at := e.ringSlot(g, n)
+		e.b.Store(m, h.V(), 8)
+		e.b.Clear(at)
+	}
+	return h
+}
+
+// keysLater reads the keys of a row to come.
+func (e *emitter) keysLater(scan *plan.Scan, cols []int, n int64) []value {
+	row := e.place.later(n)
+	keys := make([]value, len(cols))
+	for i, k := range cols {
+		keys[i] = e.loadColumn(scan, k, row)
+	}
+	e.b.Clear(row)
+	return keys
+}
+
+// hashNow opens a register with the hash of the keys at hand, which has waited in the ring unless the row is among the first.
+func (e *emitter) hashNow(g ring, keys []value) ir.Reg {
+	if g == noRing {
+		return e.hash(keys)
+	}
+	h, n := e.int("hash"), e.place.count()
+	e.when(ir.ULT, n.V(), ir.K(slotAhead), func() {
+		t := e.hash(keys)
+		e.b.Mov(h, t.V())
+		e.b.Clear(t)
+	}, func() {
+		e.b.Op2(ir.And, n, n.V(), ir.K(ringSlots-1))
+		e.b.Load8(h, ir.AtIndex(ir.Ctx, n, 8, int(g)))
+	})
+	e.b.Clear(n)
+	return h
 }
 
 // lookAheads finds the lookups of the pipeline worth preparing. Those after an operator that may drop or
@@ -57,7 +134,7 @@ func (e *emitter) lookAheads() []ahead {
 	return out
 }
 
-// keyColumns is which columns of the scan the keys are, if they are plain integers or dictionary codes without NULLs.
+// keyColumns is which columns of the scan the keys are, if they are integers, dictionary codes or texts without NULLs.
 func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tuple) ([]int, bool) {
 	var out []int
 	for i, x := range keys {
@@ -70,7 +147,7 @@ func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tu
 			return nil, false
 		}
 		form := e.columnDesc(scan, k).Form
-		if form != tuple.Fields[i].Desc.Form || form != layout.I64 && form != layout.Code {
+		if form != tuple.Fields[i].Desc.Form || form != layout.I64 && form != layout.Code && form != layout.Str {
 			return nil, false
 		}
 		out = append(out, k)
@@ -83,39 +160,49 @@ func (e *emitter) fetchAhead(list []ahead) {
 	for _, a := range list {
 		scan := e.Pipeline.Source.(*pipe.Table).Scan
 		e.detail("fetch ahead", func(plan.Names) string { return "" })
-		for _, n := range []int64{slotAhead, tupleAhead} {
-			row := e.later(n)
-			keys := make([]value, len(a.cols))
-			for i, k := range a.cols {
-				keys[i] = e.loadColumn(scan, k, row)
+		g := noRing
+		if k := e.Tables[a.build].Kind; k == layout.Open || k == layout.Buckets {
+			g = e.newRing()
+			if e.rings == nil {
+				e.rings = map[*pipe.Build]ring{}
 			}
-			e.fetchProbe(a.build, keys, n == slotAhead)
-			e.free(keys...)
-			e.b.Clear(row)
+			e.rings[a.build] = g
+		}
+		for _, n := range []int64{slotAhead, tupleAhead} {
+			e.fetchProbe(a, scan, g, n)
 		}
 	}
 }
 
-// fetchGroup fetches what later rows will need of a large table of groups.
-func (e *emitter) fetchGroup(gp *GroupPlan, keys []plan.Expr) {
+// ringOf is where the hashes for a probe wait.
+func (e *emitter) ringOf(b *pipe.Build) ring {
+	if g, ok := e.rings[b]; ok {
+		return g
+	}
+	return noRing
+}
+
+// fetchGroup fetches what later rows will need of a large table of groups. It returns where their hashes wait.
+func (e *emitter) fetchGroup(gp *GroupPlan, keys []plan.Expr) ring {
 	t, ok := e.Pipeline.Source.(*pipe.Table)
-	if !ok || e.later == nil || e.Off.Prefetch || !gp.large() {
-		return
+	if !ok || e.place.later == nil || e.Off.Prefetch || !gp.large() {
+		return noRing
 	}
 	cols, ok := e.keyColumns(t.Scan, keys, gp.Tuple)
 	if !ok || gp.Mode == DenseGroups && t.Scan.Snap.Stats[t.Scan.Ordinal[cols[0]]].Sorted {
-		return // what comes in order is in the cache already
+		return noRing // what comes in order is in the cache already
+	}
+	g := noRing
+	if gp.Mode == HashGroups && e.place.every && e.keepsAll() {
+		g = e.newRing()
+	} else if gp.Mode == HashGroups && slices.ContainsFunc(gp.Tuple.Fields[:len(keys)], func(f layout.Field) bool { return f.Desc.Form == layout.Str }) {
+		return noRing // too much to do three times
 	}
 	e.detail("fetch ahead", func(plan.Names) string { return "" })
 	for _, n := range []int64{slotAhead, tupleAhead} {
-		row := e.later(n)
-		vals := make([]value, len(cols))
-		for i, k := range cols {
-			vals[i] = e.loadColumn(t.Scan, k, row)
-		}
+		slot := e.groupSlot(gp, t.Scan, cols, g, n)
 		dir := e.int("dir")
 		e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
-		slot := e.groupSlot(gp, vals)
 		if n == slotAhead {
 			e.b.Prefetch(ir.AtIndex(dir, slot, 8, 0))
 		} else {
@@ -124,9 +211,20 @@ func (e *emitter) fetchGroup(gp *GroupPlan, keys []plan.Expr) {
 			e.b.Prefetch(ir.At(slot, 0))
 		}
 		e.b.Clear(slot, dir)
-		e.free(vals...)
-		e.b.Clear(row)
 	}
+	return g
+}
+
+// keepsAll reports that every row that comes to the first operator also comes to the sink, once.
+func (e *emitter) keepsAll() bool {
+	for _, op := range e.Pipeline.Ops {
+		switch op.(type) {
+		case *pipe.Map, *pipe.Rename:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // large reports tables of groups that are not expected in the nearer caches.
@@ -140,39 +238,41 @@ func (gp *GroupPlan) large() bool {
 	return false
 }
 
-// groupSlot opens a register with the first place in the directory where the group of keys may be; past the end
-// of a column keys may be anything, but the place must exist.
-func (e *emitter) groupSlot(gp *GroupPlan, keys []value) ir.Reg {
+// groupSlot opens a register with the first place in the directory where the group of the row n rows after this one may be.
+func (e *emitter) groupSlot(gp *GroupPlan, scan *plan.Scan, cols []int, g ring, n int64) ir.Reg {
 	if gp.Mode == DenseGroups {
+		keys := e.keysLater(scan, cols, n)
 		k := e.int("slot")
 		e.b.Op2(ir.Sub, k, keys[0].a, ir.K(gp.Domains[0].Lo))
-		e.b.Sel(k, ir.ULT, k.V(), ir.K(gp.Slots), k.V(), ir.K(0))
+		e.b.Sel(k, ir.ULT, k.V(), ir.K(gp.Slots), k.V(), ir.K(0)) // the row may be one that is dropped
+		e.free(keys...)
 		return k
 	}
-	h, mask := e.hash(keys), e.int("mask")
+	h, mask := e.hashLater(scan, cols, g, n), e.int("mask")
 	e.b.Load8(mask, ir.At(ir.Ctx, CtxMask))
 	e.b.Op2(ir.And, h, h.V(), mask.V())
 	e.b.Clear(mask)
 	return h
 }
 
-// fetchProbe fetches the slot for keys, or the tuple that it names.
-func (e *emitter) fetchProbe(b *pipe.Build, keys []value, slot bool) {
+// fetchProbe fetches the slot for the row that is slotAhead rows ahead, or the tuple that the slot of a nearer one names.
+func (e *emitter) fetchProbe(a ahead, scan *plan.Scan, g ring, n int64) {
+	b, slot := a.build, n == slotAhead
 	t := e.Tables[b]
-	slots := e.loadWord("slots", Word{Kind: WordSlots, Build: b})
-	defer e.b.Clear(slots)
 	i := e.int("ahead")
 	defer e.b.Clear(i)
 	width := 8
 	switch t.Kind {
 	case layout.Direct, layout.DenseBuckets:
 		width = 4
+		keys := e.keysLater(scan, a.cols, n)
 		e.b.Op2(ir.Sub, i, keys[0].a, ir.K(t.Min))
+		e.free(keys...)
 		if !slot { // a key that is not in the table must not lead outside of it
 			e.b.Sel(i, ir.ULT, i.V(), ir.K(t.Span), i.V(), ir.K(0))
 		}
 	default:
-		h := e.hash(keys)
+		h := e.hashLater(scan, a.cols, g, n)
 		if t.Kind == layout.Open {
 			e.b.Op2(ir.And, i, h.V(), ir.K(1<<t.Bits-1))
 		} else {
@@ -180,6 +280,8 @@ func (e *emitter) fetchProbe(b *pipe.Build, keys []value, slot bool) {
 		}
 		e.b.Clear(h)
 	}
+	slots := e.loadWord("slots", Word{Kind: WordSlots, Build: b})
+	defer e.b.Clear(slots)
 	if slot {
 		e.b.Prefetch(ir.AtIndex(slots, i, width, 0))
 		return

@@ -213,7 +213,8 @@ type emitter struct {
 
 	env
 	fuel    ir.Reg               // matches until the next YieldTick; NoReg where rows have few
-	later   func(n int64) ir.Reg // table scans on the CPU: opens a register with the number of the row n rows after this one
+	place   rowPlace             // table scans on the CPU
+	rings   map[*pipe.Build]ring // where the hashes for probes wait
 	skipTo  int32                // the loop whose Next a dropped row goes to
 	live    []plan.ColSet
 	maxRows layout.Range        // bound on rows at the current place, for sums

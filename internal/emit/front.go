@@ -181,14 +181,25 @@ func (e *emitter) frontLoop(f *front, body func(i ir.Reg)) {
 	e.b.Continue(stretches, ir.UGE, sel.V(), cur.V())
 	l := e.b.Loop()
 	e.skipTo = l
-	e.later = func(n int64) ir.Reg { // the last row, when there are not so many
-		later, lastOne := e.int("later"), e.int("last")
-		e.b.Lea(later, ir.At(sel, int(4*n)))
-		e.b.Lea(lastOne, ir.At(cur, -4))
-		e.b.Sel(later, ir.ULT, later.V(), lastOne.V(), later.V(), lastOne.V())
-		e.b.Clear(lastOne)
-		e.b.Load(later, ir.At(later, 0), 4, false)
-		return later
+	e.place = rowPlace{
+		later: func(n int64) ir.Reg {
+			later, lastOne := e.int("later"), e.int("last")
+			e.b.Lea(later, ir.At(sel, int(4*n)))
+			e.b.Lea(lastOne, ir.At(cur, -4))
+			e.b.Sel(later, ir.ULT, later.V(), lastOne.V(), later.V(), lastOne.V())
+			e.b.Clear(lastOne)
+			e.b.Load(later, ir.At(later, 0), 4, false)
+			return later
+		},
+		count: func() ir.Reg {
+			n, first := e.int("n"), e.int("first")
+			e.b.Lea(first, ir.At(ir.Ctx, list))
+			e.b.Op2(ir.Sub, n, sel.V(), first.V())
+			e.b.Op2(ir.Shr, n, n.V(), ir.K(2))
+			e.b.Clear(first)
+			return n
+		},
+		every: len(f.rest) == 0 && len(f.filters) == 0,
 	}
 	e.fetchAhead(e.lookAheads())
 	e.block(func() {

@@ -81,9 +81,13 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 		keys[i] = e.reform(keys[i], gp.Tuple.Fields[i].Desc.Form)
 	}
 	e.say("group into "+gp.Mode.String(), func(n plan.Names) string { return n.Cols(g.KeyCols) })
+	ahead := noRing
+	if e.gpu == nil {
+		ahead = e.fetchGroup(gp, g.Keys)
+	}
 	var h ir.Reg
 	if gp.Mode == HashGroups {
-		h = e.hash(keys)
+		h = e.hashNow(ahead, keys)
 	}
 	e.first = func(i int) value { return e.eval(g.Aggs[i].Arg) }
 	if e.gpu != nil {
@@ -94,7 +98,6 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 		e.free(keys...)
 		return
 	}
-	e.fetchGroup(gp, g.Keys)
 	p := e.findGroup(gp, g, keys, h)
 	if gp.Mode == HashGroups {
 		e.b.Clear(h)

@@ -25,11 +25,8 @@ func (e *emitter) source() {
 		}
 		soon := e.lookAheads()
 		e.rows(func(i ir.Reg) {
-			e.later = func(n int64) ir.Reg {
-				later := e.int("later")
-				e.b.Op2(ir.Add, later, i.V(), ir.K(n))
-				return later
-			}
+			e.place = e.placeInMorsel(i)
+			e.place.every = len(s.Filter) == 0 && len(e.Filters) == 0
 			e.fetchAhead(soon)
 			e.scanRow(s, i, s.Filter, e.Filters)
 		})
@@ -63,6 +60,31 @@ func (e *emitter) rows(body func(i ir.Reg)) {
 	e.b.EndLoop(l, ir.LT, i.V(), n.V())
 	e.b.Clear(i, n)
 	e.closeFuel()
+}
+
+// placeInMorsel is the place of row i in a loop over a morsel.
+func (e *emitter) placeInMorsel(i ir.Reg) rowPlace {
+	if e.Target == ir.GPU {
+		return rowPlace{}
+	}
+	return rowPlace{
+		later: func(n int64) ir.Reg {
+			later, last := e.int("later"), e.int("last")
+			e.b.Load8(last, ir.At(ir.Ctx, CtxHi))
+			e.b.Op2(ir.Sub, last, last.V(), ir.K(1))
+			e.b.Lea(later, ir.At(i, int(n)))
+			e.b.Sel(later, ir.LT, later.V(), last.V(), later.V(), last.V())
+			e.b.Clear(last)
+			return later
+		},
+		count: func() ir.Reg {
+			n, lo := e.int("n"), e.int("lo")
+			e.b.Load8(lo, ir.At(ir.Ctx, CtxLo))
+			e.b.Op2(ir.Sub, n, i.V(), lo.V())
+			e.b.Clear(lo)
+			return n
+		},
+	}
 }
 
 // openFuel begins to count matches, where a row may have many.
