@@ -58,7 +58,7 @@ func (e *emitter) ringSlot(g ring, n int64) (ir.Mem, ir.Reg) {
 
 // hashLater opens a register with the hash of the keys of the row n rows after this one, which is slotAhead, when it is
 // computed, or less.
-func (e *emitter) hashLater(scan *plan.Scan, cols []int, g ring, n int64) ir.Reg {
+func (e *emitter) hashLater(scan *plan.Scan, cols []int, g ring, n int64, gp *GroupPlan) ir.Reg {
 	if g != noRing && n < slotAhead {
 		h := e.int("hash")
 		m, at := e.ringSlot(g, n)
@@ -67,7 +67,7 @@ func (e *emitter) hashLater(scan *plan.Scan, cols []int, g ring, n int64) ir.Reg
 		return h
 	}
 	keys := e.keysLater(scan, cols, n)
-	h := e.hash(keys)
+	h := e.hashFor(keys, gp)
 	e.free(keys...)
 	if g != noRing {
 		m, at := e.ringSlot(g, n)
@@ -88,14 +88,22 @@ func (e *emitter) keysLater(scan *plan.Scan, cols []int, n int64) []value {
 	return keys
 }
 
+// hashFor is the hash of keys of groups, or of a join where there are none.
+func (e *emitter) hashFor(keys []value, gp *GroupPlan) ir.Reg {
+	if gp != nil {
+		return e.groupHash(gp, keys)
+	}
+	return e.hash(keys)
+}
+
 // hashNow opens a register with the hash of the keys at hand, which has waited in the ring unless the row is among the first.
-func (e *emitter) hashNow(g ring, keys []value) ir.Reg {
+func (e *emitter) hashNow(g ring, keys []value, gp *GroupPlan) ir.Reg {
 	if g == noRing {
-		return e.hash(keys)
+		return e.hashFor(keys, gp)
 	}
 	h, n := e.int("hash"), e.place.count()
 	e.when(ir.ULT, n.V(), ir.K(slotAhead), func() {
-		t := e.hash(keys)
+		t := e.hashFor(keys, gp)
 		e.b.Mov(h, t.V())
 		e.b.Clear(t)
 	}, func() {
@@ -243,12 +251,12 @@ func (e *emitter) groupSlot(gp *GroupPlan, scan *plan.Scan, cols []int, g ring, 
 	if gp.Mode == DenseGroups {
 		keys := e.keysLater(scan, cols, n)
 		k := e.int("slot")
-		e.b.Op2(ir.Sub, k, keys[0].a, ir.K(gp.Domains[0].Lo))
+		e.arrayIndex(k, gp, keys)
 		e.b.Sel(k, ir.ULT, k.V(), ir.K(gp.Slots), k.V(), ir.K(0)) // the row may be one that is dropped
 		e.free(keys...)
 		return k
 	}
-	h, mask := e.hashLater(scan, cols, g, n), e.int("mask")
+	h, mask := e.hashLater(scan, cols, g, n, gp), e.int("mask")
 	e.b.Load8(mask, ir.At(ir.Ctx, CtxMask))
 	e.b.Op2(ir.And, h, h.V(), mask.V())
 	e.b.Clear(mask)
@@ -272,7 +280,7 @@ func (e *emitter) fetchProbe(a ahead, scan *plan.Scan, g ring, n int64) {
 			e.b.Sel(i, ir.ULT, i.V(), ir.K(t.Span), i.V(), ir.K(0))
 		}
 	default:
-		h := e.hashLater(scan, a.cols, g, n)
+		h := e.hashLater(scan, a.cols, g, n, nil)
 		if t.Kind == layout.Open {
 			e.b.Op2(ir.And, i, h.V(), ir.K(1<<t.Bits-1))
 		} else {

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"math/bits"
+
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -14,7 +16,7 @@ const (
 	Ungrouped   GroupMode = iota // one tuple
 	ArrayGroups                  // a slot for each combination of key values: known small domains
 	HashGroups                   // a directory with linear probing: tag<<48 | address of the tuple
-	DenseGroups                  // one integer key from a range that is not much larger than the number of groups: a directory of addresses by key
+	DenseGroups                  // integer keys whose combinations are not many more than groups: a directory of addresses by keys
 )
 
 func (m GroupMode) String() string {
@@ -28,6 +30,8 @@ const (
 	wideDense   = 1 << 24
 	wideFactor  = 6
 	maxDense    = 1 << 28
+
+	severalDense = 1 << 20 // for several keys together
 )
 
 // maxSpan is the largest range of keys with a directory by key, for so many groups.
@@ -46,8 +50,9 @@ const MaxArraySlots = 1 << 13
 type GroupPlan struct {
 	Mode    GroupMode
 	Tuple   *layout.Tuple // keys, then one field per aggregate; Flag: occupied (arrays)
-	Domains []Domain      // arrays: one per key
+	Domains []Domain      // one per key; those of keys that are no integers, or that may be anything, have no span
 	Slots   int64         // arrays and dense directories
+	Packed  bool          // hash tables: all keys together are one number of 64 bits, and the hash tells it
 	Expect  int64         // groups expected
 }
 
@@ -56,6 +61,9 @@ type Domain struct {
 	Lo, Span int64
 	Null     bool
 }
+
+// bits is how many hold the number of a value.
+func (d Domain) bits() int64 { return int64(bits.Len64(uint64(d.size() - 1))) }
 
 func (d Domain) size() int64 {
 	if d.Null {
@@ -87,7 +95,7 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 	}
 	var h ir.Reg
 	if gp.Mode == HashGroups {
-		h = e.hashNow(ahead, keys)
+		h = e.hashNow(ahead, keys, gp)
 	}
 	e.first = func(i int) value { return e.eval(g.Aggs[i].Arg) }
 	if e.gpu != nil {
@@ -156,28 +164,37 @@ func (e *emitter) mergeRow(src ir.Reg) {
 func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 	gp := &GroupPlan{Mode: HashGroups, Expect: int64(min(g.Props().Rows, 1<<40))}
 	var fs []layout.Field
-	slots := int64(1)
+	slots, width := int64(1), int64(0) // combinations of keys, 0 when there are too many; bits that hold them
 	for i, k := range keys {
 		fs = append(fs, e.field(g.KeyCols[i], e.Cols.Get(g.KeyCols[i]).Name, k))
 		d := Domain{Null: fs[i].Desc.Nullable}
 		if f := fs[i].Desc.Form; f == layout.I64 || f == layout.Code {
-			d.Span = fs[i].Desc.Range.Span(MaxArraySlots)
+			d.Span = fs[i].Desc.Range.Span(1 << 62)
 			d.Lo = int64(fs[i].Desc.Range.Lo.Lo)
 		}
-		if d.Span == 0 || slots*d.size() > MaxArraySlots {
-			slots = 0
+		if d.Span == 0 {
+			slots, width = 0, 65
+		} else {
+			if width += d.bits(); d.size() > maxDense || slots*d.size() > maxDense {
+				slots = 0
+			}
+			slots *= d.size()
 		}
-		slots *= d.size()
 		gp.Domains = append(gp.Domains, d)
 	}
-	if slots > 0 && !e.Off.DirectTables {
-		gp.Mode, gp.Slots = ArrayGroups, slots
+	several := len(keys) > 1 || len(keys) == 1 && (fs[0].Desc.Nullable || fs[0].Desc.Form != layout.I64)
+	dense := maxSpan(gp.Expect)
+	if several { // estimates of how many combinations there are tend to be too high
+		dense = min(dense/4, severalDense)
 	}
-	if gp.Mode == HashGroups && !e.Off.DirectTables && len(keys) == 1 && fs[0].Desc.Form == layout.I64 && !fs[0].Desc.Nullable {
-		if span := fs[0].Desc.Range.Span(maxSpan(gp.Expect)); span > 0 {
-			gp.Mode, gp.Slots = DenseGroups, span
-			gp.Domains[0] = Domain{Lo: int64(fs[0].Desc.Range.Lo.Lo), Span: span}
-		}
+	mayPack := !several || e.gpu == nil && !e.Off.PackedKeys
+	switch {
+	case slots > 0 && slots <= MaxArraySlots && !e.Off.DirectTables:
+		gp.Mode, gp.Slots = ArrayGroups, slots
+	case slots > 0 && slots <= dense && mayPack && !e.Off.DirectTables:
+		gp.Mode, gp.Slots = DenseGroups, slots
+	default:
+		gp.Packed = several && mayPack && width <= 64
 	}
 	if len(keys) == 0 {
 		gp.Mode = Ungrouped
@@ -192,7 +209,11 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 	if e.gpu != nil && gp.Mode == ArrayGroups && !arrayFits(g, fs[len(keys):]) {
 		gp.Mode = HashGroups
 	}
-	gp.Tuple = layout.NewTuple(gp.Mode == HashGroups || gp.Mode == DenseGroups, gp.Mode == ArrayGroups, fs)
+	narrow := 0
+	if gp.Packed && !e.Off.NarrowTuples {
+		narrow = len(keys)
+	}
+	gp.Tuple = layout.NarrowFirst(gp.Mode == HashGroups || gp.Mode == DenseGroups, gp.Mode == ArrayGroups, narrow, fs)
 	return gp
 }
 
@@ -235,6 +256,12 @@ func (e *emitter) findGroup(gp *GroupPlan, g *plan.Group, keys []value, h ir.Reg
 		e.b.Op2(ir.And, p, ent.V(), ir.K(layout.AddrMask))
 		e.b.Op2(ir.Shr, ent, ent.V(), ir.K(layout.TagShift))
 		e.b.Continue(l, ir.NE, ent.V(), tag.V())
+		if gp.Packed { // the same hash, the same keys
+			e.b.Load8(ent, ir.At(p, 0))
+			e.b.Continue(l, ir.NE, ent.V(), h.V())
+			e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+			return
+		}
 		for i := range keys {
 			f := &gp.Tuple.Fields[i]
 			if f.Desc.Form == layout.I64 || f.Desc.Form == layout.Code {
@@ -261,11 +288,11 @@ func (e *emitter) findGroup(gp *GroupPlan, g *plan.Group, keys []value, h ir.Reg
 	return p
 }
 
-// denseGroup finds the group by the key's place in the directory,
+// denseGroup finds the group by the keys' place in the directory,
 // which also stands at the head of the tuple, where the executor finds it when it merges.
 func (e *emitter) denseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value) {
 	k, dir := e.int("k"), e.int("dir")
-	e.b.Op2(ir.Sub, k, keys[0].a, ir.K(gp.Domains[0].Lo))
+	e.arrayIndex(k, gp, keys)
 	e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
 	e.b.Load8(p, ir.AtIndex(dir, k, 8, 0))
 	e.when(ir.EQ, p.V(), ir.K(0), func() {
@@ -325,19 +352,43 @@ func (e *emitter) insertGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []val
 
 // arrayIndex computes the slot number of the keys into p.
 func (e *emitter) arrayIndex(p ir.Reg, gp *GroupPlan, keys []value) {
-	e.b.Mov(p, ir.K(0))
-	for i, d := range gp.Domains {
-		if i > 0 {
-			e.b.Op2(ir.Mul, p, p.V(), ir.K(d.size()))
-		}
+	e.number(p, gp.Domains[0], keys[0])
+	for i, d := range gp.Domains[1:] {
+		e.b.Op2(ir.Mul, p, p.V(), ir.K(d.size()))
 		k := e.int("k")
-		e.b.Op2(ir.Sub, k, keys[i].a, ir.K(d.Lo))
-		if d.Null && !keys[i].never() {
-			e.b.Sel(k, ir.NE, keys[i].null, ir.K(0), ir.K(d.Span), k.V())
-		}
+		e.number(k, d, keys[i+1])
 		e.b.Op2(ir.Add, p, p.V(), k.V())
 		e.b.Clear(k)
 	}
+}
+
+// number computes the number of a key's value in its domain; NULL comes last.
+func (e *emitter) number(k ir.Reg, d Domain, key value) {
+	e.b.Op2(ir.Sub, k, key.a, ir.K(d.Lo))
+	if d.Null && !key.never() {
+		e.b.Sel(k, ir.NE, key.null, ir.K(0), ir.K(d.Span), k.V())
+	}
+}
+
+// groupHash opens a register with the hash of a group's keys. Keys that are packed into one word have a hash that no
+// other keys have: both multiplications are by odd numbers.
+func (e *emitter) groupHash(gp *GroupPlan, keys []value) ir.Reg {
+	if !gp.Packed {
+		return e.hash(keys)
+	}
+	h, k := e.int("hash"), e.int("k")
+	e.number(h, gp.Domains[0], keys[0])
+	for i, d := range gp.Domains[1:] {
+		e.number(k, d, keys[i+1])
+		e.b.Op2(ir.Shl, h, h.V(), ir.K(d.bits()))
+		e.b.Op2(ir.Or, h, h.V(), k.V())
+	}
+	e.b.Op2(ir.Mul, h, h.V(), ir.K(HashMul))
+	e.b.Op2(ir.Shr, k, h.V(), ir.K(32))
+	e.b.Op2(ir.Xor, h, h.V(), k.V())
+	e.b.Op2(ir.Mul, h, h.V(), ir.K(HashSeed))
+	e.b.Clear(k)
+	return h
 }
 
 // initGroup writes the keys and the neutral elements of the aggregates.

@@ -183,7 +183,7 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 			return
 		}
 		// Open addressing.
-		h := e.hashNow(e.ringOf(p.op.Build), p.keys)
+		h := e.hashNow(e.ringOf(p.op.Build), p.keys, nil)
 		slot, tag, ent := e.int("slot"), e.int("tag"), e.int("entry")
 		mask := ir.K(1<<p.t.Bits - 1)
 		e.b.Op2(ir.And, slot, h.V(), mask)
@@ -248,7 +248,7 @@ func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
 			}, nil)
 			e.b.Clear(k)
 		default:
-			h := e.hashNow(e.ringOf(p.op.Build), p.keys)
+			h := e.hashNow(e.ringOf(p.op.Build), p.keys, nil)
 			b, ent := e.int("bucket"), e.int("entry")
 			slots := e.loadWord("slots", Word{Kind: WordSlots, Build: p.op.Build})
 			e.b.Op2(ir.Shr, b, h.V(), ir.K(int64(64-p.t.Bits)))

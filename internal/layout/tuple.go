@@ -23,20 +23,20 @@ type Tuple struct {
 }
 
 // NewTuple lays out values, 8 bytes a word.
-func NewTuple(hash, flag bool, fields []Field) *Tuple {
-	for i := range fields {
-		fields[i].Width = 8
-	}
-	return lay(hash, flag, fields)
-}
+func NewTuple(hash, flag bool, fields []Field) *Tuple { return NarrowFirst(hash, flag, 0, fields) }
 
 // NarrowTuple lays out values in as few bytes as their ranges need: the smaller a hash table is, the more of it
 // is in the cache.
 func NarrowTuple(hash, flag bool, fields []Field) *Tuple {
+	return NarrowFirst(hash, flag, len(fields), fields)
+}
+
+// NarrowFirst is NarrowTuple for the first n values, and NewTuple for the others.
+func NarrowFirst(hash, flag bool, n int, fields []Field) *Tuple {
 	for i := range fields {
 		f := &fields[i]
 		f.Width = 8
-		if f.Desc.Form == I64 || f.Desc.Form == Code {
+		if i < n && (f.Desc.Form == I64 || f.Desc.Form == Code) {
 			f.Width = f.Desc.Range.width()
 		}
 	}

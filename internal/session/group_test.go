@@ -20,7 +20,8 @@ func TestManyGroups(t *testing.T) {
 	}
 	ask("set check = on; set thread_trial = off")
 	ask(`create table many as select cast(i * 7919 % 30011 as int) as a, case when i % 7 > 0 then cast(i % 5 as int) end as b, i % 10 as c,
-			'text ' || cast(i * 104729 % 20011 as text) as t, cast(i % 23 as double precision) / 4 as d, i * 1000003 % 40009 * 1099511628211 as big
+			'text ' || cast(i * 104729 % 20011 as text) as t, cast(i % 23 as double precision) / 4 as d, i * 1000003 % 40009 * 1099511628211 as big,
+			case when i % 11 > 0 then cast(i % 1009 as int) - 500 end as e, i % 3 * 1000000007 - 1 as w
 		from (select cast(i as bigint) as i from generate_series(1, 120000) as g(i)) q`)
 	for _, q := range []string{
 		"select count(*), sum(s), sum(a * n), sum(b * n), max(n) from (select a, b, sum(c) as s, count(*) as n from many group by a, b) q",
@@ -28,16 +29,18 @@ func TestManyGroups(t *testing.T) {
 		"select count(*), sum(s), min(t), max(u), sum(length(t) * n) from (select t, max(t || 'x') as u, sum(c) as s, count(*) as n from many group by t) q",
 		"select count(*), sum(s), sum(big % 1000 * n), min(lo) from (select big, min(d) as lo, sum(c) as s, count(*) as n from many group by big) q",
 		"select count(*), sum(a), sum(b) from (select distinct a, b from many where c < 9) q",
+		"select count(*), sum(n * c), sum(b), count(b), sum(e), count(e) from (select b, c, e, count(*) as n from many group by b, c, e) q", // a directory
+		"select count(*), sum(n), sum(a), sum(b), count(b), min(w) from (select a, b, e, w, count(*) as n from many group by a, b, e, w) q",
 		"select a, b, count(*), sum(d) from many group by a, b order by 3 desc, a, b limit 50",
 	} {
 		ask("set threads = 1")
 		want := ask(q)
-		for _, set := range []string{"set threads = 2", "set threads = 3; set morsel_rows = 1000", "set group_parts = off"} {
+		for _, set := range []string{"set threads = 2", "set threads = 3; set morsel_rows = 1000", "set group_parts = off", "set packed_keys = off", "set threads = 1"} {
 			ask(set)
 			if got := ask(q); got != want {
 				t.Errorf("%s: %s\ngot  %s\nwant %s", set, q, got, want)
 			}
 		}
-		ask("set group_parts = on; set morsel_rows = 0")
+		ask("set group_parts = on; set packed_keys = on; set morsel_rows = 0")
 	}
 }

@@ -138,6 +138,8 @@ var settings = []setting{
 		func(s *Settings, v types.Value) (err error) { s.Narrow, err = boolOf(v); return }},
 	technique("narrow_tuples", "keep integers in hash tables in as few bytes as they need",
 		func(s *Settings) *bool { return &s.Off.NarrowTuples }),
+	technique("packed_keys", "take several keys of a group for one number, where their ranges are small enough",
+		func(s *Settings) *bool { return &s.Off.PackedKeys }),
 	technique("post_projection", "read columns where they are needed, not at the scan",
 		func(s *Settings) *bool { return &s.Off.PostProjection }),
 	technique("prefetch", "fetch what later rows will need",
