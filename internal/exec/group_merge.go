@@ -3,6 +3,7 @@ package exec
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -42,75 +43,63 @@ func (s *groupSink) finishTables(gs []*groups) error {
 }
 
 // adoptDense enters the groups of all workers into the first one's directory. Keys are often
-// clustered, so that few are there twice.
+// clustered, so that few are there twice. Within one worker's groups all keys differ: no two threads meet in a slot or a group.
 func (s *groupSink) adoptDense(gs []*groups) error {
 	r, size := s.r, uintptr(s.plan.Tuple.Size)
-	dir := pointer(gs[0].dir)
-	var m *merger
+	m, err := s.newMerger() // before threads start
+	if err != nil {
+		return err
+	}
 	for _, g := range gs[1:] {
 		rows := Rows{Tuple: s.plan.Tuple, Pieces: g.bufs[0].pieces}
 		tasks := rows.tasks()
-		list, err := r.mem.room(int(rows.Len()) * 8)
-		if err != nil {
+		left := make([][]Piece, len(tasks))
+		err := r.parallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {
+			left[i], err = m.adopt(gs[0], tasks[i], size)
 			return err
-		}
-		twice := make([][]uint64, len(tasks)) // by task, in order, the addresses
-		at := list
-		for i, t := range tasks {
-			twice[i] = words(at, t.N)
-			at += uintptr(t.N) * 8
-		}
-		alone := rows.Len() < 1<<14
-		_, err = r.each(alone, len(tasks), func(i int) bool {
-			n, a := 0, tasks[i].Addr
-			out, p := twice[i], pointer(a)
-			for range out { // within one worker's groups all keys differ: no two threads meet in a slot
-				if e := (*uint64)(unsafe.Add(dir, *(*uint64)(p)*8)); *e == 0 {
-					*e = uint64(a)
-				} else {
-					out[n] = uint64(a)
-					n++
-				}
-				p, a = unsafe.Add(p, size), a+size
-			}
-			twice[i] = out[:n]
-			return true
 		})
 		if err != nil {
 			return err
 		}
-		any := false
-		for _, l := range twice {
-			any = any || len(l) > 0
-		}
-		if any {
-			if m == nil {
-				if m, err = s.newMerger(); err != nil {
-					return err
-				}
-			}
-			err = r.parallelUnless(alone, len(tasks), func(i int) error {
-				if len(twice[i]) == 0 {
-					return nil
-				}
-				into := *gs[0] // nothing is added to it
-				return m.list(&into, uintptr(unsafe.Pointer(&twice[i][0])), len(twice[i]))
-			})
-			if err != nil {
-				return err
-			}
-			holes := tail{&g.bufs[0].pieces, size}
-			for i := len(twice) - 1; i >= 0; i-- {
-				for j := len(twice[i]) - 1; j >= 0; j-- {
-					if a := uintptr(twice[i][j]); holes.fill(a) {
-						*(*uint64)(unsafe.Add(dir, load64(a)*8)) = uint64(a)
-					}
-				}
-			}
-		}
-		r.mem.free(list)
+		g.bufs[0].pieces = slices.Concat(left...)
 	}
 	return nil
+}
+
+// adopt enters some groups into g's directory, and combines those that g has; the others are left.
+func (m *merger) adopt(g *groups, some Piece, size uintptr) (left []Piece, err error) {
+	r := m.s.r
+	list, err := r.mem.room(some.N * 8)
+	if err != nil {
+		return nil, err
+	}
+	defer r.mem.free(list)
+	dir, p, a := pointer(g.dir), pointer(some.Addr), some.Addr
+	twice, n := words(list, some.N), 0
+	for range twice {
+		if e := (*uint64)(unsafe.Add(dir, *(*uint64)(p)*8)); *e == 0 {
+			*e = uint64(a)
+		} else {
+			twice[n] = uint64(a)
+			n++
+		}
+		p, a = unsafe.Add(p, size), a+size
+	}
+	left = []Piece{some}
+	if n == 0 {
+		return left, nil
+	}
+	into := *g // nothing is added to it
+	if err := m.list(&into, list, n); err != nil {
+		return nil, err
+	}
+	holes := tail{&left, size}
+	for i := n - 1; i >= 0; i-- {
+		if a := uintptr(twice[i]); holes.fill(a) {
+			*(*uint64)(unsafe.Add(dir, load64(a)*8)) = uint64(a)
+		}
+	}
+	return left, nil
 }
 
 // tail takes tuples from the end of pieces to fill holes in them, which come from the last to the first.
