@@ -254,9 +254,9 @@ func (b *chunkMaker) codes() error {
 	codes := b.t.dict.codes[textKey{b.r.f, b.r.group}]
 	switch b.t.Width {
 	case 1:
-		return fill(b, newCodes[uint8](codes))
+		return fill(b, newCodes[uint8](codes, b.r.simd))
 	case 2:
-		return fill(b, newCodes[uint16](codes))
+		return fill(b, newCodes[uint16](codes, b.r.simd))
 	}
-	return fill(b, newCodes[uint32](codes))
+	return fill(b, newCodes[uint32](codes, b.r.simd))
 }

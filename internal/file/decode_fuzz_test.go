@@ -57,12 +57,12 @@ func FuzzHybrid(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte, width byte, n uint16) {
 		const entries = 1 << 12
-		table := make([]uint32, entries)
+		table := padded[uint32](entries)
 		for i := range table {
 			table[i] = uint32(i) * 3
 		}
 		got := make([]uint32, n)
-		err := hybrid(got, src, uint(width), table)
+		err := hybrid(got, src, uint(width), table, false)
 		if width > 32 {
 			if err == nil {
 				t.Fatal("too many bits")
@@ -79,14 +79,18 @@ func FuzzHybrid(f *testing.F) {
 				t.Fatalf("value %d is %d instead of %d", i, got[i], want[i]*3)
 			}
 		}
+		again := make([]uint32, n)
+		if err := hybrid(again, src, uint(width), table, true); (err == nil) != ok || ok && !slices.Equal(again, got) {
+			t.Fatalf("by vectors %v, %v instead of %v", err, again, got)
+		}
 		// With room behind, and into other elements.
-		padded := append(slices.Clone(src), make([]byte, slack)...)[:len(src)]
+		behind := append(slices.Clone(src), make([]byte, slack)...)[:len(src)]
 		wide := make([][2]uint64, n)
 		pairs := make([][2]uint64, entries)
 		for i := range pairs {
 			pairs[i] = [2]uint64{uint64(i), ^uint64(i)}
 		}
-		if err2 := hybrid(wide, padded, uint(width), pairs); (err2 == nil) != ok {
+		if err2 := hybrid(wide, behind, uint(width), pairs, true); (err2 == nil) != ok {
 			t.Fatal(err2)
 		}
 		for i := range want {

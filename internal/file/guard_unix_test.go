@@ -8,7 +8,7 @@ import (
 )
 
 // guards are mappings in which the first and the last page cannot be touched.
-var guards [2][]byte
+var guards [3][]byte
 
 const guardedBytes, guardBytes = 1 << 20, 64 << 10
 

@@ -25,12 +25,13 @@ type elem interface {
 }
 
 // hybrid fills dst with table[i] for the numbers i of width bits in src, behind which slack bytes
-// can be read.
-func hybrid[T elem](dst []T, src []byte, width uint, table []T) error {
+// can be read. simd says whether vector instructions may be used; they are if a few entries more than it has can be read of the
+// table (see padded).
+func hybrid[T elem](dst []T, src []byte, width uint, table []T, simd bool) error {
 	if width > 32 {
 		return errBits
 	}
-	u := newUnpacker(width, table, len(dst))
+	u := newUnpacker(width, table, len(dst), simd)
 	for len(dst) > 0 {
 		head, n := binary.Uvarint(src)
 		if n <= 0 {
@@ -88,13 +89,16 @@ func (u *unpacker[T]) unpack(dst []T, src []byte) error {
 		}
 		return nil
 	}
-	at := 0
+	at, bad := unpackVectors(u.vectors, dst, src)
+	if bad {
+		return errIndex
+	}
 	if u.full != nil {
-		n, bad := u.words(dst, src[:min(len(src)+slack, cap(src))])
+		n, bad := u.words(dst[at:], src[at/8*int(u.width):min(len(src)+slack, cap(src))])
 		if bad {
 			return errIndex
 		}
-		at = n
+		at += n
 	}
 	mask, limit := uint64(1)<<u.width-1, uint64(len(u.table))
 	for bit := uint(at) * u.width; at < len(dst); at, bit = at+1, bit+u.width {

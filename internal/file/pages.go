@@ -268,7 +268,7 @@ func (r *chunkReader) levelsOf(p *page, body []byte) (nulls []uint8, count int, 
 		return nil, 0, body, nil
 	}
 	r.nulls = sized(r.nulls, p.values)
-	if err := hybrid(r.nulls, src, 1, nullOfLevel); err != nil {
+	if err := hybrid(r.nulls, src, 1, nullOfLevel, r.simd); err != nil {
 		return nil, 0, nil, err
 	}
 	for _, x := range r.nulls {

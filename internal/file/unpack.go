@@ -16,12 +16,19 @@ type unpacker[T elem] struct {
 	// Every second number of a word, what to add to each, and where those overflow that
 	// the table does not have.
 	pick, add, over uint64
+	vectors
 }
 
+// padded is memory for a table of n entries, after which some more can be read.
+func padded[T any](n int) []T { return make([]T, n, n+tablePad) }
+
 // newUnpacker prepares for so many numbers.
-func newUnpacker[T elem](width uint, table []T, numbers int) *unpacker[T] {
+func newUnpacker[T elem](width uint, table []T, numbers int, simd bool) *unpacker[T] {
 	u := &unpacker[T]{width: width, table: table}
-	if width == 0 || width > 16 || numbers < 64 || numbers < 1<<width/4 {
+	if simd {
+		u.vectors = newVectors(width, table, numbers)
+	}
+	if u.sparse != nil || width == 0 || width > 16 || numbers < 64 || numbers < 1<<width/4 {
 		return u
 	}
 	u.full = table[:min(len(table), 1<<width)]

@@ -49,10 +49,10 @@ func (v *intValues[T]) room() func(int) []byte { return nil }
 
 func (v *intValues[T]) indexed(dst []T, body []byte, bits uint) error {
 	if v.dict == nil {
-		return hybrid(dst, body, bits, v.tab)
+		return hybrid(dst, body, bits, v.tab, v.r.simd)
 	}
 	v.r.words = sized(v.r.words, len(dst))
-	if err := hybrid(v.r.words, body, bits, v.dict); err != nil {
+	if err := hybrid(v.r.words, body, bits, v.dict, v.r.simd); err != nil {
 		return err
 	}
 	return v.store(dst, view[int64](asBytes(v.r.words)))
@@ -66,7 +66,7 @@ func (v *intValues[T]) dictionary(body []byte, n int) error {
 	if err != nil {
 		return err
 	}
-	v.tab = make([]T, n)
+	v.tab = padded[T](n)
 	if v.store(v.tab, xs) == nil {
 		return nil
 	}
@@ -330,7 +330,7 @@ func boolValues(xs []int64, encoding int, body []byte) error {
 		if len(body) < 4 || uint64(le32(body)) > uint64(len(body)-4) {
 			return errShort
 		}
-		return hybrid(view[uint64](asBytes(xs)), body[4:][:le32(body)], 1, []uint64{0, 1})
+		return hybrid(view[uint64](asBytes(xs)), body[4:][:le32(body)], 1, []uint64{0, 1}, false)
 	}
 	return fmt.Errorf("encoding %d of BOOLEAN", encoding)
 }

@@ -14,10 +14,13 @@ import (
 )
 
 // codeValues makes codes of a dictionary that all row groups share.
-type codeValues[T uint8 | uint16 | uint32] struct{ tab []T }
+type codeValues[T uint8 | uint16 | uint32] struct {
+	tab  []T
+	simd bool
+}
 
-func newCodes[T uint8 | uint16 | uint32](codes []uint32) *codeValues[T] {
-	v := &codeValues[T]{tab: make([]T, len(codes))}
+func newCodes[T uint8 | uint16 | uint32](codes []uint32, simd bool) *codeValues[T] {
+	v := &codeValues[T]{tab: padded[T](len(codes)), simd: simd}
 	for i, c := range codes {
 		v.tab[i] = T(c)
 	}
@@ -26,7 +29,7 @@ func newCodes[T uint8 | uint16 | uint32](codes []uint32) *codeValues[T] {
 
 func (v *codeValues[T]) room() func(int) []byte { return nil }
 func (v *codeValues[T]) indexed(dst []T, body []byte, bits uint) error {
-	return hybrid(dst, body, bits, v.tab)
+	return hybrid(dst, body, bits, v.tab, v.simd)
 }
 
 func (v *codeValues[T]) dictionary(_ []byte, n int) error {
@@ -124,7 +127,7 @@ func (v *textValues) dictionary(body []byte, n int) error {
 }
 
 func (v *textValues) indexed(dst [][2]uint64, body []byte, bits uint) error {
-	return hybrid(dst, body, bits, v.tab)
+	return hybrid(dst, body, bits, v.tab, v.r.simd)
 }
 
 func (v *textValues) decode(dst [][2]uint64, encoding int, body []byte) error {

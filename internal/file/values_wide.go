@@ -16,7 +16,7 @@ type floatValues[T uint32 | uint64] struct{ tab []T }
 
 func (v *floatValues[T]) room() func(int) []byte { return nil }
 func (v *floatValues[T]) indexed(dst []T, body []byte, bits uint) error {
-	return hybrid(dst, body, bits, v.tab)
+	return hybrid(dst, body, bits, v.tab, false)
 }
 
 func (v *floatValues[T]) dictionary(body []byte, n int) error {
@@ -75,7 +75,7 @@ func (b *chunkMaker) wide() error {
 
 func (v *wideValues) room() func(int) []byte { return nil }
 func (v *wideValues) indexed(dst [][2]uint64, body []byte, bits uint) error {
-	return hybrid(dst, body, bits, v.tab)
+	return hybrid(dst, body, bits, v.tab, false)
 }
 
 func (v *wideValues) dictionary(body []byte, n int) error {
