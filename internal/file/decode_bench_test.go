@@ -57,11 +57,11 @@ func BenchmarkNarrow(b *testing.B) {
 		src[i] = rand.Int64N(1 << 24)
 	}
 	dst := make([]uint32, len(src))
-	v := &intValues[uint32]{hi: 1 << 24}
-	b.SetBytes(int64(8 * len(src)))
-	for b.Loop() {
+	v := &intValues[uint32]{hi: 1 << 24, r: &chunkReader{}}
+	inTurns(b, len(src), func(simd bool) {
+		v.r.simd = simd
 		if err := v.store(dst, src); err != nil {
 			b.Fatal(err)
 		}
-	}
+	})
 }

@@ -14,6 +14,17 @@
 	VPSHUFB 3472(R11)(len*1), X0, X1   \
 	VPOR    X1, X15, X15
 
+// BEHIND goes to the element behind a copy. Its tag is cut out of the four bytes after the copy's: to read
+// it once it is known where it is would take twice as long, and everything waits for tags. The shift looks at five bits of the count, of which
+// three are zero and two the copy's kind.
+#define BEHIND \
+	MOVL    R15, BX          \
+	SHLL    $3, BX           \
+	SHRXL   BX, 1(SI), BX    \
+	ANDL    $3, R15          \
+	LEAQ    1(SI)(R15*1), SI \
+	MOVBLZX BX, R15
+
 // COPY takes a copy of up to 16 bytes from more than 16 before, whether its offset has one byte or
 // two: of the four bytes that begin with the tag, turned so that the tag is last, PEXTL picks the bits
 // of the offset.
@@ -27,28 +38,27 @@
 	CMPQ    R14, R8               \
 	JCS     out                   \
 	MOVL    2048(R11)(R15*4), CX  \
-	ANDL    $3, R15               \
 	VMOVDQU (R14), X0             \
-	LEAQ    1(SI)(R15*1), R12     \
-	MOVBLZX 1(SI)(R15*1), R15     \
-	MOVQ    R12, SI               \
 	VMOVDQU X0, (DI)              \
+	BEHIND                        \
 	LAST(CX)                      \
 	ADDQ    CX, DI
 
-// LITERAL takes a literal of up to 16 bytes.
+// LITERAL takes a literal of up to 8 bytes. The tag behind it, too, is cut out of bytes that are read before it is known
+// where it is.
 #define LITERAL \
+	LEAL    (R15)(R15*1), BX      \
+	SHRXQ   BX, 2(SI), BX         \
 	SHRL    $2, R15               \
-	CMPL    R15, $16              \
+	CMPL    R15, $8               \
 	JCC     literal               \
 	VMOVDQU 1(SI), X0             \
 	VMOVDQU X0, (DI)              \
 	ADDQ    $1, R15               \
 	LAST(R15)                     \
 	ADDQ    R15, DI               \
-	LEAQ    1(SI)(R15*1), R12     \
-	MOVBLZX 1(SI)(R15*1), R15     \
-	MOVQ    R12, SI
+	LEAQ    1(SI)(R15*1), SI      \
+	MOVBLZX BX, R15
 
 // func snappyFast(dst, src []byte, d, s int) (d2, s2 int)
 TEXT ·snappyFast(SB), NOSPLIT, $0-80
@@ -124,12 +134,9 @@ rare:
 	VMOVDQU X0, 16(DI)
 	VMOVDQU X0, 32(DI)
 	VMOVDQU X0, 48(DI)
+	BEHIND
 	LAST(CX)
 	ADDQ    CX, DI
-	ANDL    $3, R15
-	LEAQ    1(SI)(R15*1), R12
-	MOVBLZX 1(SI)(R15*1), R15
-	MOVQ    R12, SI
 	JMP     loop
 
 odd:
@@ -207,6 +214,18 @@ far4:
 	JMP     loop
 
 literal:
+	CMPL    R15, $16
+	JCC     longer
+	VMOVDQU 1(SI), X0
+	VMOVDQU X0, (DI)
+	ADDQ    $1, R15
+	LAST(R15)
+	ADDQ    R15, DI
+	LEAQ    1(SI)(R15*1), SI
+	MOVBLZX (SI), R15
+	JMP     loop
+
+longer:
 	CMPL    R15, $60
 	JCC     out
 	LEAQ    64-48(DI), R14

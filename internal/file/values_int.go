@@ -161,7 +161,12 @@ func narrowed[T narrow, X int32 | int64](v *intValues[T], dst []T, src []X) erro
 		}
 		return nil
 	}
-	for i, x := range src {
+	n := 0
+	if v.r.simd {
+		n = narrowVectors(dst, src, uint64(lo), span, uint64(base))
+	}
+	dst = dst[n:]
+	for i, x := range src[n:] {
 		if uint64(int64(x)-lo) > span {
 			return v.outside(int64(x))
 		}
