@@ -14,6 +14,7 @@ type Off struct {
 	DirectScan     bool // columns of a table become a result without tuples between
 	LateColumns    bool // columns that go straight from a scan to the result are read there, by the row's number
 	RadixSort      bool // sorting by packed keys
+	BareSort       bool // rows that are nothing but sort keys are sorted without remembering where they came from
 	Registers      bool // virtual registers live in machine registers
 	Fusing         bool // operands in memory are read and changed where they are
 	SharedSinks    bool // sinks that several pipelines fill are laid out for what all bring, not by type alone

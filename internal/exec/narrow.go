@@ -65,3 +65,24 @@ func wordsOf[S wordForm](tuples []uintptr, off uintptr, dst []uint64) {
 		dst[i] = uint64(*(*S)(pointer(a + off)))
 	}
 }
+
+// store writes the words of many tuples.
+func (p place) store(tuples []uintptr, xs []uint64) {
+	switch p.width {
+	case 8:
+		storeOf[uint64](tuples, p.off, xs)
+	case 4:
+		storeOf[uint32](tuples, p.off, xs)
+	case 2:
+		storeOf[uint16](tuples, p.off, xs)
+	default:
+		storeOf[uint8](tuples, p.off, xs)
+	}
+}
+
+func storeOf[S wordForm](tuples []uintptr, off uintptr, xs []uint64) {
+	xs = xs[:len(tuples)]
+	for i, a := range tuples {
+		*(*S)(pointer(a + off)) = S(xs[i])
+	}
+}

@@ -11,6 +11,12 @@ type entry struct {
 	addr uintptr
 }
 
+// item is what is sorted: an entry, or a key that says all there is to know of its tuple.
+type item interface{ entry | uint64 }
+
+// keyOf is the key of an item, which is its first word.
+func keyOf[E item](e *E) uint64 { return *(*uint64)(unsafe.Pointer(e)) }
+
 // Sizes of what is sorted, in entries.
 const (
 	insertionMost = 24      // sorted by insertion
@@ -19,19 +25,19 @@ const (
 	threadsLeast  = 1 << 16 // worth more than one thread
 )
 
-// entries is room for n entries in the query's memory.
-func (r *run) entries(n int) ([]entry, func(), error) {
-	a, err := r.mem.room(n * int(unsafe.Sizeof(entry{})))
+// items is room for n items in the query's memory.
+func items[E item](r *run, n int) ([]E, func(), error) {
+	a, err := r.mem.room(n * int(unsafe.Sizeof(*new(E))))
 	if err != nil {
 		return nil, nil, err
 	}
-	return unsafe.Slice((*entry)(pointer(a)), n), func() { r.mem.free(a) }, nil
+	return unsafe.Slice((*E)(pointer(a)), n), func() { r.mem.free(a) }, nil
 }
 
 // radixSort orders es by key; entries with equal keys keep their order. tmp is as long as es, its
 // contents are lost. Large arrays are partitioned by the first digit that tells keys apart, then each part
 // by itself, until a part fits in the cache; spread lets all threads take part.
-func (r *run) radixSort(es, tmp []entry, spread bool) error {
+func radixSort[E item](r *run, es, tmp []E, spread bool) error {
 	if len(es) <= insertionMost {
 		insertionSort(es)
 		return nil
@@ -42,7 +48,7 @@ func (r *run) radixSort(es, tmp []entry, spread bool) error {
 	}
 	if small(len(es), hi-lo) {
 		copy(tmp, es)
-		return r.sortInto(es, tmp, lo, hi)
+		return sortInto(r, es, tmp, lo, hi)
 	}
 	if err := r.canceled(); err != nil {
 		return err
@@ -50,7 +56,7 @@ func (r *run) radixSort(es, tmp []entry, spread bool) error {
 	// So many first digits that a part has about partMost entries, if keys are spread evenly.
 	width := bits.Len64(hi - lo)
 	digit := min(bits.Len(uint(len(es)/partMost)), 9, width)
-	ends, err := r.scatter(es, tmp, lo, uint(width-digit), 1<<digit, spread)
+	ends, err := scatter(r, es, tmp, lo, uint(width-digit), 1<<digit, spread)
 	if err != nil {
 		return err
 	}
@@ -65,11 +71,11 @@ func (r *run) radixSort(es, tmp []entry, spread bool) error {
 		to, from := es[begin(i):ends[i]], tmp[begin(i):ends[i]]
 		if len(to) > insertionMost {
 			if lo, hi, sorted := extent(from); !sorted && small(len(to), hi-lo) {
-				return r.sortInto(to, from, lo, hi)
+				return sortInto(r, to, from, lo, hi)
 			}
 		}
 		copy(to, from)
-		return r.radixSort(to, from, spread)
+		return radixSort(r, to, from, spread)
 	}
 	var rest []int
 	for i := range ends {
@@ -98,21 +104,21 @@ func (r *run) radixSort(es, tmp []entry, spread bool) error {
 func small(n int, span uint64) bool { return n <= lsdMost || span < 1<<9 }
 
 // sortInto puts the entries of from into to in order; their keys are from lo to hi.
-func (r *run) sortInto(to, from []entry, lo, hi uint64) error {
+func sortInto[E item](r *run, to, from []E, lo, hi uint64) error {
 	if passes(len(to), hi-lo) <= 2 {
 		lsdSort(to, from, lo, hi)
 		return nil
 	}
-	return r.msdSort(to, from, lo, hi)
+	return msdSort(r, to, from, lo, hi)
 }
 
 // extent is the smallest and the largest key, and whether all are in order. It has no branches on keys,
 // which are hard to guess.
-func extent(es []entry) (lo, hi uint64, sorted bool) {
+func extent[E item](es []E) (lo, hi uint64, sorted bool) {
 	lo = ^uint64(0)
 	last, falls := uint64(0), uint64(0)
 	for i := range es {
-		k := es[i].key
+		k := keyOf(&es[i])
 		lo, hi = min(lo, k), max(hi, k)
 		_, less := bits.Sub64(k, last, 0)
 		falls |= less
@@ -121,11 +127,11 @@ func extent(es []entry) (lo, hi uint64, sorted bool) {
 	return lo, hi, falls == 0
 }
 
-func insertionSort(es []entry) {
+func insertionSort[E item](es []E) {
 	for i := 1; i < len(es); i++ {
 		e := es[i]
-		j := i
-		for j > 0 && es[j-1].key > e.key {
+		j, k := i, keyOf(&e)
+		for j > 0 && keyOf(&es[j-1]) > k {
 			es[j] = es[j-1]
 			j--
 		}
@@ -135,7 +141,7 @@ func insertionSort(es []entry) {
 
 // scatter moves es to tmp, ordered by the digit from bit shift on of key - lo, and returns where
 // the entries of each digit end. Threads take stretches of es, each with places of its own.
-func (r *run) scatter(es, tmp []entry, lo uint64, shift uint, digits int, spread bool) ([]int, error) {
+func scatter[E item](r *run, es, tmp []E, lo uint64, shift uint, digits int, spread bool) ([]int, error) {
 	threads := 1
 	if spread {
 		threads = r.Threads
@@ -145,7 +151,7 @@ func (r *run) scatter(es, tmp []entry, lo uint64, shift uint, digits int, spread
 	err := r.parallel(threads, func(t int) error {
 		count := make([]int, digits)
 		for _, e := range es[min(t*stretch, len(es)):min((t+1)*stretch, len(es))] {
-			count[(e.key-lo)>>shift]++
+			count[(keyOf(&e)-lo)>>shift]++
 		}
 		at[t] = count
 		return nil
@@ -166,7 +172,7 @@ func (r *run) scatter(es, tmp []entry, lo uint64, shift uint, digits int, spread
 	return ends, r.parallel(threads, func(t int) error {
 		to := at[t]
 		for _, e := range es[min(t*stretch, len(es)):min((t+1)*stretch, len(es))] {
-			d := (e.key - lo) >> shift
+			d := (keyOf(&e) - lo) >> shift
 			tmp[to[d]] = e
 			to[d]++
 		}
@@ -189,7 +195,7 @@ func widest(n int) int {
 func passes(n int, span uint64) int { return (bits.Len64(span) + widest(n) - 1) / widest(n) }
 
 // lsdSort is sortInto by one digit after the other, the last first.
-func lsdSort(es, tmp []entry, lo, hi uint64) {
+func lsdSort[E item](es, tmp []E, lo, hi uint64) {
 	width, n := bits.Len64(hi-lo), passes(len(es), hi-lo)
 	if n == 0 {
 		copy(es, tmp)
@@ -204,11 +210,11 @@ func lsdSort(es, tmp []entry, lo, hi uint64) {
 		count := counts[:1<<digit]
 		clear(count)
 		for i := range from {
-			count[(from[i].key-lo)>>shift&mask]++
+			count[(keyOf(&from[i])-lo)>>shift&mask]++
 		}
 		begins(count)
 		for _, e := range from {
-			d := (e.key - lo) >> shift & mask
+			d := (keyOf(&e) - lo) >> shift & mask
 			to[count[d]] = e
 			count[d]++
 		}
@@ -228,26 +234,36 @@ func begins(count []uint32) {
 	}
 }
 
-// msdSort is sortInto by the first digit, into parts of a few entries each if keys are spread evenly, each
-// of which is sorted by itself: better than many digits.
-func (r *run) msdSort(es, tmp []entry, lo, hi uint64) error {
+// msdSort is sortInto by the first digit, into parts of a few entries each if keys are spread evenly, which
+// are sorted by insertion: better than many digits.
+func msdSort[E item](r *run, es, tmp []E, lo, hi uint64) error {
 	digit := min(max(bits.Len(uint(len(es)))-2, 3), maxDigit)
-	shift := uint(bits.Len64(hi-lo) - digit)
+	shift := uint(bits.Len64(hi-lo)-digit) & 63
 	var counts [1 << maxDigit]uint32
 	count := counts[:1<<digit]
 	for i := range tmp {
-		count[(tmp[i].key-lo)>>shift]++
+		count[(keyOf(&tmp[i])-lo)>>shift]++
 	}
-	begins(count)
+	most := uint32(0)
+	n := uint32(0)
+	for d, k := range count {
+		count[d] = n
+		n += k
+		most = max(most, k)
+	}
 	for _, e := range tmp {
-		d := (e.key - lo) >> shift
+		d := (keyOf(&e) - lo) >> shift
 		es[count[d]] = e
 		count[d]++
+	}
+	if most <= insertionMost { // nothing has far to go
+		insertionSort(es)
+		return nil
 	}
 	begin := uint32(0)
 	for _, end := range count {
 		if n := end - begin; n > 1 {
-			if err := r.radixSort(es[begin:end], tmp[begin:end], false); err != nil {
+			if err := radixSort(r, es[begin:end], tmp[begin:end], false); err != nil {
 				return err
 			}
 		}

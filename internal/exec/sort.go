@@ -36,7 +36,12 @@ func (s *collectSink) sort() error {
 	if n == 0 {
 		return nil
 	}
-	es, release, err := s.r.entries(n)
+	if n >= bareLeast {
+		if w := s.sorter.bare(s.out.Tuple); w != nil {
+			return s.sortBare(w)
+		}
+	}
+	es, release, err := items[entry](s.r, n)
 	if err != nil {
 		return err
 	}
@@ -96,7 +101,7 @@ func (s *sorter) sort(es []entry) error {
 	if len(s.words) == 0 { // all keys are constants
 		return nil
 	}
-	tmp, release, err := s.r.entries(len(es))
+	tmp, release, err := items[entry](s.r, len(es))
 	if err != nil {
 		return err
 	}
@@ -114,7 +119,7 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 	}); err != nil {
 		return err
 	}
-	if err := s.r.radixSort(es, tmp, spread); err != nil {
+	if err := radixSort(s.r, es, tmp, spread); err != nil {
 		return err
 	}
 	if word.text < 0 && w+1 == len(s.words) {
@@ -163,7 +168,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 		fill(depth)
 	}
 	spread := s.r.Threads > 1 && len(es) >= threadsLeast
-	if err := s.r.radixSort(es, tmp, spread); err != nil {
+	if err := radixSort(s.r, es, tmp, spread); err != nil {
 		return err
 	}
 	return s.runs(es, tmp, spread, func(es, tmp []entry) error { return s.byText(es, tmp, w, depth+8, round+1) })

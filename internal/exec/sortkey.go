@@ -169,17 +169,7 @@ func narrow(r layout.Range) (span uint64, ok bool) {
 // number is the part's value for the tuple at a.
 func (p *keyPart) number(a uintptr) uint64 {
 	if p.null != 0 && load8(a+p.null) != 0 {
-		switch {
-		case p.first:
-			return 0
-		case p.kind == nullPart:
-			return 1
-		case p.kind == floatPart:
-			return math.MaxUint64
-		case p.bits == 64: // a nullPart came before
-			return 0
-		}
-		return p.max + 1
+		return p.ofNull()
 	}
 	var x uint64
 	switch p.kind {
@@ -208,37 +198,74 @@ func (p *keyPart) number(a uintptr) uint64 {
 	return x
 }
 
+// ofNull is the number of NULL.
+func (p *keyPart) ofNull() uint64 {
+	switch {
+	case p.first:
+		return 0
+	case p.kind == nullPart:
+		return 1
+	case p.kind == floatPart:
+		return math.MaxUint64
+	case p.bits == 64: // a nullPart came before
+		return 0
+	}
+	return p.max + 1
+}
+
 // fillRows is how many entries get their keys at a time: their tuples stay in the cache from part to part.
 const fillRows = 1 << 10
 
 // shiftIn appends the part's number to the keys of at most fillRows entries. tuples are their addresses.
 func (p *keyPart) shiftIn(es []entry, tuples []uintptr) {
 	s := p.bits & 63 // a word of its own has nothing before it
-	if p.null != 0 || p.kind != intPart && p.kind != rankPart {
+	if p.kind != intPart && p.kind != rankPart && p.kind != floatPart {
 		for i := range es {
 			es[i].key = es[i].key<<s | p.number(tuples[i])
 		}
 		return
 	}
-	var xs [fillRows]uint64
-	p.at.words(tuples, xs[:])
-	switch {
-	case p.kind == intPart && !p.flip:
-		for i := range es {
-			es[i].key = es[i].key<<s | (xs[i] - p.base)
+	var room [fillRows]uint64
+	xs := room[:len(es)]
+	p.at.words(tuples, xs)
+	switch p.kind {
+	case intPart:
+		for i := range xs {
+			xs[i] -= p.base
 		}
-	case p.kind == intPart:
-		for i := range es {
-			es[i].key = es[i].key<<s | (p.max - (xs[i] - p.base))
+	case rankPart:
+		for i, x := range xs {
+			xs[i] = 0
+			if x < uint64(len(p.ranks)) { // NULL may have any code
+				xs[i] = uint64(p.ranks[x])
+			}
 		}
-	case !p.flip:
-		for i := range es {
-			es[i].key = es[i].key<<s | uint64(p.ranks[xs[i]])
+	case floatPart:
+		for i, x := range xs {
+			xs[i] = orderedFloat(math.Float64frombits(x))
 		}
-	default:
-		for i := range es {
-			es[i].key = es[i].key<<s | (p.max - uint64(p.ranks[xs[i]]))
+	}
+	if p.flip {
+		for i, x := range xs {
+			xs[i] = p.max - x
 		}
+	}
+	if p.null != 0 {
+		up := uint64(0)
+		if p.first && p.bits < 64 {
+			up = 1
+		}
+		null := p.ofNull()
+		for i, x := range xs {
+			x += up
+			if load8(tuples[i]+p.null) != 0 {
+				x = null
+			}
+			xs[i] = x
+		}
+	}
+	for i, x := range xs {
+		es[i].key = es[i].key<<s | x
 	}
 }
 
@@ -319,10 +346,7 @@ func orderedFloat(f float64) uint64 {
 		return math.MaxUint64 - 1
 	}
 	b := math.Float64bits(f + 0)
-	if b>>63 != 0 {
-		return ^b
-	}
-	return b | 1<<63
+	return b ^ (uint64(int64(b)>>63) | 1<<63) // all bits of negative numbers, the sign of others
 }
 
 // compare orders two tuples by the key.

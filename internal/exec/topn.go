@@ -125,7 +125,7 @@ func (t *topN) prune(s *collectSink, b *best, cur uintptr, seq int64) (uintptr, 
 	if n <= t.rows {
 		return cur, nil
 	}
-	es, release, err := s.r.entries(n)
+	es, release, err := items[entry](s.r, n)
 	if err != nil {
 		return 0, err
 	}

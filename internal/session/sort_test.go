@@ -41,7 +41,7 @@ func TestSortKinds(t *testing.T) {
 	}
 	mustRun(t, s, "insert into t values "+strings.Join(rows, ", "))
 	cols := []string{"b", "i", "n", "d", "m", "f", "x", "y", "v", "day"}
-	for range 60 {
+	for range 100 {
 		rnd.Shuffle(len(cols), func(i, j int) { cols[i], cols[j] = cols[j], cols[i] })
 		var keys []string
 		for _, c := range cols[:1+rnd.IntN(4)] {
@@ -53,6 +53,17 @@ func TestSortKinds(t *testing.T) {
 		s.Configure(func(x *Settings) { x.Off.RadixSort, x.Off.TopN, x.Threads = false, false, 1+rnd.IntN(3) })
 		if got := rowsOf(t, s, q); got != joinLines(want) {
 			t.Errorf("%s: packed keys order otherwise", q)
+		}
+		names := strings.NewReplacer(" desc", "", " nulls first", "", " nulls last", "").Replace(strings.Join(keys, ", "))
+		bare := "select " + names + " from t order by " + strings.Join(keys, ", ")
+		s.Configure(func(x *Settings) { x.Off.BareSort = true })
+		tuples := rowsOf(t, s, bare)
+		s.Configure(func(x *Settings) { x.Off.BareSort = false })
+		if got := rowsOf(t, s, bare); got != tuples {
+			t.Errorf("%s: words order otherwise than tuples", bare)
+		}
+		if got := rowsOf(t, s, bare+" limit 2000 offset 100"); got != joinLines(splitLines(tuples)[100:2100]) {
+			t.Errorf("%s limit: other rows", bare)
 		}
 		for _, limit := range []int{0, 1, 10, 600, 2999} {
 			s.Configure(func(x *Settings) { x.MorselRows = []int{0, 1, 100}[rnd.IntN(3)] })
@@ -66,7 +77,7 @@ func TestSortKinds(t *testing.T) {
 // TestSortLarge: sorts that all threads take part in.
 func TestSortLarge(t *testing.T) {
 	s := load(t, "tpch", "0.02")
-	for _, keys := range []string{"l_extendedprice", "l_shipmode, l_tax desc", "l_comment", "l_orderkey desc", "l_orderkey desc, l_comment", "upper(l_comment) desc, l_tax", "l_tax, l_shipmode || l_comment", "l_returnflag", "l_shipinstruct, l_comment desc, l_partkey"} {
+	for _, keys := range []string{"l_extendedprice", "l_shipmode, l_tax desc", "l_comment", "l_orderkey desc", "l_orderkey desc, l_comment", "upper(l_comment) desc, l_tax", "l_tax, l_shipmode || l_comment", "l_returnflag", "l_linenumber desc, l_orderkey", "l_shipinstruct, l_comment desc, l_partkey"} {
 		q := "select l_orderkey, l_linenumber from lineitem order by " + keys
 		s.Configure(func(x *Settings) { x.Off.RadixSort, x.Threads = true, 1 })
 		want := rowsOf(t, s, q)

@@ -1,0 +1,133 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/kelpiedb/kelpie/internal/layout"
+)
+
+// Where one word holds all keys and the keys are all that tuples have, there is no need to remember which tuple a key came
+// from: the words alone are sorted, and the tuples are written anew from them, where they lie, in order. Nobody has to
+// visit tuples all over the memory afterwards.
+
+// bareLeast is from how many tuples on that is worth a thought.
+const bareLeast = 1 << 10
+
+// bare is the word that tells everything about tuples of t, nil if there is none.
+func (s *sorter) bare(t *layout.Tuple) *keyWord {
+	if s.r.Off.RadixSort || s.r.Off.BareSort {
+		return nil
+	}
+	ws := keyWords(s.keys)
+	if len(ws) != 1 || ws[0].text >= 0 {
+		return nil
+	}
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Desc.Form.Words() > 1 || !slices.ContainsFunc(s.keys, func(k sortKey) bool { return k.f == f }) {
+			return nil
+		}
+	}
+	for _, p := range ws[0].parts {
+		if p.kind != intPart {
+			return nil
+		}
+	}
+	return &ws[0]
+}
+
+// sortBare orders the collected tuples, of which w tells everything.
+func (s *collectSink) sortBare(w *keyWord) error {
+	n := int(s.out.Len())
+	xs, release, err := items[uint64](s.r, n)
+	if err != nil {
+		return err
+	}
+	defer release()
+	tmp, releaseTmp, err := items[uint64](s.r, n)
+	if err != nil {
+		return err
+	}
+	defer releaseTmp()
+	size := uintptr(s.out.Tuple.Size)
+	tasks := s.out.tasks()
+	from := make([]int, len(tasks)+1)
+	for i, t := range tasks {
+		from[i+1] = from[i] + t.N
+	}
+	spread := s.r.Threads > 1 && n >= threadsLeast
+	batches := func(f func(xs []uint64, tuples []uintptr)) error {
+		_, err := s.r.each(!spread, len(tasks), func(i int) bool {
+			var room [fillRows]uintptr
+			a := tasks[i].Addr
+			for lo := from[i]; lo < from[i+1]; lo += fillRows {
+				part := xs[lo:min(lo+fillRows, from[i+1])]
+				tuples := room[:len(part)]
+				for k := range tuples {
+					tuples[k] = a
+					a += size
+				}
+				f(part, tuples)
+			}
+			return true
+		})
+		return err
+	}
+	if err := batches(w.bareKeys); err != nil {
+		return err
+	}
+	if err := radixSort(s.r, xs, tmp, spread); err != nil {
+		return err
+	}
+	return batches(w.restore)
+}
+
+// bareKeys computes the words of at most fillRows tuples.
+func (w *keyWord) bareKeys(xs []uint64, tuples []uintptr) {
+	var es [fillRows]entry
+	for i := range w.parts {
+		w.parts[i].shiftIn(es[:len(xs)], tuples)
+	}
+	for i := range xs {
+		xs[i] = es[i].key
+	}
+}
+
+// restore writes to tuples what the words tell, which are lost.
+func (w *keyWord) restore(xs []uint64, tuples []uintptr) {
+	for i := len(w.parts) - 1; i >= 0; i-- {
+		p := &w.parts[i]
+		mask := ^uint64(0) >> (64 - p.bits)
+		if p.null == 0 {
+			var vals [fillRows]uint64
+			for k, x := range xs {
+				vals[k] = p.value(x & mask)
+			}
+			p.at.store(tuples, vals[:len(xs)])
+		} else {
+			for k, x := range xs {
+				x &= mask
+				null := p.first && x == 0 || !p.first && x > p.max
+				if p.first {
+					x--
+				}
+				store8(tuples[k]+p.null, byte(bit(null)))
+				if !null {
+					p.at.store(tuples[k:k+1], []uint64{p.value(x)})
+				}
+			}
+		}
+		if p.bits < 64 {
+			for k := range xs {
+				xs[k] >>= p.bits
+			}
+		}
+	}
+}
+
+// value is what has the number x, which stands for no NULL.
+func (p *keyPart) value(x uint64) uint64 {
+	if p.flip {
+		x = p.max - x
+	}
+	return x + p.base
+}
