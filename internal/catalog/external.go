@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 )
@@ -38,12 +39,46 @@ type ScanOptions struct {
 type Loader interface {
 	// Load makes the chunk of a column. Its memory is one block from take, which holds anything; or, if
 	// kept is true, it is memory of the loader's own, valid while the chunk is reachable.
-	Load(ctx context.Context, col int, take func(size int) (addr uintptr, err error)) (c *column.Chunk, kept bool, err error)
+	// Rows that are not needed may have anything.
+	Load(ctx context.Context, col int, need Need, take func(size int) (addr uintptr, err error)) (c *column.Chunk, kept bool, err error)
 	// Cost is about how many bytes are read to load a column.
 	Cost(col int) int64
 	// Join is the segment of this one's rows and those of next, if they follow each other in a way
 	// that makes it cheaper to load them together; else nil.
 	Join(this, next *Segment) *Segment
+}
+
+// Need tells which rows of a segment are needed: some of each NeedRows that are marked. nil: all.
+type Need []bool
+
+// NeedRows is the rows of an element.
+const NeedRows = 1 << 10
+
+// NoNeed is that of no row.
+func NoNeed(rows int) Need { return make(Need, (rows+NeedRows-1)/NeedRows) }
+
+// Any reports that some of the rows lo…hi may be needed.
+func (n Need) Any(lo, hi int64) bool {
+	return n == nil || lo < hi && slices.Contains(n[lo/NeedRows:(hi+NeedRows-1)/NeedRows], true)
+}
+
+// Each calls f with the stretches of rows lo…hi that may be needed.
+func (n Need) Each(lo, hi int, f func(lo, hi int) error) error {
+	for lo < hi {
+		k := lo / NeedRows
+		end := k
+		for end < len(n) && end*NeedRows < hi && n[end] == n[k] {
+			end++
+		}
+		next := min(end*NeedRows, hi)
+		if n[k] {
+			if err := f(lo, next); err != nil {
+				return err
+			}
+		}
+		lo = next
+	}
+	return nil
 }
 
 // NewExternal makes a table of rows that are elsewhere.

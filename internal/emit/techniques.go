@@ -13,6 +13,7 @@ type Off struct {
 	MemoryPool     bool // memory of finished queries is used again
 	DirectScan     bool // columns of a table become a result without tuples between
 	LateColumns    bool // columns that go straight from a scan to the result are read there, by the row's number
+	LateLoads      bool // of files, only those pages of other columns are read in which rows pass the filters
 	RadixSort      bool // sorting by packed keys
 	BareSort       bool // rows that are nothing but sort keys are sorted without remembering where they came from
 	Registers      bool // virtual registers live in machine registers

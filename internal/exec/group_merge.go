@@ -255,7 +255,7 @@ func (s *groupSink) newMerger() (*merger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &merger{s, &variant{f, k}}, nil
+	return &merger{s, &variant{frag: f, code: k}}, nil
 }
 
 // into combines the groups at addrs into g.

@@ -43,14 +43,16 @@ type job struct {
 	others   func()              // starts the other threads; nil: they run, or there are none
 	live     plan.ColSet         // files: columns that are read behind the scan's filters
 	again    bool                // the ranges will be read once more
+	sift     *sift               // files: what finds the rows whose columns are needed
 
 	perLaunch, perRow int // GPU: rows per launch, and tuples that a row may become
 }
 
 // variant is the pipeline compiled for one shape of its source.
 type variant struct {
-	frag *emit.Fragment
-	code device.Kernel
+	frag   *emit.Fragment
+	code   device.Kernel
+	shapes []emit.Shape // of a table's columns
 }
 
 // span is a stretch of source rows read by one variant.
@@ -162,7 +164,7 @@ func (j *job) addVariant(req emit.Request) (*variant, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &variant{f, k}
+	v := &variant{f, k, req.Shapes}
 	if j.r.Listing {
 		j.st.Fragments = append(j.st.Fragments, f)
 	}
@@ -219,6 +221,10 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 			req.Sink, req.Group = v.frag.Sink, v.frag.Group
 		}
 		j.ranges[i].v = v
+	}
+	var err error
+	if j.sift, err = j.newSift(t, req); err != nil {
+		return err
 	}
 	if len(j.variants) == 0 { // an empty table still decides the sink's layout
 		req.Shapes = make([]emit.Shape, len(scan.Cols))
@@ -294,7 +300,7 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 		return 0, err
 	}
 	j := &job{r: r}
-	if err := w.enterVariant(j, &variant{l.Frag, k}); err != nil {
+	if err := w.enterVariant(j, &variant{frag: l.Frag, code: k}); err != nil {
 		return 0, err
 	}
 	store64(w.ctx+emit.CtxLo, 0)

@@ -20,47 +20,90 @@ import (
 // lazy is the data of a segment while a pipeline needs it.
 type lazy struct {
 	seg    *catalog.Segment
-	cols   []int // those that take longest first
+	cols   []int
 	chunks []*column.Chunk
 	blocks []uintptr // memory of each chunk that can be given back with the last row; 0: stays
 
-	next  atomic.Int32  // column to load
-	left  atomic.Int32  // columns not loaded yet
-	ready chan struct{} // closed when all are
-	rows  atomic.Int64  // not processed yet
+	once    sync.Once
+	steps   []loading    // one behind the other
+	need    catalog.Need // rows of the last step; nil: all
+	nothing bool         // no row is needed, and no column of the last step is there
+	rows    atomic.Int64 // not processed yet
 
 	mu  sync.Mutex
 	err error
 }
 
+// loading is columns that are loaded at the same time.
+type loading struct {
+	cols  []int         // those that take longest first
+	next  atomic.Int32  // column to load
+	left  atomic.Int32  // columns not loaded yet
+	ready chan struct{} // closed when all are
+}
+
 func newLazy(seg *catalog.Segment, ordinals []int) *lazy {
-	l := &lazy{seg: seg, cols: slices.Clone(ordinals), ready: make(chan struct{})}
-	slices.SortFunc(l.cols, func(a, b int) int { return a - b })
+	l := &lazy{seg: seg, cols: slices.Clone(ordinals)}
+	slices.Sort(l.cols)
 	l.cols = slices.Compact(l.cols)
-	slices.SortStableFunc(l.cols, func(a, b int) int { return int(seg.Loader.Cost(b) - seg.Loader.Cost(a)) })
 	l.chunks = make([]*column.Chunk, len(seg.Chunks))
 	l.blocks = make([]uintptr, len(seg.Chunks))
-	l.left.Store(int32(len(l.cols)))
 	l.rows.Store(int64(seg.Rows))
-	if len(l.cols) == 0 {
-		close(l.ready)
-	}
 	return l
 }
 
+// begin decides what is loaded first.
+func (l *lazy) begin(j *job, num int) {
+	l.steps = make([]loading, 1, 2)
+	first, rest, ok := j.sift.split(l.seg, l.cols, num)
+	if l.steps[0].cols = l.cols; ok {
+		l.steps = l.steps[:2]
+		l.steps[0].cols, l.steps[1].cols = first, rest
+	}
+	for i := range l.steps {
+		s := &l.steps[i]
+		slices.SortStableFunc(s.cols, func(a, b int) int { return int(l.seg.Loader.Cost(b) - l.seg.Loader.Cost(a)) })
+		s.left.Store(int32(len(s.cols)))
+		if s.ready = make(chan struct{}); len(s.cols) == 0 {
+			close(s.ready)
+		}
+	}
+}
+
 // load loads what nobody else is loading and waits for the rest.
-func (l *lazy) load(w *worker) error {
-	for {
-		i := int(l.next.Add(1)) - 1
-		if i >= len(l.cols) {
+func (l *lazy) load(w *worker, sp *span) error {
+	l.once.Do(func() { l.begin(w.j, sp.num) })
+	for i := range l.steps {
+		s := &l.steps[i]
+		for {
+			k := int(s.next.Add(1)) - 1
+			if k >= len(s.cols) {
+				break
+			}
+			l.column(w, s.cols[k])
+			if s.left.Add(-1) != 0 {
+				continue
+			}
+			if i+1 < len(l.steps) && !l.failed() && !w.r.stop.Load() {
+				l.need = w.j.sift.need(w, sp)
+				l.nothing = !l.need.Any(0, int64(sp.rows))
+			}
+			close(s.ready)
+		}
+		<-s.ready
+		if l.nothing || l.failed() {
 			break
 		}
-		l.column(w, l.cols[i])
 	}
-	<-l.ready
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
+}
+
+func (l *lazy) failed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err != nil
 }
 
 func (l *lazy) column(w *worker, col int) {
@@ -73,16 +116,13 @@ func (l *lazy) column(w *worker, col int) {
 			}
 			l.mu.Unlock()
 		}
-		if l.left.Add(-1) == 0 {
-			close(l.ready)
-		}
 	}()
 	defer diag.Recover("load", &err)
 	if w.r.stop.Load() {
 		return
 	}
 	var block uintptr
-	c, kept, err := l.seg.Loader.Load(w.r.ctx, col, func(size int) (addr uintptr, err error) {
+	c, kept, err := l.seg.Loader.Load(w.r.ctx, col, l.need, func(size int) (addr uintptr, err error) {
 		block, err = w.r.mem.room(size)
 		return block, err
 	})
@@ -178,7 +218,7 @@ func (r *run) loadAll(t *tableRows) error {
 			return err
 		}
 		p := parts[i]
-		c, _, err := p.of.Load(r.ctx, p.col, r.mem.room)
+		c, _, err := p.of.Load(r.ctx, p.col, nil, r.mem.room)
 		p.seg.Chunks[p.col] = c
 		return err
 	})

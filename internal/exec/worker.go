@@ -67,6 +67,16 @@ func (f *feed) take(rows int, before *span) (m morsel, ok bool) {
 	return m, true
 }
 
+// rest hands out what is left of a range.
+func (f *feed) rest(sp *span) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := sp.rows - sp.given
+	sp.given = sp.rows
+	f.done += int64(n)
+	return n
+}
+
 // behind leaves a range out of which no row is wanted any more.
 func (f *feed) behind(sp *span) bool {
 	if f.j.behind == nil || !f.j.behind(sp) {
@@ -198,6 +208,10 @@ func (j *job) work(id int) error {
 		if err := w.enterSpan(m.sp); err != nil {
 			return err
 		}
+		if m.sp.lazy != nil && m.sp.lazy.nothing {
+			m.sp.lazy.done(w, m.hi-m.lo+j.feed.rest(m.sp))
+			continue
+		}
 		if !attached {
 			if err := j.sink.attach(w); err != nil {
 				return err
@@ -206,7 +220,7 @@ func (j *job) work(id int) error {
 		}
 		w.seq = m.seq
 		start := time.Now()
-		if err := w.run(m.lo, m.hi); err != nil {
+		if err := w.runNeeded(m); err != nil {
 			return err
 		}
 		if err := j.sink.morsel(w); err != nil {
@@ -249,6 +263,14 @@ func adapt(rows, did int, took time.Duration) int {
 	return rows
 }
 
+// runNeeded calls the generated code on those rows of a morsel that are loaded.
+func (w *worker) runNeeded(m morsel) error {
+	if m.sp.lazy == nil || m.sp.lazy.need == nil {
+		return w.run(m.lo, m.hi)
+	}
+	return m.sp.lazy.need.Each(m.lo, m.hi, w.run)
+}
+
 // run calls the generated code on rows lo…hi of the current range.
 func (w *worker) run(lo, hi int) error {
 	if w.r.gpu != nil {
@@ -289,10 +311,15 @@ func (w *worker) enterSpan(sp *span) error {
 		return nil
 	}
 	if sp.lazy != nil {
-		if err := sp.lazy.load(w); err != nil {
+		if err := sp.lazy.load(w, sp); err != nil || sp.lazy.nothing {
 			return err
 		}
 	}
+	return w.point(sp)
+}
+
+// point points the context at a range whose data is there.
+func (w *worker) point(sp *span) error {
 	if err := w.enterVariant(w.j, sp.v); err != nil {
 		return err
 	}

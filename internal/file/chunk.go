@@ -2,6 +2,7 @@ package file
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -34,9 +35,14 @@ type pageValues[T elem] interface {
 	room() func(n int) []byte
 }
 
+// needed reports that rows of a page are.
+func (r *chunkReader) needed(p *page) bool {
+	return r.need.Any(max(p.first-r.lo, 0), min(p.first+int64(p.values), r.hi)-r.lo)
+}
+
 // readInto reads all wanted rows. nulls is nil if there must be none.
 func readInto[T elem](r *chunkReader, dict *page, list []page, dst []T, nulls []uint8, v pageValues[T]) error {
-	if dict != nil {
+	if dict != nil && (r.need == nil || slices.ContainsFunc(list, func(p page) bool { return r.needed(&p) })) {
 		if dict.values > dict.pageHeader.unpacked {
 			return fmt.Errorf("a dictionary of %d bytes cannot have %d values", dict.pageHeader.unpacked, dict.values)
 		}
@@ -57,6 +63,12 @@ func readInto[T elem](r *chunkReader, dict *page, list []page, dst []T, nulls []
 			return canceled(r.ctx)
 		}
 		p := &list[i]
+		// Of the first and the last page only a part may be wanted.
+		from, to := max(r.lo-p.first, 0), min(r.hi-p.first, int64(p.values))
+		out := dst[p.first+from-r.lo:][:to-from]
+		if !r.needed(p) {
+			continue
+		}
 		body, err := r.unpacked(p, v.room())
 		if err != nil {
 			return err
@@ -68,9 +80,6 @@ func readInto[T elem](r *chunkReader, dict *page, list []page, dst []T, nulls []
 		if count > 0 && nulls == nil {
 			return r.broken("there are NULLs")
 		}
-		// Of the first and the last page only a part may be wanted.
-		from, to := max(r.lo-p.first, 0), min(r.hi-p.first, int64(p.values))
-		out := dst[p.first+from-r.lo:][:to-from]
 		page := out
 		if len(out) < p.values {
 			part = sized(part, p.values)

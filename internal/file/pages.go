@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/klauspost/compress/snappy"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
 )
 
 // Encodings of pages.
@@ -65,7 +67,8 @@ type chunkReader struct {
 	info  *chunkInfo
 	lo    int64 // rows wanted, in the row group
 	hi    int64
-	simd  bool // assembly may be used
+	simd  bool         // assembly may be used
+	need  catalog.Need // of rows from lo on
 	*buffers
 }
 

@@ -181,7 +181,7 @@ func (p *rowPiece) segment(cols []int, zone func(col int) bounds) *catalog.Segme
 }
 
 // Load reads a column.
-func (p *rowPiece) Load(ctx context.Context, col int, take func(size int) (uintptr, error)) (*column.Chunk, bool, error) {
+func (p *rowPiece) Load(ctx context.Context, col int, need catalog.Need, take func(size int) (uintptr, error)) (*column.Chunk, bool, error) {
 	cache := p.q.t.cache
 	if !p.q.opts.Cache {
 		cache = nil
@@ -189,6 +189,9 @@ func (p *rowPiece) Load(ctx context.Context, col int, take func(size int) (uintp
 	key := cacheKey{p.q.t, p.f, p.group, p.lo, p.hi, col, p.forms[col].Shape, p.forms[col].dict}
 	if c := cache.get(key); c != nil {
 		return c, true, nil
+	}
+	if need != nil { // a chunk in part is of no use to others
+		cache = nil
 	}
 	h, done, err := p.q.handle(p.f)
 	if err != nil {
@@ -204,7 +207,7 @@ func (p *rowPiece) Load(ctx context.Context, col int, take func(size int) (uintp
 			return mem.Addr(), nil
 		}
 	}
-	r := &chunkReader{ctx: ctx, f: p.f, h: h, group: p.group, col: col, info: &p.f.chunks[p.group][col], lo: p.lo, hi: p.hi, simd: p.q.opts.SIMD}
+	r := &chunkReader{ctx: ctx, f: p.f, h: h, group: p.group, col: col, info: &p.f.chunks[p.group][col], lo: p.lo, hi: p.hi, simd: p.q.opts.SIMD, need: need}
 	if p.q.opts.Map {
 		r.data = p.f.mapped(h)
 	}

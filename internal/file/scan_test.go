@@ -87,7 +87,7 @@ func scanSegment(snap *catalog.Snapshot, seg *catalog.Segment) (string, error) {
 	var mems []*column.Mem
 	chunks := make([]*column.Chunk, len(seg.Chunks))
 	for i := range chunks {
-		c, _, err := seg.Loader.Load(context.Background(), i, func(size int) (uintptr, error) {
+		c, _, err := seg.Loader.Load(context.Background(), i, nil, func(size int) (uintptr, error) {
 			mem, err := column.Alloc(size)
 			if err != nil {
 				return 0, err

@@ -22,6 +22,7 @@ type intValues[T narrow] struct {
 	form   form
 	length int // of FIXED_LEN_BYTE_ARRAY
 	base   int64
+	least  T // code that the column may have
 	lo, hi int64
 	tab    []T
 	dict   []uint64 // instead of tab, if an entry is outside of the range: perhaps nobody uses it

@@ -72,7 +72,9 @@ func (b *chunkMaker) texts() error {
 		if b.list[i].encoding == encDeltaTexts {
 			return b.copiedTexts(v)
 		}
-		size += b.list[i].pageHeader.unpacked
+		if b.r.needed(&b.list[i]) {
+			size += b.list[i].pageHeader.unpacked
+		}
 	}
 	if b.dict != nil {
 		size += b.dict.pageHeader.unpacked

@@ -219,3 +219,42 @@ func TestFileManyColumns(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestLateLoads compares what is read of columns where rows pass with what is read of all.
+func TestLateLoads(t *testing.T) {
+	if !device.HasCPU() {
+		t.Skip("no CPU translator")
+	}
+	s := New(NewDB())
+	path := t.TempDir() + "/t.parquet"
+	rowsOf(t, s, `COPY (SELECT range AS k, range * CAST(7919 AS BIGINT) % 300007 AS r, 'text number ' || range AS s, 'group ' || range % 7 AS g,
+		CASE WHEN range % 3 = 0 THEN NULL ELSE range * 1.5 END AS n, CAST(range AS DOUBLE) AS f, DATE '2001-01-01' + CAST(range % 900 AS INTEGER) AS d
+		FROM range(0, 300000)) TO '`+path+`'`)
+	for _, q := range []string{
+		"SELECT * FROM '%s' WHERE r = 4711",
+		"SELECT * FROM '%s' WHERE r IN (1, 150000, 299999) ORDER BY k",
+		"SELECT * FROM '%s' WHERE s LIKE '%%number 12345%%' ORDER BY k",
+		"SELECT count(*), max(s), sum(n), min(d), max(f) FROM '%s' WHERE r < 9",
+		"SELECT g, count(*), max(s), sum(n), max(extract(year FROM d)) FROM '%s' WHERE r BETWEEN 100 AND 120 GROUP BY g ORDER BY g",
+		"SELECT a.s, b.s, a.n FROM '%s' a JOIN '%s' b ON a.r = b.k WHERE b.k < 60000 AND b.s LIKE '%%999' ORDER BY a.k",
+		"SELECT * FROM '%s' WHERE n IS NULL AND r > 299990 ORDER BY s",
+		"SELECT * FROM '%s' WHERE r > 300 * 1000000",
+		"SELECT s FROM '%s' WHERE r % 50000 = 3 LIMIT 4",
+		"SELECT k, 100 / (r - 5) FROM '%s' WHERE r = 6",
+	} {
+		q = strings.ReplaceAll(strings.ReplaceAll(q, "%s", path), "%%", "%")
+		rowsOf(t, s, "RESET ALL; SET file_cache = off; SET late_loads = off")
+		want := rowsOf(t, s, q)
+		for _, set := range []string{"", "SET file_cache = off", "SET file_cache = off; SET threads = 1", "SET file_cache = off; SET threads = 4; SET morsel_rows = 777"} {
+			rowsOf(t, s, "RESET ALL")
+			if set != "" {
+				rowsOf(t, s, set)
+			}
+			for range 2 {
+				if got := rowsOf(t, s, q); got != want {
+					t.Errorf("%s: %s\n%s\nwant\n%s", set, q, got, want)
+				}
+			}
+		}
+	}
+}

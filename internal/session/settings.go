@@ -123,6 +123,8 @@ var settings = []setting{
 		func(s *Settings, v types.Value) error { return s.setBlock(v) }},
 	technique("group_parts", "keep many groups by parts of their hash, so that those of several threads meet part by part",
 		func(s *Settings) *bool { return &s.Off.GroupParts }),
+	technique("late_loads", "read columns of files only where rows pass the filters of the scan",
+		func(s *Settings) *bool { return &s.Off.LateLoads }),
 	technique("late_columns", "copy columns from the table to the result by row number, without tuples between",
 		func(s *Settings) *bool { return &s.Off.LateColumns }),
 	{"memory_limit", "memory a query may take, such as '4GB'; 0 is no limit",

@@ -1,0 +1,150 @@
+package exec
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Of a segment of a file, the columns that the scan's filters test are loaded first. Generated code that does nothing but test them lists the
+// rows that pass, and of the other columns only the pages with such rows are loaded. Where rows that pass are
+// everywhere, that saves nothing, and is soon given up.
+
+// sift is the filters of a scan by themselves.
+type sift struct {
+	j      *job                  // nothing but the filters
+	of     map[*variant]*variant // by what the pipeline has for the same shapes
+	tested map[int]bool          // ordinals of the columns that they read
+
+	vain atomic.Int32 // segments in a row in which nothing was left out
+}
+
+const (
+	// vainSegments is after how many segments it is given up, but for one in retrySegments.
+	vainSegments  = 2
+	retrySegments = 16
+	// worthSift is the bytes of a segment's other columns from which on it pays.
+	worthSift = 64 << 10
+	// leftOut is the part of a segment that must not be needed for the effort to pay.
+	leftOut = 0.25
+)
+
+// newSift makes the filters' code for the variants of a job over files; nil if there is nothing to gain.
+func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
+	if j.r.Off.LateLoads || j.r.gpu != nil || len(t.Filter)+len(req.Filters) == 0 || len(j.ranges) == 0 || j.ranges[0].lazy == nil ||
+		len(t.Scan.Cols) < 2 {
+		return nil, nil
+	}
+	p := &pipe.Pipeline{ID: j.p.ID, Source: t, Sink: &pipe.Collect{Cols: t.Scan.Cols[:1], Limit: -1}}
+	s := &sift{of: map[*variant]*variant{}, tested: map[int]bool{}}
+	s.j = &job{r: j.r, p: p, st: &PipelineStats{OpRows: map[int]int64{}}, filters: j.filters, limit: -1}
+	for i := range j.ranges {
+		v := j.ranges[i].v
+		if s.of[v] != nil {
+			continue
+		}
+		own := emit.Request{Name: fmt.Sprintf("sift%d", j.p.ID), Pipeline: p, Filters: req.Filters, Rows: req.Rows, Shapes: v.shapes,
+			Late: plan.MakeColSet(t.Scan.Cols[0])}
+		f, k, err := j.r.compile(own)
+		if err != nil {
+			return nil, err
+		}
+		s.of[v] = &variant{frag: f, code: k}
+		s.j.variants = append(s.j.variants, s.of[v])
+		for _, w := range f.Words {
+			if w.Kind <= emit.WordDHeap && w.Dict == nil {
+				s.tested[t.Scan.Ordinal[w.Index]] = true
+			}
+		}
+	}
+	s.j.sink = &siftSink{r: j.r, workers: make([]buffer, j.r.Threads)}
+	return s, s.j.prepare()
+}
+
+// split tells the columns of a segment that are tested from the others; false: load all at once.
+func (s *sift) split(seg *catalog.Segment, cols []int, num int) (first, rest []int, ok bool) {
+	if s == nil || s.vain.Load() >= vainSegments && num%retrySegments != 0 {
+		return nil, nil, false
+	}
+	size := int64(0)
+	for _, c := range cols {
+		if s.tested[c] {
+			first = append(first, c)
+		} else {
+			rest = append(rest, c)
+			size += seg.Loader.Cost(c)
+		}
+	}
+	return first, rest, size >= worthSift
+}
+
+// need finds the rows of a segment that pass; nil: all may.
+func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
+	var err error // the pipeline will meet it, too
+	defer diag.Recover("sift", &err)
+	own := &worker{r: w.r, j: s.j, id: w.id}
+	defer own.close()
+	all := span{v: s.of[sp.v], seg: sp.seg, lazy: sp.lazy, rows: sp.rows}
+	if own.point(&all) != nil {
+		return nil
+	}
+	sink := s.j.sink.(*siftSink)
+	sink.workers[w.id] = buffer{mem: w.r.mem, stride: s.j.variants[0].frag.Sink.Size}
+	buf := &sink.workers[w.id]
+	defer func() {
+		for _, a := range buf.chunks {
+			w.r.mem.free(a)
+		}
+		*buf = buffer{}
+	}()
+	if s.j.sink.attach(own) != nil {
+		return nil
+	}
+	for lo := 0; lo < sp.rows; lo += maxMorsel {
+		if own.run(lo, min(lo+maxMorsel, sp.rows)) != nil || w.r.stop.Load() { // whoever runs the pipeline will see it, too
+			return nil
+		}
+	}
+	buf.cut(uintptr(load64(own.ctx + emit.CtxCur)))
+	marks := catalog.NoNeed(sp.rows)
+	count := 0
+	buf.each(func(a uintptr) {
+		if b := &marks[int(uint32(load64(a)))/catalog.NeedRows]; !*b {
+			*b = true
+			count++
+		}
+	})
+	if float64(count) > (1-leftOut)*float64(len(marks)) {
+		s.vain.Add(1)
+		return nil
+	}
+	s.vain.Store(0)
+	return marks
+}
+
+// siftSink takes row numbers.
+type siftSink struct {
+	discardSink
+	r       *run
+	workers []buffer
+}
+
+func (s *siftSink) attach(w *worker) error {
+	b := &s.workers[w.id]
+	store64(w.ctx+emit.CtxCur, uint64(b.cur))
+	store64(w.ctx+emit.CtxEnd, uint64(b.end))
+	return nil
+}
+
+func (s *siftSink) grow(w *worker) error {
+	b := &s.workers[w.id]
+	if err := b.grow(uintptr(load64(w.ctx + emit.CtxCur))); err != nil {
+		return err
+	}
+	return s.attach(w)
+}
