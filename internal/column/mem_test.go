@@ -138,15 +138,15 @@ func TestPoolClass(t *testing.T) {
 func TestPool(t *testing.T) {
 	before := BytesInUse()
 	for _, n := range []int{100, 70 << 10, 3 << 20} {
-		a, _, err := Take(n)
+		a, _, err := Take(n, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range a.Bytes() {
 			a.Bytes()[i] = 0xAA
 		}
-		a.Give()
-		b, zero, _ := Take(n - 1)
+		a.Give(false)
+		b, zero, _ := Take(n-1, true)
 		if b.Addr() != a.Addr() || b.Addr()%Align != 0 || n >= hugePage && b.Addr()%hugePage != 0 {
 			t.Errorf("%d bytes at %x after %x", n, b.Addr(), a.Addr())
 		}
@@ -155,9 +155,9 @@ func TestPool(t *testing.T) {
 			t.Errorf("%d bytes: zero %v, then at %x, zero %v", n, zero, c.Addr(), fresh)
 		}
 		c.Drop()
-		b.Give()
+		b.Give(false)
 	}
-	if _, _, err := Take(1 << 60); err == nil {
+	if _, _, err := Take(1<<60, false); err == nil {
 		t.Error("Take(2^60) succeeded")
 	}
 	if BytesInUse() != before {
@@ -177,18 +177,34 @@ func TestPool(t *testing.T) {
 	}
 }
 
+// TestPoolZeros gives a block of zeros back, which those get who want zeros.
+func TestPoolZeros(t *testing.T) {
+	const n = 100 << 10
+	a, _, _ := TakeNew(n)
+	b, _, _ := TakeNew(n)
+	a.Give(true)
+	b.Give(false)
+	c, zero, _ := Take(n, false)
+	d, alsoZero, _ := Take(n, true)
+	if c != b || d != a || zero || !alsoZero {
+		t.Errorf("%x, %v and %x, %v after %x, %x", c.Addr(), zero, d.Addr(), alsoZero, a.Addr(), b.Addr())
+	}
+	c.Drop()
+	d.Drop()
+}
+
 // TestPoolBound gives back more than the pool may hold; nothing is touched, so it costs no memory.
 func TestPoolBound(t *testing.T) {
 	var bs []Block
 	for range 5 {
-		b, _, err := Take(poolMax / 4)
+		b, _, err := Take(poolMax/4, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		bs = append(bs, b)
 	}
 	for _, b := range bs {
-		b.Give()
+		b.Give(false)
 	}
 	pool.Lock()
 	defer pool.Unlock()

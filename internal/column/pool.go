@@ -26,17 +26,25 @@ const (
 	hugePage = 2 << 20
 )
 
-// pool keeps the blocks beyond the slabs' by size class.
+// pool keeps the blocks beyond the slabs' by size class, those that are known to hold nothing but zeros by themselves.
 var pool struct {
 	sync.Mutex
-	free  [poolClasses][]uintptr
-	low   [poolClasses]int // the fewest blocks of the class since the last sweep: those were not needed
-	bytes int
-	timer bool
+	used, zero [poolClasses]stock
+	bytes      int
+	timer      bool
 }
 
-// Take returns at least size bytes, from the pool if there are any. What is in them is anything, unless zero is reported.
-func Take(size int) (b Block, zero bool, err error) { return taken(size, takePooled) }
+// stock is the free blocks of a class.
+type stock struct {
+	free []uintptr
+	low  int // the fewest since the last sweep: those were not needed
+}
+
+// Take returns at least size bytes, from the pool if there are any. What is in them is anything, unless zero is reported;
+// wanted says that zeros are of use.
+func Take(size int, wanted bool) (b Block, zero bool, err error) {
+	return taken(size, func(size int) (block, bool, error) { return takePooled(size, wanted) })
+}
 
 // TakeNew is Take past the pool.
 func TakeNew(size int) (b Block, zero bool, err error) { return taken(size, takeNew) }
@@ -60,15 +68,15 @@ func (b Block) Bytes() []byte { return slice[byte](b.addr, b.bytes) }
 // Drop returns the block to the system, past the pool.
 func (b Block) Drop() {
 	if b.bytes <= slabMax {
-		b.Give()
+		b.Give(false)
 		return
 	}
 	inUse.Add(-int64(b.bytes))
 	unmapMemory(b.addr, b.bytes)
 }
 
-// Give returns the block to the pool; it must not be used again.
-func (b Block) Give() {
+// Give returns the block to the pool; it must not be used again. Zero says that there are only zeros in it.
+func (b Block) Give(zero bool) {
 	inUse.Add(-int64(b.bytes))
 	if b.bytes <= slabMax {
 		freeSlab(b.block)
@@ -82,7 +90,11 @@ func (b Block) Give() {
 			return
 		}
 	}
-	pool.free[b.class] = append(pool.free[b.class], b.addr)
+	st := &pool.used[b.class]
+	if zero {
+		st = &pool.zero[b.class]
+	}
+	st.free = append(st.free, b.addr)
 	pool.bytes += b.bytes
 	if !pool.timer {
 		pool.timer = true
@@ -110,21 +122,27 @@ func poolBytes(class int) int {
 }
 
 // takePooled takes a block from the pool, a larger one if need be, or else from the system.
-func takePooled(size int) (b block, fresh bool, err error) {
+func takePooled(size int, wanted bool) (b block, zero bool, err error) {
 	if size <= slabMax {
 		b, err := pieceOf(slabClass(size))
 		return b, false, err
 	}
 	class := poolClass(size)
 	pool.Lock()
-	for c := class; c < min(class+poolSteps, poolClasses); c++ {
-		if list := pool.free[c]; len(list) > 0 {
-			addr := list[len(list)-1]
-			pool.free[c] = list[:len(list)-1]
-			pool.low[c] = min(pool.low[c], len(list)-1)
-			pool.bytes -= poolBytes(c)
-			pool.Unlock()
-			return block{addr, poolBytes(c), c}, false, nil
+	for _, zero := range []bool{wanted, !wanted} {
+		for c := class; c < min(class+poolSteps, poolClasses); c++ {
+			st := &pool.used[c]
+			if zero {
+				st = &pool.zero[c]
+			}
+			if n := len(st.free) - 1; n >= 0 {
+				addr := st.free[n]
+				st.free = st.free[:n]
+				st.low = min(st.low, n)
+				pool.bytes -= poolBytes(c)
+				pool.Unlock()
+				return block{addr, poolBytes(c), c}, zero, nil
+			}
 		}
 	}
 	pool.Unlock()
@@ -161,29 +179,35 @@ func mapAligned(n int) (uintptr, error) {
 // dropLargest gives one of the largest blocks in the pool back to the system.
 func dropLargest() bool {
 	for c := poolClasses - 1; c >= 0; c-- {
-		if n := len(pool.free[c]); n > 0 {
-			unmapMemory(pool.free[c][0], poolBytes(c))
-			pool.free[c] = pool.free[c][1:]
-			pool.low[c] = min(pool.low[c], n-1)
-			pool.bytes -= poolBytes(c)
-			return true
+		for _, st := range []*stock{&pool.used[c], &pool.zero[c]} {
+			if len(st.free) > 0 {
+				st.drop(c, 1)
+				st.low = min(st.low, len(st.free))
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// sweep gives the blocks back that nobody wanted since the last time; those are the ones at the lists' beginnings.
+// drop gives the first n blocks back to the system: they wait longest.
+func (st *stock) drop(class, n int) {
+	for _, addr := range st.free[:n] {
+		unmapMemory(addr, poolBytes(class))
+	}
+	st.free = append(st.free[:0], st.free[n:]...)
+	pool.bytes -= n * poolBytes(class)
+}
+
+// sweep gives the blocks back that nobody wanted since the last time.
 func sweep() {
 	pool.Lock()
 	defer pool.Unlock()
-	for c := range pool.free {
-		n := min(pool.low[c], len(pool.free[c]))
-		for _, addr := range pool.free[c][:n] {
-			unmapMemory(addr, poolBytes(c))
+	for c := range poolClasses {
+		for _, st := range []*stock{&pool.used[c], &pool.zero[c]} {
+			st.drop(c, min(st.low, len(st.free)))
+			st.low = len(st.free)
 		}
-		pool.free[c] = append(pool.free[c][:0], pool.free[c][n:]...)
-		pool.bytes -= n * poolBytes(c)
-		pool.low[c] = len(pool.free[c])
 	}
 	if pool.timer = pool.bytes > 0; pool.timer {
 		time.AfterFunc(poolRest, sweep)

@@ -36,10 +36,40 @@ func (s *groupSink) finishTables(gs []*groups) error {
 		for i := range g.bufs {
 			s.result.Pieces = append(s.result.Pieces, g.bufs[i].pieces...)
 		}
-		s.r.mem.free(g.dir)
-		g.dir = 0
+	}
+	for _, g := range gs {
+		if err := s.giveDirectory(g, &s.result); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// emptyFactor is how many slots a directory by key must have for each group to be emptied group by group: clearing it
+// when it is used again would take longer.
+const emptyFactor = 16
+
+// giveDirectory gives a worker's directory back, of which rows are the groups.
+func (s *groupSink) giveDirectory(g *groups, rows *Rows) error {
+	dir := g.dir
+	g.dir = 0
+	if dir == 0 || s.plan.Mode != emit.DenseGroups || emptyFactor*rows.Len() > s.plan.Slots {
+		s.r.mem.free(dir)
+		return nil
+	}
+	tasks, slots := rows.tasks(), words(dir, int(s.plan.Slots))
+	_, err := s.r.each(rows.Len() < 1<<14, len(tasks), func(i int) bool {
+		a := tasks[i].Addr
+		for range tasks[i].N {
+			slots[load64(a)] = 0
+			a += uintptr(s.plan.Tuple.Size)
+		}
+		return true
+	})
+	if err == nil {
+		s.r.mem.freeZeros(dir)
+	}
+	return err
 }
 
 // adoptDense enters the groups of all workers into the first one's directory. Keys are often
@@ -52,6 +82,9 @@ func (s *groupSink) adoptDense(gs []*groups) error {
 	}
 	for _, g := range gs[1:] {
 		rows := Rows{Tuple: s.plan.Tuple, Pieces: g.bufs[0].pieces}
+		if err := s.giveDirectory(g, &rows); err != nil {
+			return err
+		}
 		tasks := rows.tasks()
 		left := make([][]Piece, len(tasks))
 		err := r.parallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {

@@ -30,6 +30,7 @@ type holding struct {
 type held struct {
 	block column.Block
 	size  int
+	zero  bool // behind what was asked for there are only zeros
 }
 
 func newMemory(o *Options) *memory {
@@ -40,7 +41,7 @@ func newMemory(o *Options) *memory {
 
 // alloc returns the address of size zeroed bytes.
 func (m *memory) alloc(size int) (uintptr, error) {
-	a, zero, err := m.take(size)
+	a, zero, err := m.take(size, true)
 	if err == nil && !zero {
 		clear(bytesAt(a, size))
 	}
@@ -49,7 +50,7 @@ func (m *memory) alloc(size int) (uintptr, error) {
 
 // room is like alloc, but the bytes may be anything: for what is written before it is read.
 func (m *memory) room(size int) (uintptr, error) {
-	a, _, err := m.take(size)
+	a, _, err := m.take(size, false)
 	return a, err
 }
 
@@ -58,7 +59,7 @@ const clearStep = 256 << 10
 
 // alloc is memory.alloc for what all threads will use: they clear it together.
 func (r *run) alloc(size int) (uintptr, error) {
-	a, zero, err := r.mem.take(size)
+	a, zero, err := r.mem.take(size, true)
 	if err != nil || zero {
 		return a, err
 	}
@@ -70,7 +71,7 @@ func (r *run) alloc(size int) (uintptr, error) {
 	return a, err
 }
 
-func (m *memory) take(size int) (addr uintptr, zero bool, err error) {
+func (m *memory) take(size int, wanted bool) (addr uintptr, zero bool, err error) {
 	n := m.used.Add(int64(size))
 	if m.limit > 0 && n > m.limit {
 		m.used.Add(-int64(size))
@@ -79,31 +80,41 @@ func (m *memory) take(size int) (addr uintptr, zero bool, err error) {
 	}
 	for p := m.peak.Load(); n > p && !m.peak.CompareAndSwap(p, n); p = m.peak.Load() {
 	}
-	from := column.Take
+	var b column.Block
 	if m.held.noPool {
-		from = column.TakeNew
+		b, zero, err = column.TakeNew(size)
+	} else {
+		b, zero, err = column.Take(size, wanted)
 	}
-	b, zero, err := from(size)
 	if err != nil {
 		m.used.Add(-int64(size))
 		return 0, false, diag.Errorf(diag.OutOfMemory, -1, "out of memory: the system refused %s", formatBytes(int64(size)))
 	}
 	m.held.mu.Lock()
-	m.held.blocks[b.Addr()] = held{b, size}
+	m.held.blocks[b.Addr()] = held{b, size, zero}
 	m.held.mu.Unlock()
 	return b.Addr(), zero, nil
 }
 
 // free gives one block back early.
-func (m *memory) free(addr uintptr) {
+func (m *memory) free(addr uintptr) { m.giveBack(addr, false) }
+
+// freeZeros is free for a block that holds only zeros in what was asked for.
+func (m *memory) freeZeros(addr uintptr) { m.giveBack(addr, true) }
+
+func (m *memory) giveBack(addr uintptr, zeros bool) {
 	m.held.mu.Lock()
 	b, ok := m.held.blocks[addr]
 	delete(m.held.blocks, addr)
 	m.held.mu.Unlock()
-	if ok {
-		m.used.Add(-int64(b.size))
-		m.held.give(b.block)
+	if !ok {
+		return
 	}
+	m.used.Add(-int64(b.size))
+	if zeros && !b.zero {
+		clear(b.block.Bytes()[b.size:])
+	}
+	m.held.give(b.block, zeros)
 }
 
 // close gives everything back.
@@ -129,12 +140,12 @@ func (h *holding) giveAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, b := range h.blocks {
-		h.give(b.block)
+		h.give(b.block, false)
 	}
 	clear(h.blocks)
 }
 
-func (h *holding) give(b column.Block) {
+func (h *holding) give(b column.Block, zeros bool) {
 	if h.spoil {
 		s := b.Bytes()
 		for i := range s {
@@ -145,7 +156,7 @@ func (h *holding) give(b column.Block) {
 		b.Drop()
 		return
 	}
-	b.Give()
+	b.Give(zeros && !h.spoil)
 }
 
 func formatBytes(n int64) string {
