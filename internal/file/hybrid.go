@@ -89,16 +89,16 @@ func (u *unpacker[T]) unpack(dst []T, src []byte) error {
 		}
 		return nil
 	}
-	at, bad := unpackVectors(u.vectors, dst, src)
+	at, bad := unpackVectors(u.vectors, dst, src, u.width)
 	if bad {
 		return errIndex
 	}
 	if u.full != nil {
-		n, bad := u.words(dst[at:], src[at/8*int(u.width):min(len(src)+slack, cap(src))])
+		n, bad := u.words(dst, src[:min(len(src)+slack, cap(src))])
 		if bad {
 			return errIndex
 		}
-		at += n
+		at = n
 	}
 	mask, limit := uint64(1)<<u.width-1, uint64(len(u.table))
 	for bit := uint(at) * u.width; at < len(dst); at, bit = at+1, bit+u.width {

@@ -28,7 +28,7 @@ func newUnpacker[T elem](width uint, table []T, numbers int, simd bool) *unpacke
 	if simd {
 		u.vectors = newVectors(width, table, numbers)
 	}
-	if u.sparse != nil || width == 0 || width > 16 || numbers < 64 || numbers < 1<<width/4 {
+	if u.small != nil || u.sparse != nil || width == 0 || width > 16 || numbers < 64 || numbers < 1<<width/4 {
 		return u
 	}
 	u.full = table[:min(len(table), 1<<width)]

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-var haveVBMI = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI
+var haveVBMI = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI && cpu.X86.HasBMI2
 
 // small is how 64 numbers of up to 6 bits become elements of one or two bytes; the table is in registers.
 type small struct {
@@ -15,7 +15,8 @@ type small struct {
 	mask  [64]uint8
 	low   [64]uint8 // bytes of the table
 	high  [64]uint8
-	last  [64]uint8 // entry
+	order [64]uint8 // which number each is
+	last  uint8     // entry of the table
 	bytes int       // of 64 numbers
 	load  uint64    // mask of them
 }
@@ -32,19 +33,19 @@ type sparse struct {
 }
 
 //go:noescape
-func unpackSmall1(dst unsafe.Pointer, src *byte, n int, c *small) (wrong uint64)
+func unpackSmall1(dst unsafe.Pointer, src *byte, n, rest int, load uint64, c *small) (wrong uint64)
 
 //go:noescape
-func unpackSmall2(dst unsafe.Pointer, src *byte, n int, c *small) (wrong uint64)
+func unpackSmall2(dst unsafe.Pointer, src *byte, n, rest int, load uint64, c *small) (wrong uint64)
 
 //go:noescape
-func unpackSparse1(dst unsafe.Pointer, src *byte, n int, c *sparse) (wrong uint64)
+func unpackSparse1(dst unsafe.Pointer, src *byte, n, rest int, load uint64, c *sparse) (wrong uint64)
 
 //go:noescape
-func unpackSparse2(dst unsafe.Pointer, src *byte, n int, c *sparse) (wrong uint64)
+func unpackSparse2(dst unsafe.Pointer, src *byte, n, rest int, load uint64, c *sparse) (wrong uint64)
 
 //go:noescape
-func unpackSparse4(dst unsafe.Pointer, src *byte, n int, c *sparse) (wrong uint64)
+func unpackSparse4(dst unsafe.Pointer, src *byte, n, rest int, load uint64, c *sparse) (wrong uint64)
 
 // vectors unpacks by vector instructions.
 type vectors struct {
@@ -64,7 +65,7 @@ func newVectors[T elem](width uint, table []T, numbers int) (v vectors) {
 	switch {
 	case !haveVBMI || size > 4 || w == 0 || w > 25 || numbers < 64 || len(table) == 0:
 	case w <= 6 && size <= 2:
-		c := &small{bytes: 8 * w, load: 1<<(8*w) - 1}
+		c := &small{bytes: 8 * w, load: 1<<(8*w) - 1, last: uint8(min(len(table), 64) - 1)}
 		for q := range 8 {
 			eight := q
 			if size == 2 { // the elements of the first half of each 16 bytes are stored first
@@ -73,11 +74,11 @@ func newVectors[T elem](width uint, table []T, numbers int) (v vectors) {
 			for i := range 8 {
 				c.place[8*q+i] = uint8(min(eight*w+i, 63))
 				c.shift[8*q+i] = uint8(i * w)
+				c.order[8*q+i] = uint8(8*eight + i)
 			}
 		}
 		for i := range 64 {
 			c.mask[i] = 1<<w - 1
-			c.last[i] = uint8(min(len(table), 64) - 1)
 			if i < len(table) {
 				b := unsafe.Slice((*uint8)(unsafe.Pointer(&table[i])), size)
 				c.low[i], c.high[i] = b[0], b[size-1]
@@ -97,31 +98,27 @@ func newVectors[T elem](width uint, table []T, numbers int) (v vectors) {
 	return v
 }
 
-// unpackVectors fills as much of dst as it can, and returns how much that is.
-func unpackVectors[T elem](v vectors, dst []T, src []byte) (n int, wrong bool) {
+// unpackVectors fills dst, or, if it cannot, nothing of it, and returns how much it filled.
+func unpackVectors[T elem](v vectors, dst []T, src []byte, width uint) (n int, wrong bool) {
+	if v.small == nil && v.sparse == nil || len(dst) == 0 || len(src)*8 < len(dst)*int(width) {
+		return 0, false
+	}
 	size := unsafe.Sizeof(*new(T))
-	switch {
-	case v.small != nil:
-		if n = min(len(dst)/64, len(src)/v.small.bytes); n == 0 {
-			return 0, false
-		}
+	if v.small != nil {
 		f := unpackSmall1
 		if size == 2 {
 			f = unpackSmall2
 		}
-		return 64 * n, f(unsafe.Pointer(&dst[0]), &src[0], n, v.small) != 0
-	case v.sparse != nil:
-		if n = min(len(dst)/16, len(src)/v.sparse.bytes); n == 0 {
-			return 0, false
-		}
-		f := unpackSparse4
-		switch size {
-		case 1:
-			f = unpackSparse1
-		case 2:
-			f = unpackSparse2
-		}
-		return 16 * n, f(unsafe.Pointer(&dst[0]), &src[0], n, v.sparse) != 0
+		rest := len(dst) % 64
+		return len(dst), f(unsafe.Pointer(&dst[0]), &src[0], len(dst)/64, rest, 1<<((rest*int(width)+7)/8)-1, v.small) != 0
 	}
-	return 0, false
+	f := unpackSparse4
+	switch size {
+	case 1:
+		f = unpackSparse1
+	case 2:
+		f = unpackSparse2
+	}
+	rest := len(dst) % 16
+	return len(dst), f(unsafe.Pointer(&dst[0]), &src[0], len(dst)/16, rest, 1<<((rest*int(width)+7)/8)-1, v.sparse) != 0
 }
