@@ -348,20 +348,14 @@ func (rd *Reader) lateTexts(i int, ends []int32, room func(n int64) []byte) {
 	})
 }
 
-// copyText copies a text; it may write a few bytes more.
+// copyText copies a text; it may read and write up to column.TextSlack bytes more. Lengths are hard to guess, so there are
+// few cases.
 func copyText(to, from uintptr, n int) {
 	switch {
 	case n == 0:
-	case n <= 8: // texts can be read by words
-		store64(to, load64(from))
-	case n <= 16:
-		store64(to, load64(from))
-		store64(to+8, load64(from+8))
-	case n <= 32: // the first half and the last
-		k := uintptr(n - 16)
-		*(*[16]byte)(pointer(to)) = *(*[16]byte)(pointer(from))
-		*(*[16]byte)(pointer(to + k)) = *(*[16]byte)(pointer(from + k))
-	case n <= 64:
+	case n <= 32:
+		*(*[32]byte)(pointer(to)) = *(*[32]byte)(pointer(from))
+	case n <= 64: // the first half and the last
 		k := uintptr(n - 32)
 		*(*[32]byte)(pointer(to)) = *(*[32]byte)(pointer(from))
 		*(*[32]byte)(pointer(to + k)) = *(*[32]byte)(pointer(from + k))

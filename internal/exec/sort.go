@@ -125,12 +125,61 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 	if word.text < 0 && w+1 == len(s.words) {
 		return nil
 	}
-	return s.runs(es, tmp, spread, func(es, tmp []entry) error {
-		if word.text >= 0 {
-			return s.byText(es, tmp, w, int(word.bytes), 0)
+	if word.text < 0 {
+		return s.stretches(es, tmp, spread, func(es, tmp []entry) error { return s.byNextWord(es, tmp, w+1) })
+	}
+	return s.runs(es, tmp, spread, func(es, tmp []entry) error { return s.byText(es, tmp, w, int(word.bytes), 0) })
+}
+
+// byNextWord orders entries with equal keys by word w. Most runs are short, and their tuples far apart: the keys of many runs
+// are read at once.
+func (s *sorter) byNextWord(es, tmp []entry, w int) error {
+	var ends [fillRows]int
+	for lo := 0; lo < len(es); {
+		n, hi, most := 0, lo, 0 // runs, where the last ends, the longest
+		for hi < len(es) && n < len(ends) {
+			end := hi + 1
+			for end < len(es) && es[end].key == es[hi].key {
+				end++
+			}
+			if end-lo > fillRows && n > 0 {
+				break
+			}
+			most = max(most, end-hi)
+			hi, ends[n] = end, end
+			n++
 		}
-		return s.byWord(es, tmp, w+1)
-	})
+		switch {
+		case n == 1 && most > 1:
+			if err := s.byWord(es[lo:hi], tmp[lo:hi], w); err != nil {
+				return err
+			}
+		case most > 1:
+			s.words[w].fill(es[lo:hi], s.keys)
+			last := w+1 == len(s.words) && s.words[w].text < 0
+			for _, end := range ends[:n] {
+				if end-lo > 1 {
+					if err := s.byFilled(es[lo:end], tmp[lo:end], w, last); err != nil {
+						return err
+					}
+				}
+				lo = end
+			}
+		}
+		lo = hi
+	}
+	return nil
+}
+
+// byFilled orders entries by word w, which is their key; last: nothing comes after it.
+func (s *sorter) byFilled(es, tmp []entry, w int, last bool) error {
+	if err := radixSort(s.r, es, tmp, false); err != nil || last {
+		return err
+	}
+	if word := &s.words[w]; word.text >= 0 {
+		return s.runs(es, tmp, false, func(es, tmp []entry) error { return s.byText(es, tmp, w, int(word.bytes), 0) })
+	}
+	return s.byNextWord(es, tmp, w+1)
 }
 
 // textRounds is how often a text's next bytes are looked at before texts are compared as a whole.
@@ -199,9 +248,9 @@ func (k *sortKey) common(es []entry, depth int) (n, shortest, longest int) {
 	return max(n, min(depth, longest)), shortest, longest
 }
 
-// runs calls f on each stretch of entries with equal keys, and as much of tmp; on all threads if spread.
+// runs calls f on each run of entries with equal keys, and as much of tmp; on all threads if spread.
 func (s *sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) error) error {
-	in := func(es, tmp []entry) error {
+	return s.stretches(es, tmp, spread, func(es, tmp []entry) error {
 		for lo := 0; lo < len(es); {
 			hi := lo + 1
 			for hi < len(es) && es[hi].key == es[lo].key {
@@ -215,11 +264,15 @@ func (s *sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) erro
 			lo = hi
 		}
 		return nil
-	}
+	})
+}
+
+// stretches calls in on entries that make up es, and as much of tmp, on all threads if spread. No run of equal keys is cut.
+func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry) error) error {
 	if !spread {
 		return in(es, tmp)
 	}
-	// Stretches for threads end where a run ends; a run that is longer than a stretch is left to all threads.
+	// A run that is longer than a stretch is left to all threads.
 	stretch := max(len(es)/(4*s.r.Threads), 1)
 	var cuts [][2]int
 	for lo := 0; lo < len(es); {
