@@ -85,7 +85,7 @@ func (s *buildSink) finish() error {
 }
 
 // alone reports that one thread does the work: it is not worth to be shared.
-func (s *buildSink) alone() bool { return s.r.Threads == 1 || s.table.Rows < 1<<14 }
+func (s *buildSink) alone() bool { return s.r.Threads == 1 || s.table.Rows < 1<<15 }
 
 // contiguous moves all tuples into one array.
 func (s *buildSink) contiguous() error {

@@ -105,6 +105,39 @@ func (s *buildSink) find(k int64) (out []uint32) {
 	return out
 }
 
+// TestLostTuples enters tuples that are missing in an open table, and sees a key that is there twice.
+func TestLostTuples(t *testing.T) {
+	list := keysOf(20_000, true, false)
+	s := buildOf(t, 1, 1, list)
+	if err := s.finish(); err != nil || s.table.Kind != layout.Open {
+		t.Fatal(s.table.Kind, err)
+	}
+	o := &opening{dir: words(s.table.Slots, 1<<s.table.Bits), key: s.hashOf()}
+	clear(o.dir)
+	for i, task := range s.tasks() {
+		if i%2 == 0 && !o.key.batches(task, o.enter) {
+			t.Fatal("a key twice")
+		}
+	}
+	for _, task := range s.tasks() {
+		if !o.key.batches(task, o.enterLost) {
+			t.Fatal("a key twice")
+		}
+	}
+	if n := s.occupiedWords(o.dir); n != int64(len(list)) {
+		t.Errorf("%d tuples of %d", n, len(list))
+	}
+	for i, k := range list {
+		if got := s.find(k); len(got) != 1 || got[0] != uint32(i) {
+			t.Fatalf("key %d: %v, want %d", k, got, i)
+		}
+	}
+	copyTuple(s.all.Pieces[0].Addr+o.key.size, s.all.Pieces[0].Addr, int(o.key.size))
+	if o.key.batches(s.all.Pieces[0], o.enterLost) {
+		t.Error("a key that is there twice is not seen")
+	}
+}
+
 // TestBuild finds every key again in tables of all kinds and sizes, made by one thread and by several.
 func TestBuild(t *testing.T) {
 	defer func(x uintptr) { reach = x }(reach)
