@@ -13,11 +13,7 @@ import (
 
 // runCSV imports lineitem from a CSV file into both engines, in turns.
 func runCSV(args []string, out, log io.Writer) error {
-	o, err := parseFileArgs("csv", args)
-	if err != nil {
-		return err
-	}
-	dir, remove, err := o.folder()
+	o, dir, remove, err := beginFiles("csv", args)
 	if err != nil {
 		return err
 	}

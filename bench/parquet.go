@@ -64,22 +64,21 @@ func parseFileArgs(name string, args []string) (fileOptions, error) {
 	return o, nil
 }
 
-// folder is where the files are, and how to remove them if nobody asked to keep them.
-func (o *fileOptions) folder() (dir string, remove func(), err error) {
+// beginFiles is the options of a benchmark, where its files are, and how to remove them if nobody asked to keep them.
+func beginFiles(name string, args []string) (o fileOptions, dir string, remove func(), err error) {
+	if o, err = parseFileArgs(name, args); err != nil {
+		return o, "", nil, err
+	}
 	if o.dir != "" {
-		return o.dir, func() {}, os.MkdirAll(o.dir, 0o777)
+		return o, o.dir, func() {}, os.MkdirAll(o.dir, 0o777)
 	}
 	dir, err = os.MkdirTemp("", "kelpie-bench")
-	return dir, func() { os.RemoveAll(dir) }, err
+	return o, dir, func() { os.RemoveAll(dir) }, err
 }
 
 // runParquet runs TPC-H over views of Parquet files, written by either engine with its defaults.
 func runParquet(args []string, out, log io.Writer) error {
-	o, err := parseFileArgs("parquet", args)
-	if err != nil {
-		return err
-	}
-	dir, remove, err := o.folder()
+	o, dir, remove, err := beginFiles("parquet", args)
 	if err != nil {
 		return err
 	}

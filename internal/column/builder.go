@@ -201,6 +201,60 @@ func (b *Builder) Append(v types.Value) {
 
 // AppendChunk appends the rows [lo, hi) of a chunk of the same type.
 func (b *Builder) AppendChunk(c *Chunk, lo, hi int) {
+	first, n := b.n, hi-lo
+	p := &Pick{Lo: lo, N: n}
+	switch {
+	case c.Enc == EncInt && !b.wide():
+		b.ints = slices.Grow(b.ints, n)[:first+n]
+		PickInts(c, p, b.ints[first:])
+		b.n += n
+		b.chunkNulls(c, p, func(row int) { b.ints[row] = 0 })
+	case c.Enc == EncF64 && c.Width == 8:
+		b.floats = append(b.floats, SliceAt[float64](c.Data, c.Rows)[lo:hi]...)
+		b.n += n
+		b.chunkNulls(c, p, func(row int) { b.floats[row] = 0 })
+	case c.Enc == EncStr || c.Enc == EncDict:
+		b.appendTexts(c, p)
+		b.chunkNulls(c, p, func(int) {})
+	default:
+		b.appendRows(c, lo, hi)
+	}
+	runtime.KeepAlive(c)
+}
+
+// chunkNulls marks the last rows, which come from a chunk, that are NULL.
+func (b *Builder) chunkNulls(c *Chunk, p *Pick, zero func(row int)) {
+	if c.Null == 0 {
+		return
+	}
+	for i, null := range SliceAt[uint8](c.Null, c.Rows)[p.Lo : p.Lo+p.N] {
+		if null != 0 {
+			zero(b.n - p.N + i)
+			b.setNull(b.n - p.N + i)
+		}
+	}
+}
+
+// appendTexts appends texts, empty ones for NULLs.
+func (b *Builder) appendTexts(c *Chunk, p *Pick) {
+	var descs [512]*StrDesc
+	for at := 0; at < p.N; at += len(descs) {
+		some := descs[:min(len(descs), p.N-at)]
+		heap := PickDescs(c, &Pick{Lo: p.Lo + at, N: len(some)}, some)
+		from := len(b.bytes)
+		end := from
+		for _, d := range some {
+			end += int(d.Len)
+			b.ends = append(b.ends, end)
+		}
+		b.bytes = slices.Grow(b.bytes, end-from+TextSlack)[:end]
+		CopyTexts(some, heap, b.bytes[from:end+TextSlack])
+	}
+	b.n += p.N
+}
+
+// appendRows appends rows one by one.
+func (b *Builder) appendRows(c *Chunk, lo, hi int) {
 	for row := lo; row < hi; row++ {
 		if c.IsNull(row) {
 			b.AppendNull()
@@ -213,13 +267,10 @@ func (b *Builder) AppendChunk(c *Chunk, lo, hi int) {
 			b.AppendI128(c.I128(row))
 		case EncF64:
 			b.AppendFloat(c.Float(row))
-		case EncIvl:
-			b.AppendInterval(c.Interval(row))
 		default:
-			b.AppendBytes(c.Bytes(row))
+			b.AppendInterval(c.Interval(row))
 		}
 	}
-	runtime.KeepAlive(c)
 }
 
 // isNull reports whether row i is NULL.

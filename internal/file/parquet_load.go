@@ -5,19 +5,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	pqfile "github.com/apache/arrow-go/v18/parquet/file"
-
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 )
-
-// rowGroup is a row group of a file, which is open while its unit is loaded.
-type rowGroup struct {
-	file  *parquetFile
-	index int
-	r     *pqfile.Reader
-}
 
 // unit is the row groups that one goroutine sees to: one, or several that are small.
 type unit struct {
@@ -53,6 +44,9 @@ func (s *Source) units(wanted []int) (list []*unit, total int64) {
 	return list, total
 }
 
+// loadOptions are how chunks are read whose values go to builders.
+var loadOptions = catalog.ScanOptions{Narrow: true}
+
 // parquetLoad is a load in progress.
 type parquetLoad struct {
 	ctx     context.Context
@@ -60,6 +54,7 @@ type parquetLoad struct {
 	table   *catalog.Table
 	opts    LoadOptions
 	missing []int
+	forms   *parquetTable // what chunks become
 	c       *collector
 	tokens  chan struct{} // as many as goroutines may work at once
 	spare   sync.Pool     // builders: their memory has grown to the size of a segment
@@ -79,6 +74,8 @@ func (s *Source) loadParquet(ctx context.Context, table *catalog.Table, opts Loa
 	list, total := s.units(wanted)
 	l := &parquetLoad{ctx: ctx, s: s, table: table, opts: opts, missing: unmapped(table, opts.Columns),
 		c: newCollector(opts, total), tokens: make(chan struct{}, opts.Threads)}
+	l.forms = &parquetTable{s: s}
+	l.forms.stats()
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	for range min(opts.Threads, len(list)) {
@@ -173,8 +170,8 @@ func (l *parquetLoad) cursors(u *unit) (out []*columnCursor) {
 			continue
 		}
 		def := &l.table.Columns[to]
-		out = append(out, &columnCursor{col: i, to: to, t: def.Type, null: !def.NotNull,
-			table: l.table.Name, name: def.Name, groups: u.groups, cur: u.groups[0], def: &u.groups[0].file.cols[i]})
+		out = append(out, &columnCursor{ctx: l.ctx, col: i, to: to, t: def.Type, null: !def.NotNull,
+			table: l.table.Name, name: def.Name, forms: l.forms, groups: u.groups})
 	}
 	return out
 }
@@ -211,10 +208,10 @@ func (u *unit) open() (err error) {
 	for i := range u.groups {
 		g := &u.groups[i]
 		if i > 0 && u.groups[i-1].file == g.file {
-			g.r = u.groups[i-1].r
+			g.h = u.groups[i-1].h
 			continue
 		}
-		if g.r, err = openGuarded(g.file); err != nil {
+		if g.h, err = openUnchanged(g.file); err != nil {
 			u.close()
 			return err
 		}
@@ -222,18 +219,13 @@ func (u *unit) open() (err error) {
 	return nil
 }
 
-func openGuarded(f *parquetFile) (r *pqfile.Reader, err error) {
-	defer guard(f.in.path, &err)
-	return openReader(f.in, f.meta)
-}
-
 func (u *unit) close() {
 	for i := range u.groups {
-		if g := &u.groups[i]; g.r != nil && (i == 0 || u.groups[i-1].r != g.r) {
-			g.r.Close()
+		if g := &u.groups[i]; g.h != nil && (i == 0 || u.groups[i-1].h != g.h) {
+			g.h.Close()
 		}
 	}
 	for i := range u.groups {
-		u.groups[i].r = nil
+		u.groups[i].h = nil
 	}
 }
