@@ -330,6 +330,28 @@ func TestBulk(t *testing.T) {
 	}
 }
 
+// TestPickFloats keeps every bit of numbers that are read many at a time.
+func TestPickFloats(t *testing.T) {
+	want := []float64{math.Copysign(0, -1), 0, 1.5, math.Inf(-1)}
+	for _, typ := range []types.Type{types.TFloat32, types.TFloat64} {
+		b := NewBuilder(typ)
+		b.AppendFloats(want)
+		c, err := b.Seal(DefaultOptions(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []*Pick{{N: 4}, {Rows: []uint32{0, 1, 2, 3}}} {
+			got := make([]float64, 4)
+			PickFloats(c, p, got)
+			for i := range want {
+				if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+					t.Errorf("%s: %v instead of %v", typ, got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
 func sameChunk(t *testing.T, a, b *Builder) {
 	t.Helper()
 	ca, err := a.Seal(DefaultOptions(), nil)

@@ -2,6 +2,7 @@ package column
 
 import (
 	"encoding/binary"
+	"math"
 	"runtime"
 	"unsafe"
 
@@ -59,10 +60,11 @@ func PickInts[T int16 | int32 | int64](c *Chunk, p *Pick, dst []T) {
 
 // PickFloats reads floats of an EncF64 chunk.
 func PickFloats[T float32 | float64](c *Chunk, p *Pick, dst []T) {
+	base := T(math.Copysign(0, -1)) // +0 would make +0 of -0
 	if c.Width == 4 {
-		pick[float32](c, p, dst, 0)
+		pick[float32](c, p, dst, base)
 	} else {
-		pick[float64](c, p, dst, 0)
+		pick[float64](c, p, dst, base)
 	}
 	runtime.KeepAlive(c)
 }

@@ -235,7 +235,39 @@ func writeEncoded(tb testing.TB, rows []encodedRow, opts ...pqgo.WriterOption) s
 	return write(tb, "encoded.parquet", buf.String())
 }
 
-// TestScanEncodings reads every encoding, whole and in parts, and compares with what Load reads.
+// encodedText is what rows look like when they are read; with nothing of what reads them.
+func encodedText(rows []encodedRow) string {
+	var b strings.Builder
+	quoted := func(s *string) string {
+		if s == nil {
+			return "NULL"
+		}
+		return fmt.Sprintf("%q", *s)
+	}
+	for i := range rows {
+		r := &rows[i]
+		fmt.Fprint(&b, r.Plain, " ", r.Delta, " ", r.Delta4, " ", r.Dict, " ", orNull(r.Null), " ", orNull(r.NullD), " ")
+		fmt.Fprint(&b, types.FloatValue(types.TFloat64, r.Split), " ", types.FloatValue(types.TFloat32, float64(r.Split4)), " ")
+		if r.F == nil {
+			b.WriteString("NULL ")
+		} else {
+			fmt.Fprint(&b, types.FloatValue(types.TFloat64, *r.F), " ")
+		}
+		fmt.Fprint(&b, quoted(&r.S), " ", quoted(&r.SD), " ", quoted(r.SN), " ", quoted(&r.SL), " ", quoted(r.SP), " ", r.B, " ", orNull(r.BN), " ")
+		fmt.Fprintf(&b, "\"%x-%x-%x-%x-%x\" ", r.U[:4], r.U[4:6], r.U[6:8], r.U[8:10], r.U[10:])
+		fmt.Fprint(&b, types.DateValue(int64(r.Days)), " ", types.DecimalValue(types.TDecimal(12, 2), types.FromInt64(r.Dec)), " ", r.U32, " ", r.U64, "\n")
+	}
+	return b.String()
+}
+
+func orNull[T any](x *T) string {
+	if x == nil {
+		return "NULL"
+	}
+	return fmt.Sprint(*x)
+}
+
+// TestScanEncodings reads every encoding, whole and in parts.
 func TestScanEncodings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i, opts := range [][]pqgo.WriterOption{
@@ -245,12 +277,13 @@ func TestScanEncodings(t *testing.T) {
 		{pqgo.Compression(&pqgo.Gzip), pqgo.MaxRowsPerRowGroup(100)},
 		{pqgo.Compression(&pqgo.Lz4Raw), pqgo.DataPageStatistics(true)},
 	} {
-		path := writeEncoded(t, encodedRows(rng, []int{20000, 1, 7, 1000, 3000}[i]), opts...)
+		rows := encodedRows(rng, []int{20000, 1, 7, 1000, 3000}[i])
+		path, want := writeEncoded(t, rows, opts...), encodedText(rows)
 		table, err := loadFile(path, Options{}, nil, nil, 2)
 		if err != nil {
 			t.Fatal(message(err, path))
 		}
-		want := dump(table)
+		same(t, fmt.Sprintf("file %d, loaded", i), dump(table), want)
 		for k, w := range scanWays {
 			got, err := scanFile(path, w)
 			if err != nil {
