@@ -31,11 +31,14 @@ var techniques = []technique{
 	{"dictionaries", "dictionaries=off", true, ""},
 	{"narrow tuples", "narrow_tuples=off", false, ""},
 	{"direct addressing", "direct_tables=off", false, ""},
+	{"group keys packed into one", "packed_keys=off", false, ""},
+	{"groups in parts, two threads", "group_parts=off", false, "threads=2"},
 	{"post-projection", "post_projection=off", false, ""},
 	{"checks removed by statistics", "range_checks=off", false, ""},
 	{"register allocation", "register_allocation=off", false, ""},
 	{"fused operands", "fused_operands=off", false, ""},
 	{"radix sort", "radix_sort=off", false, ""},
+	{"rows that are sort keys, as numbers", "bare_sort=off", false, ""},
 	{"top-N filter", "topn_filter=off", false, ""},
 	{"results without tuples", "direct_scan=off,late_columns=off", false, ""},
 	{"layouts of shared sinks", "shared_sinks=off", false, ""},
@@ -119,13 +122,7 @@ func techniquesCommand(args []string, out, log io.Writer) error {
 // gain measures a suite with and without a technique; on has the suite's tables.
 func (s suite) gain(tech technique, on *kelpie, sf float64, threads, runs int, log io.Writer) (gain, error) {
 	off := on.another()
-	if on = on.another(); tech.base != "" {
-		for _, k := range []*kelpie{on, off} {
-			if err := k.apply(tech.base); err != nil {
-				return gain{}, err
-			}
-		}
-	}
+	on = on.another()
 	if tech.reload {
 		off = openKelpie()
 		defer debug.FreeOSMemory()
@@ -140,6 +137,11 @@ func (s suite) gain(tech technique, on *kelpie, sf float64, threads, runs int, l
 	}
 	if err := setThreads(threads, on, off); err != nil {
 		return gain{}, err
+	}
+	for _, k := range []*kelpie{on, off} {
+		if err := k.apply(tech.base); err != nil {
+			return gain{}, err
+		}
 	}
 	g := gain{least: 1e9}
 	var ratios []float64

@@ -371,7 +371,7 @@ func (e *emitter) number(k ir.Reg, d Domain, key value) {
 }
 
 // groupHash opens a register with the hash of a group's keys. Keys that are packed into one word have a hash that no
-// other keys have: both multiplications are by odd numbers.
+// other keys have: every step can be undone, as the multiplications are by odd numbers.
 func (e *emitter) groupHash(gp *GroupPlan, keys []value) ir.Reg {
 	if !gp.Packed {
 		return e.hash(keys)
@@ -387,6 +387,8 @@ func (e *emitter) groupHash(gp *GroupPlan, keys []value) ir.Reg {
 	e.b.Op2(ir.Shr, k, h.V(), ir.K(32))
 	e.b.Op2(ir.Xor, h, h.V(), k.V())
 	e.b.Op2(ir.Mul, h, h.V(), ir.K(HashSeed))
+	e.b.Op2(ir.Shr, k, h.V(), ir.K(32)) // else the last bits know little of the first key
+	e.b.Op2(ir.Xor, h, h.V(), k.V())
 	e.b.Clear(k)
 	return h
 }

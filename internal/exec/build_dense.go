@@ -113,7 +113,7 @@ func (s *buildSink) fillDirect(k keyReader) (unique bool, err error) {
 		return unique, err
 	}
 	if t.Span < 4*t.Rows { // faster: count them
-		return s.occupied() == t.Rows, nil
+		return occupied(s, halves(t.Slots, int(t.Span))) == t.Rows, nil
 	}
 	return s.each(len(tasks), func(i int) bool {
 		return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
@@ -129,14 +129,14 @@ func (s *buildSink) fillDirect(k keyReader) (unique bool, err error) {
 }
 
 // occupied counts the slots that are not 0.
-func (s *buildSink) occupied() int64 {
-	const step = 1 << 16
+func occupied[T uint32 | uint64](s *buildSink, slots []T) int64 {
+	const step = 1 << 15
+	top := 8*unsafe.Sizeof(T(0)) - 1
 	var sum atomic.Int64
-	slots := halves(s.table.Slots, int(s.table.Span))
 	_, _ = s.each((len(slots)+step-1)/step, func(i int) bool {
-		n := uint32(0)
+		n := T(0)
 		for _, x := range slots[i*step : min((i+1)*step, len(slots))] {
-			n += (x | -x) >> 31
+			n += (x | -x) >> top
 		}
 		sum.Add(int64(n))
 		return true

@@ -38,25 +38,10 @@ func (s *buildSink) fillOpen() (unique bool, err error) {
 		return s.each(len(tasks), func(i int) bool { return k.batches(tasks[i], enter) })
 	}
 	unique, err = pass(o.enter)
-	if !unique || err != nil || s.alone() || s.occupiedWords(o.dir) == t.Rows {
+	if !unique || err != nil || s.alone() || occupied(s, o.dir) == t.Rows {
 		return unique, err
 	}
 	return pass(o.enterLost)
-}
-
-// occupiedWords counts the words that are not 0.
-func (s *buildSink) occupiedWords(dir []uint64) int64 {
-	const step = 1 << 15
-	var sum atomic.Int64
-	_, _ = s.each((len(dir)+step-1)/step, func(i int) bool {
-		n := uint64(0)
-		for _, x := range dir[i*step : min((i+1)*step, len(dir))] {
-			n += (x | -x) >> 63
-		}
-		sum.Add(int64(n))
-		return true
-	})
-	return sum.Load()
 }
 
 // opening is an open-addressing table being filled.

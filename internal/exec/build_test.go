@@ -124,7 +124,7 @@ func TestLostTuples(t *testing.T) {
 			t.Fatal("a key twice")
 		}
 	}
-	if n := s.occupiedWords(o.dir); n != int64(len(list)) {
+	if n := occupied(s, o.dir); n != int64(len(list)) {
 		t.Errorf("%d tuples of %d", n, len(list))
 	}
 	for i, k := range list {

@@ -123,6 +123,7 @@ func (m *merger) adopt(g *groups, some Piece, size uintptr) (left []Piece, err e
 		return left, nil
 	}
 	into := *g // nothing is added to it
+	into.bufs = slices.Clone(g.bufs)
 	if err := m.list(&into, list, n); err != nil {
 		return nil, err
 	}

@@ -89,7 +89,8 @@ func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
 	defer diag.Recover("sift", &err)
 	own := &worker{r: w.r, j: s.j, id: w.id}
 	defer own.close()
-	all := span{v: s.of[sp.v], seg: sp.seg, lazy: sp.lazy, rows: sp.rows}
+	rows := int(sp.seg.Rows) // whatever part of them the span is
+	all := span{v: s.of[sp.v], seg: sp.seg, lazy: sp.lazy, rows: rows}
 	if own.point(&all) != nil {
 		return nil
 	}
@@ -105,13 +106,13 @@ func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
 	if s.j.sink.attach(own) != nil {
 		return nil
 	}
-	for lo := 0; lo < sp.rows; lo += maxMorsel {
-		if own.run(lo, min(lo+maxMorsel, sp.rows)) != nil || w.r.stop.Load() { // whoever runs the pipeline will see it, too
+	for lo := 0; lo < rows; lo += maxMorsel {
+		if own.run(lo, min(lo+maxMorsel, rows)) != nil || w.r.stop.Load() { // whoever runs the pipeline will see it, too
 			return nil
 		}
 	}
 	buf.cut(uintptr(load64(own.ctx + emit.CtxCur)))
-	marks := catalog.NoNeed(sp.rows)
+	marks := catalog.NoNeed(rows)
 	count := 0
 	buf.each(func(a uintptr) {
 		if b := &marks[int(uint32(load64(a)))/catalog.NeedRows]; !*b {

@@ -363,17 +363,19 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 	if w.v == v {
 		return nil
 	}
-	if v.frag.CtxSize > w.size {
-		size := (v.frag.CtxSize + 511) &^ 511
+	if w.ctx == 0 { // for all variants: sinks keep its address
+		size := v.frag.CtxSize
+		for _, o := range j.variants {
+			size = max(size, o.frag.CtxSize)
+		}
 		a, err := w.r.mem.alloc(size)
 		if err != nil {
 			return err
 		}
-		if w.ctx != 0 {
-			copy(bytesAt(a, w.size), bytesAt(w.ctx, w.size))
-			w.r.mem.free(w.ctx)
-		}
 		w.ctx, w.size = a, size
+	}
+	if v.frag.CtxSize > w.size {
+		return diag.Errorf(diag.InternalError, diag.NoPos, "context of %d bytes, %d needed", w.size, v.frag.CtxSize)
 	}
 	if n := v.code.SaveBytes(); n > 0 {
 		a, err := w.r.mem.alloc(n)

@@ -174,7 +174,7 @@ func readFull(f *os.File, b []byte, at int64) error {
 // or must be there.
 func (r *chunkReader) unpacked(p *page, room func(n int) []byte) (body []byte, err error) {
 	if p.kind != dataPageV2 {
-		return r.decompress(p.raw, p.pageHeader.unpacked, p.kind == dataPageV2 && p.plainBody, room)
+		return r.decompress(p.raw, p.pageHeader.unpacked, false, room)
 	}
 	levels := p.repBytes + p.defBytes
 	if levels > len(p.raw) || levels > p.pageHeader.unpacked {

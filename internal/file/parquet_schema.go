@@ -92,7 +92,7 @@ func (s *Source) lookParquet() error {
 // openParquet reads the footer of a file and checks it as far as that goes without the data.
 func openParquet(in *input) (f *parquetFile, err error) {
 	defer guard(in.path, &err)
-	r, err := openReader(in, nil)
+	r, err := openReader(in)
 	if err != nil {
 		return nil, err
 	}
@@ -129,22 +129,13 @@ func openUnchanged(f *parquetFile) (*os.File, error) {
 	return h, nil
 }
 
-// openReader opens a file for the library; meta is its footer if that is known.
-func openReader(in *input, meta *metadata.FileMetaData) (*pqfile.Reader, error) {
+// openReader opens a file for the library, which reads the footer.
+func openReader(in *input) (*pqfile.Reader, error) {
 	f, err := os.Open(in.path)
 	if err != nil {
 		return nil, fileError("open", in.path, err)
 	}
-	if st, err := f.Stat(); err == nil && meta != nil && (st.Size() != in.size || !st.ModTime().Equal(in.mod)) {
-		f.Close()
-		return nil, diag.Errorf(diag.IOError, diag.NoPos, "file %q was changed while it was read", in.path)
-	}
-	props := parquet.NewReaderProperties(memory.NewGoAllocator())
-	opts := []pqfile.ReadOption{pqfile.WithReadProps(props)}
-	if meta != nil {
-		opts = append(opts, pqfile.WithMetadata(meta))
-	}
-	r, err := pqfile.NewParquetReader(f, opts...)
+	r, err := pqfile.NewParquetReader(f, pqfile.WithReadProps(parquet.NewReaderProperties(memory.NewGoAllocator())))
 	if err != nil {
 		f.Close()
 		return nil, damaged(in.path, err)
@@ -152,7 +143,7 @@ func openReader(in *input, meta *metadata.FileMetaData) (*pqfile.Reader, error) 
 	return r, nil
 }
 
-// checkChunks checks what the library would believe and allocate memory for.
+// checkChunks checks what readers would believe and allocate memory for.
 func (f *parquetFile) checkChunks() error {
 	total := int64(0)
 	for g := range f.meta.GetRowGroups() {

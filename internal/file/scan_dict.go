@@ -114,7 +114,7 @@ func (q *parquetQuery) dictTexts(f *parquetFile, group, col int) (texts [][]byte
 		return nil, err
 	}
 	defer done()
-	r := &chunkReader{f: f, h: h, group: group, col: col, info: i, simd: true, buffers: &buffers{}}
+	r := &chunkReader{f: f, h: h, group: group, col: col, info: i, simd: q.opts.SIMD, buffers: &buffers{}}
 	p, err := r.dictPage(i.dictAt, i.dictBytes)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,9 @@ import (
 // mostKeyRows is the number of rows up to which columns are looked at.
 const mostKeyRows = 4 << 20
 
+// firstLook is the number of rows of a row group that are looked at before the others.
+const firstLook = 1000
+
 // Keys are columns that are unique and never NULL.
 func (t *parquetTable) Keys() [][]int {
 	t.keysOnce.Do(func() {
@@ -38,7 +41,7 @@ func (t *parquetTable) mayAscend(col int) bool {
 			if i.rows == 0 {
 				continue
 			}
-			if !i.known || i.nulls != 0 || i.span() < float64(i.rows) || last != nil && types.Compare(i.min, last.max) <= 0 {
+			if !i.known || i.nulls != 0 || i.min.Type.Phys() != types.PhysI64 || i.span() < float64(i.rows) || last != nil && types.Compare(i.min, last.max) <= 0 {
 				return false
 			}
 			last = i
@@ -52,21 +55,27 @@ func (t *parquetTable) ascends(col int) bool {
 	last, first := int64(0), true
 	for _, f := range t.s.parquet {
 		for g := range f.chunks {
-			i := &f.chunks[g][col]
-			ok := false
-			err := f.readInts(g, col, i.rows, func(c *column.Chunk) {
-				ok = true
-				for row := range c.Rows {
-					x := c.Int(row)
-					if !first && x <= last {
-						ok = false
-						return
+			rows := f.chunks[g][col].rows
+			for _, n := range []int64{min(rows, firstLook), rows} { // most columns that are no key show it at once
+				ok, before, begin := false, last, first
+				err := f.readInts(g, col, n, func(c *column.Chunk) {
+					ok = true
+					for row := range c.Rows {
+						x := c.Int(row)
+						if !begin && x <= before {
+							ok = false
+							return
+						}
+						before, begin = x, false
 					}
-					last, first = x, false
+				})
+				if err != nil || !ok {
+					return false
 				}
-			})
-			if err != nil || !ok {
-				return false
+				if n == rows {
+					last, first = before, begin
+					break
+				}
 			}
 		}
 	}
