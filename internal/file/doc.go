@@ -14,6 +14,8 @@
 // csv_field.go, and csv_sniff.go guesses what the options leave open. Parquet: parquet_schema.go, then for
 // Load parquet_load.go and parquet_read.go. Queries read Parquet files as they run: scan.go makes segments without
 // data of footers (footer.go) and page indexes (scan_pages.go), and chunk.go makes their data of pages (pages.go), straight into the arrays of a
-// column.Chunk, by the decoders in hybrid.go, unpack.go, delta*.go and values_*.go.
+// column.Chunk, by the decoders in snappy.go, hybrid.go, unpack.go, delta*.go and values_*.go. Files are mapped (map.go); what
+// *_amd64.s does by vector instructions is written in Go beside it, for other machines and for tests. scan_stats.go and scan_keys.go find out
+// what the optimizer wants to know.
 // Writing: write.go; parquet_choose.go decides how columns are encoded.
 package file
