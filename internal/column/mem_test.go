@@ -108,17 +108,19 @@ func TestMemConcurrent(t *testing.T) {
 // TestPressure takes memory without keeping it and without making garbage on the Go heap: it
 // must come back all the same, with nobody calling the collector.
 func TestPressure(t *testing.T) {
+	const size = 64 << 20
 	pressure.Store(pressureMin)
-	for range 20 {
-		if _, err := Alloc(64 << 20); err != nil {
+	start := BytesInUse()
+	for taken := int64(0); taken-(BytesInUse()-start) < pressureMin; taken += size {
+		if taken > 100*pressureMin {
+			t.Fatalf("%d MB were taken, %d MB are in use", taken>>20, BytesInUse()>>20)
+		}
+		if _, err := Alloc(size); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for i := 0; BytesInUse() > pressureMin; i++ {
-		if i == 6000 { // other work may have the processor
-			t.Fatalf("%d MB were never given back", BytesInUse()>>20)
+		for pressure.Load() == collecting {
+			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 

@@ -12,13 +12,16 @@ import (
 
 const pressureMin = 512 << 20
 
+// collecting stands for the next bytes while a collection runs.
+const collecting = 1 << 62
+
 var pressure atomic.Int64 // bytes in use that cause the next collection
 
 func init() { pressure.Store(pressureMin) }
 
 func checkPressure() {
 	limit := pressure.Load()
-	if inUse.Load() < limit || !pressure.CompareAndSwap(limit, 1<<62) {
+	if inUse.Load() < limit || !pressure.CompareAndSwap(limit, collecting) {
 		return
 	}
 	go func() {
