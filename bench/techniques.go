@@ -33,6 +33,7 @@ var techniques = []technique{
 	{"direct addressing", "direct_tables=off", false, ""},
 	{"group keys packed into one", "packed_keys=off", false, ""},
 	{"groups in parts, two threads", "group_parts=off", false, "threads=2"},
+	{"keys of a match from the row at hand", "matched_keys=off", false, ""},
 	{"post-projection", "post_projection=off", false, ""},
 	{"checks removed by statistics", "range_checks=off", false, ""},
 	{"register allocation", "register_allocation=off", false, ""},

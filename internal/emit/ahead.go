@@ -151,6 +151,12 @@ func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tu
 			return nil, false
 		}
 		k := slices.Index(scan.Cols, ref.ID)
+		if from := e.keyFrom(ref.ID); k < 0 && from != nil {
+			k = slices.Index(scan.Cols, from.ID)
+			if k >= 0 && !e.columnDesc(scan, k).Range.Within(tuple.Fields[i].Desc.Range) {
+				return nil, false // a row without match may have a key beyond the table
+			}
+		}
 		if k < 0 || e.Shapes[k].Nulls {
 			return nil, false
 		}
@@ -161,6 +167,15 @@ func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tu
 		out = append(out, k)
 	}
 	return out, len(out) > 0
+}
+
+// keyFrom is the column of the row at hand that a match's key is taken from; nil: it is not.
+func (e *emitter) keyFrom(id plan.ColID) *plan.Ref {
+	if int(id) >= len(e.cols) || e.cols[id] == nil {
+		return nil
+	}
+	from, _ := e.cols[id].expr.(*plan.Ref)
+	return from
 }
 
 // fetchAhead emits the fetches of the lookups in list.

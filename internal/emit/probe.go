@@ -281,6 +281,29 @@ func (e *emitter) bindTuple(p *probe, r ir.Reg, miss ir.Val) {
 	}
 }
 
+// bindMatch makes the columns of the tuple at r visible, which has the row's keys: those need not be read from it. What depends on
+// them, such as a lookup in groups, then need not wait until the tuple is there.
+func (e *emitter) bindMatch(p *probe, r ir.Reg) {
+	e.bindTuple(p, r, ir.K(0))
+	if e.gpu != nil || e.Off.MatchedKeys {
+		return
+	}
+	for k, x := range p.op.Keys {
+		f := &p.t.Tuple.Fields[k]
+		ref, ok := x.(*plan.Ref)
+		if !ok || p.nullSafe(k) || f.Desc.Form != layout.I64 || e.describe(x).Form != layout.I64 {
+			continue
+		}
+		b := e.binding(plan.ColID(f.ID))
+		b.expr, b.load = ref, func() value {
+			v := e.column(ref.ID)
+			v.d, v.null = f.Desc, ir.K(0)
+			v.d.Nullable = false
+			return v
+		}
+	}
+}
+
 // setFlag remembers in the tuple at r that it had a match.
 func (e *emitter) setFlag(p *probe, r ir.Reg) {
 	if p.op.SetFlag {
@@ -292,7 +315,7 @@ func (e *emitter) probeInner(p *probe) {
 	if p.t.Kind.Unique() {
 		r := e.findUnique(p)
 		e.probeDone(p)
-		e.bindTuple(p, r, ir.K(0))
+		e.bindMatch(p, r)
 		for _, x := range orderPreds(p.op.On) {
 			e.filter(x)
 		}
@@ -314,7 +337,7 @@ func (e *emitter) probeInner(p *probe) {
 		e.b.Break(l, ir.UGE, cur.V(), end.V())
 		e.skipTo = l
 		e.mismatch(p, cur, func(c ir.Cond, x, y ir.Val) { e.skip(c, x, y) })
-		e.bindTuple(p, cur, ir.K(0))
+		e.bindMatch(p, cur)
 		for _, x := range orderPreds(p.op.On) {
 			e.filter(x)
 		}

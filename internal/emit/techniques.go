@@ -5,6 +5,7 @@ package emit
 type Off struct {
 	BranchFree     bool // doubtful tests, and CASE of numbers, without branches
 	Prefetch       bool // looking ahead of the row at hand
+	MatchedKeys    bool // keys of a found tuple are taken from the row that found it
 	PostProjection bool // columns are read where they are needed, not at the scan
 	RangeChecks    bool // statistics tell which checks cannot fail, and how wide numbers are
 	DirectTables   bool // tables and groups addressed by the key instead of its hash

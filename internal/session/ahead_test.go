@@ -57,3 +57,46 @@ func TestAhead(t *testing.T) {
 		}
 	}
 }
+
+// TestMatchedKeys: what a join has found has the row's own keys, for groups, further joins and results; keys of rows without a match are no
+// reason to look beyond a table.
+func TestMatchedKeys(t *testing.T) {
+	s := New(NewDB())
+	ask := func(sql string) string { t.Helper(); return rowsOf(t, s, sql) }
+	ask("set disabled_optimizers = 'joinorder'")
+	ask(`create table few as select cast(k as int) as k, k % 7 as v from generate_series(1, 1200000) as g(k);
+		create table spread as select cast(k as bigint) * 1000003 as k, k % 7 as v, k % 3 as w from generate_series(1, 50000) as g(k);
+		create table many as select cast(i * 7919 % 650000 + 1 as int) as inside, cast(i * 7919 % 1500000 - 1000 as int) as beyond,
+			case when i % 5 > 0 then i * 104729 % 700000 end as maybe, i * 31 % 60000 * 1000003 as far, i % 10 as c
+		from (select cast(i as bigint) as i from generate_series(1, 400000) as g(i)) q`)
+	for _, q := range []string{
+		"select count(*), sum(n), sum(k * n), max(s) from (select few.k, count(*) as n, sum(c) as s from many join few on inside = few.k group by few.k) q",
+		"select count(*), sum(n), sum(k * n), max(s) from (select few.k, count(*) as n, sum(c) as s from many join few on beyond = few.k where c < 8 group by few.k) q",
+		"select count(*), sum(n), sum(k * n) from (select few.k, count(c) as n from few left join many on few.k = inside group by few.k) q",
+		"select count(*), sum(n), sum(k * n) from (select few.k, count(c) as n from few left join many on few.k = maybe and c > 2 group by few.k) q",
+		"select count(*), sum(few.k), sum(other.v) from many join few on maybe = few.k join few as other on other.k = few.k",
+		"select count(*), sum(spread.k % 1000), count(distinct spread.k) from many join spread on far = spread.k where v < 5",
+		"select count(*), sum(spread.k % 1000), sum(few.k) from many join spread on far = spread.k and c % 3 = w join few on few.k = inside",
+		"select few.k, spread.k, c from many join few on few.k = inside join spread on spread.k = far where few.k < 40 order by 1, 2, 3",
+	} {
+		ask("set matched_keys = off; set prefetch = off; set threads = 1")
+		want := ask(q)
+		for _, set := range []string{"set matched_keys = on", "set prefetch = on", "set threads = 2", "set simd = off; set check = on"} {
+			ask(set)
+			if got := ask(q); got != want {
+				t.Errorf("%s: %s\ngot  %s\nwant %s", set, q, got, want)
+			}
+		}
+		ask("set simd = auto; set check = off")
+	}
+	ask("set semijoin_filters = off")
+	q := "explain (ir) select count(*), sum(n) from (select few.k, count(c) as n from many join few on few.k = %s group by few.k) q"
+	for _, c := range []struct {
+		col   string
+		ahead int
+	}{{"inside", 2}, {"beyond", 1}} { // of the table, and of the groups
+		if got := strings.Count(ask(strings.Replace(q, "%s", c.col, 1)), "; fetch ahead"); got != c.ahead {
+			t.Errorf("%s: %d places are fetched ahead, want %d", c.col, got, c.ahead)
+		}
+	}
+}

@@ -127,6 +127,8 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.LateLoads }),
 	technique("late_columns", "copy columns from the table to the result by row number, without tuples between",
 		func(s *Settings) *bool { return &s.Off.LateColumns }),
+	technique("matched_keys", "take the keys of a join's match from the row at hand, not from the tuple",
+		func(s *Settings) *bool { return &s.Off.MatchedKeys }),
 	{"memory_limit", "memory a query may take, such as '4GB'; 0 is no limit",
 		func(s *Settings) string { return formatBytes(s.Memory) },
 		func(s *Settings, v types.Value) (err error) { s.Memory, err = ParseBytes(v.String()); return }},
