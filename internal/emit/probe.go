@@ -291,7 +291,7 @@ func (e *emitter) bindMatch(p *probe, r ir.Reg) {
 	for k, x := range p.op.Keys {
 		f := &p.t.Tuple.Fields[k]
 		ref, ok := x.(*plan.Ref)
-		if !ok || p.nullSafe(k) || f.Desc.Form != layout.I64 || e.describe(x).Form != layout.I64 {
+		if !ok || p.nullSafe(k) || f.Desc.Form != layout.I64 || e.column(ref.ID).d.Form != layout.I64 {
 			continue
 		}
 		b := e.binding(plan.ColID(f.ID))

@@ -11,35 +11,70 @@ import (
 
 var errDelta = errors.New("a page of differences makes no sense")
 
-// deltaInts decodes differences (DELTA_BINARY_PACKED) into dst, whose length is the number of
+// deltas is a page of differences (DELTA_BINARY_PACKED): the first number, then blocks of miniblocks of one width each.
+type deltas struct {
+	src   []byte // what follows
+	total uint64 // numbers
+	first int64
+	minis int // of a block
+	per   int // numbers of a miniblock
+}
+
+// openDeltas reads the head.
+func openDeltas(src []byte) (d deltas, err error) {
+	d.src = src
+	var head [4]uint64
+	for i := range head {
+		if head[i], err = d.next(); err != nil {
+			return d, err
+		}
+	}
+	block, minis := head[0], head[1]
+	if block == 0 || block > 1<<20 || block%128 != 0 || minis == 0 || minis > block || block%minis != 0 || block/minis%32 != 0 {
+		return d, errDelta
+	}
+	d.total, d.first, d.minis, d.per = head[2], zigzag(head[3]), int(minis), int(block/minis)
+	return d, nil
+}
+
+func (d *deltas) next() (uint64, error) {
+	v, n := binary.Uvarint(d.src)
+	if n <= 0 {
+		return 0, errShort
+	}
+	d.src = d.src[n:]
+	return v, nil
+}
+
+// block reads the head of the next block: the least difference, and the widths of what is above it.
+func (d *deltas) block() (least int64, widths []byte, err error) {
+	u, err := d.next()
+	if err != nil {
+		return 0, nil, err
+	}
+	if len(d.src) < d.minis {
+		return 0, nil, errShort
+	}
+	widths, d.src = d.src[:d.minis], d.src[d.minis:]
+	return zigzag(u), widths, nil
+}
+
+// deltaInts decodes differences into dst, whose length is the number of
 // values expected, and returns what follows them. Sums wrap around, as the format says; 32 is
 // for INT32 columns.
-func deltaInts(dst []int64, src []byte, bits int) (rest []byte, err error) {
-	next := func() (x uint64) {
-		v, n := binary.Uvarint(src)
-		if n <= 0 {
-			err = errShort
-			return 0
-		}
-		src = src[n:]
-		return v
-	}
-	block, minis, total := next(), next(), next()
-	first := zigzag(next())
+func deltaInts(dst []int64, page []byte, bits int) (rest []byte, err error) {
+	d, err := openDeltas(page)
 	if err != nil {
 		return nil, err
 	}
-	if block == 0 || block > 1<<20 || block%128 != 0 || minis == 0 || minis > block || block%minis != 0 || block/minis%32 != 0 {
-		return nil, errDelta
-	}
-	if total < uint64(len(dst)) {
+	if d.total < uint64(len(dst)) {
 		return nil, errShort
 	}
-	if total > uint64(len(dst)) {
+	if d.total > uint64(len(dst)) {
 		return nil, errDelta
 	}
 	if len(dst) == 0 {
-		return src, nil
+		return d.src, nil
 	}
 	wrap := func(x int64) int64 {
 		if bits == 32 {
@@ -47,20 +82,15 @@ func deltaInts(dst []int64, src []byte, bits int) (rest []byte, err error) {
 		}
 		return x
 	}
-	last := wrap(first)
+	last := wrap(d.first)
 	dst[0] = last
 	dst = dst[1:]
-	per := int(block / minis)
 	for len(dst) > 0 {
-		least := zigzag(next())
+		least, widths, err := d.block()
 		if err != nil {
 			return nil, err
 		}
-		if len(src) < int(minis) {
-			return nil, errShort
-		}
-		widths := src[:minis]
-		src = src[minis:]
+		src := d.src
 		for _, w := range widths {
 			if len(dst) == 0 {
 				break // the widths of miniblocks that are not there are anything
@@ -69,10 +99,10 @@ func deltaInts(dst []int64, src []byte, bits int) (rest []byte, err error) {
 			if width > 64 {
 				return nil, errBits
 			}
-			n := min(per, len(dst))
-			bytes := per / 8 * int(width)
+			n := min(d.per, len(dst))
+			bytes := d.per / 8 * int(width)
 			if len(src) < bytes {
-				if n == per || len(src) < (n*int(width)+7)/8 { // the last may be cut short
+				if n == d.per || len(src) < (n*int(width)+7)/8 { // the last may be cut short
 					return nil, errShort
 				}
 				bytes = len(src)
@@ -92,8 +122,9 @@ func deltaInts(dst []int64, src []byte, bits int) (rest []byte, err error) {
 			src = src[bytes:]
 			dst = dst[n:]
 		}
+		d.src = src
 	}
-	return src, nil
+	return d.src, nil
 }
 
 // sums adds bit-packed differences up, numbers of 64 or 32 bits. A word can be read from wherever one begins:

@@ -1,9 +1,5 @@
 package file
 
-import (
-	"encoding/binary"
-)
-
 // Differences of up to 25 bits between numbers that are known to fit into 30 are added up by vector instructions, modulo
 // 2^32, straight to what the chunk has: the number less its base.
 
@@ -48,32 +44,20 @@ var lanesOf = func() (t [mostDeltaBits + 1]deltaLanes) {
 
 // deltaCodes decodes differences to numbers less base, which must be from lo to hi. It returns false if it cannot, or if
 // something is wrong; deltaInts finds out what.
-func deltaCodes(dst []uint32, src []byte, bits int, base, lo, hi int64) bool {
+func deltaCodes(dst []uint32, page []byte, bits int, base, lo, hi int64) bool {
 	if lo > hi || uint64(hi)-uint64(lo) >= mostDeltaSpan || len(dst) == 0 {
 		return false
 	}
-	bad := false
-	next := func() uint64 {
-		v, n := binary.Uvarint(src)
-		if n <= 0 {
-			bad = true
-			return 0
-		}
-		src = src[n:]
-		return v
-	}
-	block, minis, total, first := next(), next(), next(), zigzag(next())
-	if bad || block == 0 || block > 1<<20 || block%128 != 0 || minis == 0 || minis > block || block%minis != 0 || block/minis%32 != 0 ||
-		total != uint64(len(dst)) || first < lo || first > hi {
+	d, err := openDeltas(page)
+	if err != nil || d.total != uint64(len(dst)) || d.first < lo || d.first > hi {
 		return false
 	}
-	s := deltaSum{last: uint32(first - base), lo: uint32(lo - base)}
+	s := deltaSum{last: uint32(d.first - base), lo: uint32(lo - base)}
 	dst[0] = s.last
 	dst = dst[1:]
-	per := int(block / minis)
 	for len(dst) > 0 {
-		least := zigzag(next())
-		if bad || len(src) < int(minis) {
+		least, widths, err := d.block()
+		if err != nil {
 			return false
 		}
 		// Differences that are this small lead from a number in range to none that is in range modulo 2^32 only.
@@ -81,19 +65,18 @@ func deltaCodes(dst []uint32, src []byte, bits int, base, lo, hi int64) bool {
 			return false
 		}
 		s.least = uint32(least)
-		widths := src[:minis]
-		src = src[minis:]
+		src := d.src
 		for _, w := range widths {
 			if len(dst) == 0 {
 				break
 			}
-			width, n := uint(w), min(per, len(dst))
-			size := per / 8 * int(width)
+			width, n := uint(w), min(d.per, len(dst))
+			size := d.per / 8 * int(width)
 			if width > mostDeltaBits {
 				return false
 			}
-			if n == per && cap(src) >= size+slack && len(src) >= size {
-				sumDeltas(&dst[0], &src[:1][0], &lanesOf[width], per/8, &s)
+			if n == d.per && cap(src) >= size+slack && len(src) >= size {
+				sumDeltas(&dst[0], &src[:1][0], &lanesOf[width], d.per/8, &s)
 				src, dst = src[size:], dst[n:]
 				continue
 			}
@@ -107,6 +90,7 @@ func deltaCodes(dst []uint32, src []byte, bits int, base, lo, hi int64) bool {
 			}
 			src, dst = src[min(size, len(src)):], dst[n:]
 		}
+		d.src = src
 	}
 	return uint64(s.far) <= uint64(hi)-uint64(lo)
 }

@@ -44,9 +44,6 @@ func (s *Source) units(wanted []int) (list []*unit, total int64) {
 	return list, total
 }
 
-// loadOptions are how chunks are read whose values go to builders.
-var loadOptions = catalog.ScanOptions{Narrow: true}
-
 // parquetLoad is a load in progress.
 type parquetLoad struct {
 	ctx     context.Context
@@ -171,7 +168,8 @@ func (l *parquetLoad) cursors(u *unit) (out []*columnCursor) {
 		}
 		def := &l.table.Columns[to]
 		out = append(out, &columnCursor{ctx: l.ctx, col: i, to: to, t: def.Type, null: !def.NotNull,
-			table: l.table.Name, name: def.Name, forms: l.forms, groups: u.groups})
+			table: l.table.Name, name: def.Name, forms: l.forms, groups: u.groups,
+			opts: catalog.ScanOptions{Narrow: true, Map: !l.opts.NoMap, SIMD: !l.opts.NoSIMD}})
 	}
 	return out
 }

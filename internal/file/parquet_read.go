@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -24,6 +25,7 @@ type columnCursor struct {
 	table string
 	name  string
 	forms *parquetTable
+	opts  catalog.ScanOptions
 
 	groups []rowGroup // the first is the one being read
 	at     int64      // its next row
@@ -57,9 +59,12 @@ func (c *columnCursor) next() error {
 		c.groups, c.at = c.groups[1:], 0
 	}
 	g := &c.groups[0]
-	r := &chunkReader{ctx: c.ctx, f: g.file, h: g.h, data: g.file.mapped(g.h), group: g.index, col: c.col, info: &g.file.chunks[g.index][c.col],
-		lo: c.at, hi: min(c.at+cursorRows, g.rows()), simd: true}
-	form := c.forms.formOf(c.col, &loadOptions)
+	r := &chunkReader{ctx: c.ctx, f: g.file, h: g.h, group: g.index, col: c.col, info: &g.file.chunks[g.index][c.col],
+		lo: c.at, hi: min(c.at+cursorRows, g.rows()), simd: c.opts.SIMD}
+	if c.opts.Map {
+		r.data = g.file.mapped(g.h)
+	}
+	form := c.forms.formOf(c.col, &c.opts)
 	c.chunk = nil
 	chunk, err := r.read(&form, c.room)
 	runtime.KeepAlive(g.file)

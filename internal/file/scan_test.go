@@ -284,6 +284,15 @@ func TestScanEncodings(t *testing.T) {
 			t.Fatal(message(err, path))
 		}
 		same(t, fmt.Sprintf("file %d, loaded", i), dump(table), want)
+		src, err := Open(path, Options{})
+		if err != nil {
+			t.Fatal(message(err, path))
+		}
+		table = newTable(src.Columns())
+		if _, err := src.Load(context.Background(), table, LoadOptions{NoMap: true, NoSIMD: true}); err != nil {
+			t.Fatal(message(err, path))
+		}
+		same(t, fmt.Sprintf("file %d, loaded without maps and vectors", i), dump(table), want)
 		for k, w := range scanWays {
 			got, err := scanFile(path, w)
 			if err != nil {

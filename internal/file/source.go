@@ -137,6 +137,8 @@ type LoadOptions struct {
 	// Defaults are the values of the table's columns that Columns does not name, one per column
 	// of the table and of its type; nil: NULL.
 	Defaults []types.Value
+	// NoMap and NoSIMD: Parquet files are read, not mapped, and decoded without vector instructions.
+	NoMap, NoSIMD bool
 	// Progress, if not nil, is called now and then with how much of the files is read and of
 	// how much: bytes. It is not called by two goroutines at once.
 	Progress func(done, total int64)

@@ -101,7 +101,8 @@ func (s *Session) copyFrom(ctx context.Context, b *bind.Copy, opts file.Options,
 	if err != nil {
 		return nil, atPos(err, b.Pos)
 	}
-	load := file.LoadOptions{Threads: s.Settings().Threads, Columns: b.Columns, Progress: s.fileProgress()}
+	set := s.Settings()
+	load := file.LoadOptions{Threads: set.Threads, Columns: b.Columns, NoMap: !set.FileMap, NoSIMD: !set.FileSIMD, Progress: s.fileProgress()}
 	if opts.Format == file.Parquet { // columns have names there
 		if load.Columns, err = src.MapByName(b.Table); err != nil {
 			return nil, atPos(err, b.Pos)
