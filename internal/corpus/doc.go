@@ -1,0 +1,34 @@
+// Package corpus reads files of SQL statements with the answers that they must give, in the manner
+// of sqllogictest. Two tests run them: TestCorpus of internal/session holds Kelpie to the answers under many
+// configurations, and TestCorpusPostgres of bench holds the answers to PostgreSQL.
+//
+// A file has records, with empty lines between them; a line that begins with # is a comment. A record is
+//
+//	statement ok
+//	insert into t values (1);
+//
+//	statement error 22012
+//	select 1/0;
+//
+//	query
+//	select a, s from t order by a;
+//	----
+//	1|x
+//	NULL|(empty)
+//
+// Each file begins in an empty database, and its records run one after the other in one session. Cells are
+// separated by |. NULL is NULL and an empty text (empty); in texts a backslash is \\, a bar \x7c, and control characters
+// and spaces at either end are written as \n, \t, \r or \xNN. A text that reads NULL or (empty) begins
+// with \x4e or \x28.
+//
+// After query may stand:
+//
+//	rowsort  the order of rows does not count
+//	rounded  decimals agree with PostgreSQL's at the lesser of both scales: for quotients
+//	         and averages, of which it shows other digits
+//
+// Before a record may stand lines that say where it does not run, and why:
+//
+//	nopg REASON    PostgreSQL is not asked: the statement, or its answer, is our own
+//	nosimt REASON  the simulated GPU refuses it (0A000), and the CPU runs it there
+package corpus

@@ -1,0 +1,206 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/corpus"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// maxRefused is the largest share of the corpus, in percent, that the simulated GPU may refuse.
+const maxRefused = 5
+
+// corpusCell is a configuration under which a file is run.
+type corpusCell struct {
+	name string
+	set  func(*Settings)
+	// always: every file runs in it, else only one in twelve, unless KELPIE_CORPUS=all is set.
+	always bool
+}
+
+// corpusCells are the configurations of the corpus: the answers must not depend on them.
+func corpusCells() []corpusCell {
+	var cells []corpusCell
+	add := func(name string, set func(*Settings)) {
+		cells = append(cells, corpusCell{name: name, set: func(x *Settings) { x.Check = true; set(x) }})
+	}
+	if device.HasCPU() {
+		cells = append(cells, corpusCell{"cpu", func(x *Settings) { x.Device = "cpu" }, true})
+		add("check", func(x *Settings) {})
+		for _, c := range []struct{ threads, morsel int }{{1, 1}, {1, 7}, {2, 1}, {2, 3}, {4, 1024}, {16, 1}} {
+			add(fmt.Sprintf("threads=%d,morsel=%d", c.threads, c.morsel), func(x *Settings) {
+				x.Threads, x.MorselRows, x.Off.ThreadTrial = c.threads, c.morsel, c.threads > 1
+			})
+		}
+		for _, e := range []struct{ narrow, dict bool }{{false, false}, {true, false}, {false, true}} {
+			add(fmt.Sprintf("narrow=%v,dict=%v", e.narrow, e.dict), func(x *Settings) {
+				x.Narrow, x.Dict, x.Threads, x.MorselRows = e.narrow, e.dict, 2, 5
+			})
+		}
+		for _, s := range []device.SIMD{device.SIMDAVX2, device.SIMDOff} {
+			add("simd="+s.String(), func(x *Settings) { x.SIMD = s })
+		}
+		var all emit.Off
+		fields := reflect.TypeOf(all)
+		for k := range fields.NumField() {
+			reflect.ValueOf(&all).Elem().Field(k).SetBool(true)
+			add("without "+fields.Field(k).Name, func(x *Settings) {
+				reflect.ValueOf(&x.Off).Elem().Field(k).SetBool(true)
+				x.Threads, x.MorselRows = 2, 16
+			})
+		}
+		add("without any technique", func(x *Settings) { x.Off, x.SIMD = all, device.SIMDOff })
+		var passes []string
+		for _, p := range opt.Passes() {
+			if !p.Required {
+				passes = append(passes, p.Name)
+				add("without pass "+p.Name, func(x *Settings) { x.Disabled = map[string]bool{p.Name: true} })
+			}
+		}
+		add("without any pass", func(x *Settings) {
+			if err := x.setDisabled(strings.Join(passes, ",")); err != nil {
+				panic(err)
+			}
+		})
+	}
+	cells = append(cells, corpusCell{"simt", func(x *Settings) { x.Device, x.Check = "simt", true }, true})
+	add("simt alone", func(x *Settings) { x.Device, x.NoCPU = "simt", true })
+	add("simt narrow=false,dict=false", func(x *Settings) { x.Device, x.Narrow, x.Dict, x.Grid, x.Block = "simt", false, false, 1, 32 })
+	add("simt grid=3,block=64,rows=33", func(x *Settings) { x.Device, x.Grid, x.Block, x.MorselRows = "simt", 3, 64, 33 })
+	return cells
+}
+
+// TestCorpus runs the files of testdata/corpus (see internal/corpus for their form) in the default
+// configuration, on the simulated GPU, and in one in twelve of all others, chosen by names; KELPIE_CORPUS=all runs
+// every file in all of them. With -rewrite the rows that the default configuration gives now are written
+// into the files: look at the differences, and let PostgreSQL confirm them.
+func TestCorpus(t *testing.T) {
+	paths, err := filepath.Glob("testdata/corpus/*.test")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no corpus", err)
+	}
+	everything := os.Getenv("KELPIE_CORPUS") == "all"
+	var records, refused, ran atomic.Int64
+	for _, path := range paths {
+		f, err := corpus.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records.Add(int64(len(f.Records)))
+		for _, r := range f.Records {
+			if r.NoSimt != "" {
+				refused.Add(1)
+			}
+		}
+		for _, c := range corpusCells() {
+			h := fnv.New32a()
+			h.Write([]byte(f.Name + " in " + c.name))
+			if !c.always && !everything && h.Sum32()%12 != 0 {
+				continue
+			}
+			ran.Add(1)
+			t.Run(f.Name+"/"+c.name, func(t *testing.T) { runCorpus(t, f, c) })
+		}
+		if *rewrite {
+			if err := os.WriteFile(path, []byte(f.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("%d records in %d files, %d runs of files; %d records are refused by simt", records.Load(), len(paths), ran.Load(), refused.Load())
+	if refused.Load()*100 > records.Load()*maxRefused {
+		t.Errorf("simt refuses %d of %d records, more than %d %%", refused.Load(), records.Load(), maxRefused)
+	}
+}
+
+// runCorpus runs a file in one configuration.
+func runCorpus(t *testing.T, f *corpus.File, c corpusCell) {
+	s := New(NewDB())
+	s.Configure(c.set)
+	simt := s.Settings().Device == "simt"
+	for _, r := range f.Records {
+		at := fmt.Sprintf("%s.test:%d", f.Name, r.Line)
+		rows, err := askCorpus(s, r.SQL)
+		if simt && diag.CodeOf(err) == diag.FeatureNotSupported && r.Code != diag.FeatureNotSupported {
+			if r.NoSimt == "" {
+				t.Errorf("%s: simt refuses what is not marked by a line nosimt: %v\n%s", at, err, r.SQL)
+			}
+			if !device.HasCPU() {
+				return // what later records need may be missing
+			}
+			s.Configure(func(x *Settings) { x.Device = "cpu" })
+			rows, err = askCorpus(s, r.SQL)
+			s.Configure(func(x *Settings) { x.Device = "simt" })
+		} else if r.NoSimt != "" && c.name == "simt" {
+			t.Errorf("%s: simt does not refuse this any more: remove nosimt\n%s", at, r.SQL)
+		}
+		if *rewrite && c.name == "cpu" && r.Query && err == nil {
+			r.Rows = nil
+			for _, row := range rows {
+				r.Rows = append(r.Rows, corpus.RowText(row))
+			}
+			continue
+		}
+		switch {
+		case err == nil && r.Code != "":
+			t.Errorf("%s: no error, want %s\n%s", at, r.Code, r.SQL)
+		case err != nil && diag.CodeOf(err) != r.Code:
+			t.Errorf("%s: %s (%s)\n%s", at, firstLine(err.Error()), diag.CodeOf(err), r.SQL)
+		case err == nil && r.Query:
+			if diff := r.Diff(rows, false); diff != "" {
+				t.Errorf("%s: %s\n%s", at, diff, r.SQL)
+			}
+		}
+	}
+}
+
+// askCorpus runs a statement and gives its rows as cells.
+func askCorpus(s *Session, sql string) ([][]corpus.Cell, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	res, err := s.Query(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	var rows [][]corpus.Cell
+	for _, row := range res.Values() {
+		cells := make([]corpus.Cell, len(row))
+		for i, v := range row {
+			cells[i] = corpusValue(v)
+		}
+		rows = append(rows, cells)
+	}
+	return rows, nil
+}
+
+func corpusValue(v types.Value) corpus.Cell {
+	c := corpus.Cell{Null: v.Null, Text: v.String()}
+	switch v.Type.Kind {
+	case types.Int16, types.Int32, types.Int64, types.Decimal:
+		c.Kind = corpus.Exact
+	case types.Float32:
+		c.Kind = corpus.Single
+	case types.Float64:
+		c.Kind = corpus.Double
+	}
+	return c
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
