@@ -30,6 +30,8 @@ func (e *emitter) countsRows() bool {
 		return len(src.Filter) == 0 && len(e.Filters) == 0
 	case *pipe.Buffer:
 		return src.Flag == pipe.AllTuples
+	case *pipe.Series:
+		return true
 	}
 	return false
 }

@@ -33,6 +33,9 @@ func (e *emitter) source() {
 	case *pipe.Buffer:
 		e.b.Comment("scan tuples")
 		e.rows(func(i ir.Reg) { e.tupleRow(s, i) })
+	case *pipe.Series:
+		e.b.Comment("series")
+		e.rows(func(i ir.Reg) { e.seriesRow(s.Node, i) })
 	case *pipe.Constants:
 		e.b.Comment("constants")
 		e.rows(func(i ir.Reg) { e.tupleRow(&pipe.Buffer{}, i) })
@@ -296,6 +299,18 @@ func (e *emitter) dictOfChunk(v value, k int) value {
 	e.b.Clear(v.a.R)
 	s.d = v.d
 	return s
+}
+
+// seriesRow computes element i of a series.
+func (e *emitter) seriesRow(s *plan.Series, i ir.Reg) {
+	e.bindLazy(s.Col, func() value {
+		r := e.int(e.Cols.Get(s.Col).Name)
+		e.b.Op2(ir.Mul, r, i.V(), ir.K(s.Step))
+		e.b.Op2(ir.Add, r, r.V(), ir.K(s.From))
+		return intVal(e.Cols.Get(s.Col).Type, r, layout.Between(min(s.From, s.Last()), max(s.From, s.Last())))
+	})
+	e.clearDead(0)
+	e.consume(0)
 }
 
 // tupleRow binds the fields of tuple i of a buffer.

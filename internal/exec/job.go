@@ -111,6 +111,8 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		if rows, err = r.constants(src); err == nil {
 			err = j.fromRows(rows, req)
 		}
+	case *pipe.Series:
+		err = j.fromSeries(src.Node.N, req)
 	case *pipe.Stage:
 		err = j.fromStage(src, req)
 	}
@@ -256,6 +258,14 @@ func (j *job) fromRows(rows Rows, req emit.Request) error {
 		j.total += int64(p.N)
 	}
 	return nil
+}
+
+// fromSeries makes one range of what is counted.
+func (j *job) fromSeries(n int64, req emit.Request) error {
+	req.Rows = n
+	v, err := j.addVariant(req)
+	j.ranges, j.total = []span{{v: v, rows: int(n)}}, n
+	return err
 }
 
 // mergePipeline is the pipeline by which partial groups are combined.

@@ -154,6 +154,8 @@ func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) error {
 			return missing(src)
 		}
 		req.Tuple, req.Rows = s.tuple, s.rows
+	case *pipe.Series:
+		req.Rows = src.Node.N
 	case *pipe.Constants:
 		req.Tuple, req.Rows = constantsTuple(p.prog.Query.Cols, src), int64(len(src.Rows))
 	case *pipe.Buffer:
@@ -316,6 +318,8 @@ func uniqueOn(n plan.Node, cols plan.ColSet) bool {
 				return true
 			}
 		}
+	case *plan.Series:
+		return cols.Has(x.Col)
 	case *plan.Filter:
 		return uniqueOn(x.Input, cols)
 	case *plan.Sort:

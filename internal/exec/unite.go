@@ -23,6 +23,8 @@ func (r *run) united(s pipe.Sink) []layout.Field {
 		switch src := p.Source.(type) {
 		case *pipe.Table:
 			req.Shapes, req.Rows = firstShapes(src.Scan, nil), src.Scan.Snap.Rows
+		case *pipe.Series:
+			req.Rows = src.Node.N
 		case *pipe.Constants:
 			req.Tuple, req.Rows = constantsTuple(r.prog.Query.Cols, src), int64(len(src.Rows))
 		case *pipe.Buffer:

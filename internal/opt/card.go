@@ -70,6 +70,11 @@ func (s *state) rows(n plan.Node) float64 {
 			*s.stat(id) = colStat{dom: math.Max(n, 1), base: n}
 		}
 		return float64(len(x.Rows))
+	case *plan.Series:
+		n, first, last := float64(x.N), float64(x.From), float64(x.Last())
+		*s.stat(x.Col) = colStat{dom: n, base: n, hasRange: true, lo: min(first, last), hi: max(first, last), unique: true,
+			whole: x.Step == 1 || x.Step == -1}
+		return n
 	case *plan.SharedScan:
 		sh := s.q.Shared[x.Index]
 		rows := s.estimate(sh.Plan)

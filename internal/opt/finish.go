@@ -108,7 +108,7 @@ func (v *nullness) node(n plan.Node) {
 			src := x.Source[i]
 			cols.Get(id).NotNull = cols.Get(src).NotNull && !v.padded.Has(src)
 		}
-	case *plan.Values, *plan.SetOp:
+	case *plan.Values, *plan.Series, *plan.SetOp:
 		set := plan.NotNullCols(v.s.q, n)
 		for _, id := range n.Produces(nil) {
 			cols.Get(id).NotNull = set.Has(id)

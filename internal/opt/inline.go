@@ -49,7 +49,7 @@ func (s *state) sharedUses() []int {
 // cheap reports a plan that only reads and computes: no join, grouping or sorting.
 func cheap(n plan.Node) bool {
 	switch x := n.(type) {
-	case *plan.Scan, *plan.Values, *plan.SharedScan:
+	case *plan.Scan, *plan.Values, *plan.Series, *plan.SharedScan:
 		return true
 	case *plan.Filter:
 		return cheap(x.Input)

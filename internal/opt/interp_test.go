@@ -93,6 +93,10 @@ func (in *interp) exec(n plan.Node, outer *scopeRow) *relationData {
 			}
 			out.rows = append(out.rows, row)
 		}
+	case *plan.Series:
+		for i := range x.N {
+			out.rows = append(out.rows, []types.Value{types.IntValue(in.q.Cols.Get(x.Col).Type, x.From+i*x.Step)})
+		}
 	case *plan.SharedScan:
 		src := in.run(in.q.Shared[x.Index].Plan, nil)
 		for _, r := range src.rows {

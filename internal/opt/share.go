@@ -110,7 +110,7 @@ func (s *state) sites(dst *[]site, n plan.Node, set func(plan.Node)) (hash uint6
 			base = float64(x.Snap.Rows)
 		}
 		return hash, base + rows
-	case *plan.SharedScan, *plan.Values:
+	case *plan.SharedScan, *plan.Values, *plan.Series:
 		return hash, rows
 	case *plan.Join:
 		build, probe := x.Right.Props().Rows, x.Left.Props().Rows
@@ -164,6 +164,9 @@ func shape(n plan.Node) uint64 {
 	case *plan.Values:
 		mix(9)
 		mix(len(x.Rows))
+	case *plan.Series:
+		mix(10)
+		mix(int(x.N))
 	}
 	return h
 }

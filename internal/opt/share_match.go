@@ -108,6 +108,13 @@ func (m *matcher) node(a, b plan.Node) bool {
 	case *plan.Values:
 		y, ok := b.(*plan.Values)
 		return ok && m.values(x, y)
+	case *plan.Series:
+		y, ok := b.(*plan.Series)
+		if !ok || x.From != y.From || x.Step != y.Step || x.N != y.N {
+			return false
+		}
+		m.name(y.Col, x.Col)
+		return true
 	case *plan.SetOp:
 		y, ok := b.(*plan.SetOp)
 		return ok && m.setOp(x, y)

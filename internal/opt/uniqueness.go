@@ -26,6 +26,8 @@ func (s *state) uniqueOn(n plan.Node, cols plan.ColSet, strict bool) bool {
 		return cols.HasAll(x.KeyCols)
 	case *plan.Values:
 		return len(x.Rows) <= 1
+	case *plan.Series:
+		return x.N == 1 || cols.Has(x.Col)
 	case *plan.SharedScan:
 		if x.Index >= len(s.q.Shared) || s.q.Shared[x.Index] == nil {
 			return false

@@ -289,6 +289,8 @@ func exactlyOne(n plan.Node) bool {
 		return len(x.Keys) == 0
 	case *plan.Values:
 		return len(x.Rows) == 1
+	case *plan.Series:
+		return x.N == 1
 	case *plan.Project:
 		return exactlyOne(x.Input)
 	case *plan.Sort:

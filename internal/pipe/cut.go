@@ -89,6 +89,9 @@ func (c *cutter) open(n plan.Node, need plan.ColSet) ([]*Pipeline, error) {
 	case *plan.Values:
 		return c.values(n), nil
 
+	case *plan.Series:
+		return []*Pipeline{{Source: &Series{n}}}, nil
+
 	case *plan.SharedScan:
 		s, err := c.sharedPlan(n.Index)
 		if err != nil {

@@ -27,7 +27,7 @@ type Pipeline struct {
 	placed bool
 }
 
-// Source is where a pipeline's rows come from: *Table, *Buffer or *Constants; in a stage also *Stage.
+// Source is where a pipeline's rows come from: *Table, *Buffer, *Series or *Constants; in a stage also *Stage.
 type Source interface{ source() }
 
 // Table scans a stored table.
@@ -70,6 +70,10 @@ type Constants struct {
 	Node plan.Node     // nil: a map makes the row
 }
 
+// Series counts.
+type Series struct{ Node *plan.Series }
+
+func (*Series) source()    {}
 func (*Table) source()     {}
 func (*Buffer) source()    {}
 func (*Constants) source() {}

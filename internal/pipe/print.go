@@ -216,6 +216,8 @@ func (d *describer) source(s Source) Part {
 			p.What += ", those without a match"
 		}
 		return p
+	case *Series:
+		return Part{Kind: "series", What: fmt.Sprintf("%s: %s", plural(int(s.Node.N), "row"), d.names(s.Node.Col)), Node: s.Node}
 	case *Constants:
 		p := Part{Kind: "values", What: plural(len(s.Rows), "row"), Node: s.Node}
 		if len(s.Cols) > 0 {

@@ -124,6 +124,11 @@ func (c *checker) node(n Node, outer ColSet) ColSet {
 				c.same(n, "value", e.Type(), c.q.Cols.Get(x.Cols[k]).Type)
 			}
 		}
+	case *Series:
+		c.define(n, x.Col)
+		if t := c.q.Cols.Get(x.Col).Type; x.N < 1 || !t.IsInteger() {
+			c.fail(n, "a series of %d elements of %s", x.N, t.SQLName())
+		}
 	case *SharedScan:
 		c.sharedScan(x)
 	case *Filter:

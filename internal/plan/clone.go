@@ -156,6 +156,10 @@ func (c *cloner) node(n Node) Node {
 			y.Rows[i] = c.exprs(r)
 		}
 		return &y
+	case *Series:
+		y := *x
+		y.Col = c.fresh(x.Col)
+		return &y
 	case *SharedScan:
 		y := *x
 		y.Cols = c.freshAll(x.Cols)

@@ -101,6 +101,17 @@ type Values struct {
 	Rows   [][]Expr
 }
 
+// Series is From, From + Step, … of N integers, in this order.
+type Series struct {
+	Props_     Props
+	Col        ColID
+	From, Step int64
+	N          int64
+}
+
+// Last is the last element; N is not 0.
+func (n *Series) Last() int64 { return n.From + (n.N-1)*n.Step }
+
 // SharedScan reads the result of Query.Shared[Index]; Cols[i] renames Source[i].
 type SharedScan struct {
 	Props_ Props
@@ -242,6 +253,7 @@ type Sort struct {
 
 func (n *Scan) Props() *Props       { return &n.Props_ }
 func (n *Values) Props() *Props     { return &n.Props_ }
+func (n *Series) Props() *Props     { return &n.Props_ }
 func (n *SharedScan) Props() *Props { return &n.Props_ }
 func (n *Filter) Props() *Props     { return &n.Props_ }
 func (n *Project) Props() *Props    { return &n.Props_ }
@@ -252,6 +264,7 @@ func (n *Sort) Props() *Props       { return &n.Props_ }
 
 func (n *Scan) Inputs() []Node       { return nil }
 func (n *Values) Inputs() []Node     { return nil }
+func (n *Series) Inputs() []Node     { return nil }
 func (n *SharedScan) Inputs() []Node { return nil }
 func (n *Filter) Inputs() []Node     { return []Node{n.Input} }
 func (n *Project) Inputs() []Node    { return []Node{n.Input} }
@@ -262,6 +275,7 @@ func (n *Sort) Inputs() []Node       { return []Node{n.Input} }
 
 func (n *Scan) SetInput(int, Node)        {}
 func (n *Values) SetInput(int, Node)      {}
+func (n *Series) SetInput(int, Node)      {}
 func (n *SharedScan) SetInput(int, Node)  {}
 func (n *Filter) SetInput(_ int, m Node)  { n.Input = m }
 func (n *Project) SetInput(_ int, m Node) { n.Input = m }
@@ -278,6 +292,7 @@ func (n *Join) SetInput(i int, m Node) {
 
 func (n *Scan) Produces(dst []ColID) []ColID       { return append(dst, n.Cols...) }
 func (n *Values) Produces(dst []ColID) []ColID     { return append(dst, n.Cols...) }
+func (n *Series) Produces(dst []ColID) []ColID     { return append(dst, n.Col) }
 func (n *SharedScan) Produces(dst []ColID) []ColID { return append(dst, n.Cols...) }
 func (n *Filter) Produces(dst []ColID) []ColID     { return n.Input.Produces(dst) }
 func (n *Project) Produces(dst []ColID) []ColID {

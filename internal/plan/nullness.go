@@ -180,6 +180,8 @@ func NotNullCols(q *Query, n Node) ColSet {
 			}
 		}
 		return s
+	case *Series:
+		return MakeColSet(x.Col)
 	}
 	return ColSet{}
 }

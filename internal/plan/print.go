@@ -196,6 +196,13 @@ func (p *printer) op(n Node) {
 			}
 			p.exprs("", r, ", ")
 		}
+	case *Series:
+		p.b.WriteString("Series(")
+		p.ids([]ColID{x.Col})
+		fmt.Fprintf(&p.b, ": %d … %d", x.From, x.Last())
+		if x.Step != 1 {
+			fmt.Fprintf(&p.b, " by %d", x.Step)
+		}
 	case *SharedScan:
 		fmt.Fprintf(&p.b, "SharedScan(%d", x.Index)
 		for i, id := range x.Cols {

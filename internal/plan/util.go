@@ -375,7 +375,7 @@ func FreeRefs(n Node) ColSet {
 // defined is the set of columns that the operator itself introduces.
 func defined(n Node) ColSet {
 	switch x := n.(type) {
-	case *Scan, *Values, *SharedScan, *SetOp, *Group:
+	case *Scan, *Values, *Series, *SharedScan, *SetOp, *Group:
 		return Produced(n)
 	case *Project:
 		return MakeColSet(x.Cols...)

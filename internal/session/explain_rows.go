@@ -28,6 +28,8 @@ func actualRows(prog *pipe.Program, stats *exec.Stats, result int64) map[plan.No
 			add(s.Node, rows[-1])
 		case *pipe.Constants:
 			add(s.Node, rows[-1])
+		case *pipe.Series:
+			add(s.Node, rows[-1])
 		}
 		_, discards := p.Sink.(*pipe.Discard)
 		for k, op := range p.Ops {

@@ -7,12 +7,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// A short series is written out in the plan. A longer one is the product of two short ones, up to
-// a length that nobody waits for.
-const (
-	shortSeries = 1 << 10
-	maxSeries   = 1 << 40
-)
+// maxSeries is a length that nobody waits for.
+const maxSeries = 1 << 40
 
 // funcTable binds a function in FROM.
 func (b *binder) funcTable(s *scope, t *ast.FuncTable) (plan.Node, []*rel) {
@@ -73,7 +69,11 @@ func (b *binder) series(s *scope, t *ast.FuncTable, inclusive bool) (plan.Node, 
 	if n > maxSeries {
 		unsupported(t.Pos, "a series of more than %d rows", int64(maxSeries))
 	}
-	node, id := b.seriesNode(from, step, int64(n), typ, t.Call.Name.Last())
+	id := b.cols.New(t.Call.Name.Last(), typ, true)
+	var node plan.Node = &plan.Series{Col: id, From: from, Step: step, N: int64(n)}
+	if n == 0 {
+		node = &plan.Values{Cols: []plan.ColID{id}}
+	}
 	r := b.derived(&result{node, []outCol{{name: t.Call.Name.Last(), id: id}}}, t.Pos)
 	r.name = t.Call.Name.Last()
 	if t.Alias != nil && len(t.Alias.Columns) == 0 && !t.Alias.Name.Empty() {
@@ -98,36 +98,4 @@ func seriesLength(from, to, step int64, inclusive bool) uint64 {
 		width--
 	}
 	return width/by + 1
-}
-
-// seriesNode makes from, from + step, … of n elements: as it is, or for a long series as
-// high * short + low over all pairs of two short ones.
-func (b *binder) seriesNode(from, step, n int64, typ types.Type, name string) (plan.Node, plan.ColID) {
-	count := func(n int64, name string, f func(int64) types.Value) (*plan.Values, plan.ColID) {
-		id := b.cols.New(name, f(0).Type, true)
-		v := &plan.Values{Cols: []plan.ColID{id}, Rows: make([][]plan.Expr, n)}
-		for i := range n {
-			v.Rows[i] = []plan.Expr{&plan.Const{V: f(i)}}
-		}
-		return v, id
-	}
-	if n <= shortSeries {
-		return count(n, name, func(i int64) types.Value { return types.IntValue(typ, from+i*step) })
-	}
-	short := int64(shortSeries)
-	for short*short < n {
-		short *= 2
-	}
-	index := func(i int64) types.Value { return types.IntValue(types.TInt64, i) }
-	high, h := count((n+short-1)/short, "high", index)
-	low, l := count(short, "low", index)
-	arith := func(op plan.Op, x plan.Expr, y int64) plan.Expr {
-		return plan.NewCall(op, types.TInt64, x, &plan.Const{V: index(y)})
-	}
-	at := plan.NewCall(plan.Add, types.TInt64, arith(plan.Mul, b.ref(h), short), b.ref(l))
-	var node plan.Node = &plan.Join{Kind: plan.Inner, Left: high, Right: low}
-	node = &plan.Filter{Input: node, Preds: []plan.Expr{plan.Compare(plan.Lt, at, &plan.Const{V: index(n)})}}
-	e := b.convert(arith(plan.Add, arith(plan.Mul, at, step), from), typ, -1)
-	id := b.cols.New(name, typ, true)
-	return &plan.Project{Input: node, Exprs: []plan.Expr{e}, Cols: []plan.ColID{id}}, id
 }
