@@ -51,17 +51,9 @@ func (d *Driver) Context(ordinal int) (*Context, error) {
 	return c, nil
 }
 
-// Close releases the context. After a lost device, Reset does.
+// Close releases the context.
 func (c *Context) Close() error {
 	return c.call("cuDevicePrimaryCtxRelease", func(l *library) Code { return l.primaryRelease(c.dev) })
-}
-
-// Reset destroys the context of a lost device with everything in it; a new Context works again.
-func (c *Context) Reset() error {
-	if code := c.d.lib.primaryReset(c.dev); code != success {
-		return c.d.failure("cuDevicePrimaryCtxReset", code)
-	}
-	return nil
 }
 
 // call makes the context current on this thread and runs f there.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -278,15 +280,22 @@ func TestCompiler(t *testing.T) {
 	}
 }
 
-// TestLost is the last of this file: a kernel's fault ends the context, Reset brings the device back.
+// TestLost: a kernel's fault ends the GPU for the process, as the driver says of itself (seen with
+// driver 580: after a reset of the primary context, retaining it gives the same error). So it happens
+// in a process of its own, and what is tested is that the error is known for what it is.
 func TestLost(t *testing.T) {
-	d, err := Open()
-	if err != nil {
-		t.Skip(err)
+	if os.Getenv("KELPIE_CUDA_LOST") == "" {
+		if _, err := Open(); err != nil {
+			t.Skip(err)
+		}
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestLost$", "-test.v")
+		cmd.Env = append(os.Environ(), "KELPIE_CUDA_LOST=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
 	}
-	c, err := d.Context(0)
-	ok(t, err)
-	s := must[*Stream](t)(c.Stream())
+	c, s := gpu(t)
 	f := compileAdd(t, c, "add")
 	ok(t, s.Launch(f, Shape{Blocks: 1, Threads: 32}, addParams(16, 16, 32, 1)))
 	if err := s.Sync(); !IsLost(err) || IsOutOfMemory(err) {
@@ -295,15 +304,7 @@ func TestLost(t *testing.T) {
 	if _, err := s.Alloc(64); !IsLost(err) {
 		t.Errorf("a lost context answers %v", err)
 	}
-	ok(t, c.Reset())
-	c, err = d.Context(0)
-	ok(t, err)
-	s = must[*Stream](t)(c.Stream())
-	f = compileAdd(t, c, "add")
-	p := must[Ptr](t)(s.Alloc(128))
-	var got [32]uint32
-	ok(t, s.Fill32(p, 1, 32), s.Launch(f, Shape{Blocks: 1, Threads: 32}, addParams(p, p, 32, 1)), s.Download(unsafe.Pointer(&got), p, 128), s.Sync())
-	if got[31] != 2 {
-		t.Errorf("after the reset: %v", got)
+	if _, err := c.d.Context(0); !IsLost(err) {
+		t.Errorf("a new context after the fault: %v; if that works now, use it", err)
 	}
 }

@@ -38,7 +38,8 @@ func (e *Error) Error() string {
 func (e *Error) OutOfMemory() bool { return e.Code == outOfMemory }
 
 // Lost reports an error after which the context answers nothing else: a fault of a kernel, a trap, a
-// device that fell off the bus. All of the context's memory is gone with it.
+// device that fell off the bus. All of the context's memory is gone with it, and for a fault the
+// driver makes no new context in this process either.
 func (e *Error) Lost() bool {
 	switch {
 	case e.Code == 201 || e.Code == 214 || e.Code == 219 || e.Code == 220 || e.Code == 709 || e.Code == 710:
@@ -51,12 +52,13 @@ func (e *Error) Lost() bool {
 	return false
 }
 
-// IsOutOfMemory and IsLost look for such an error in a chain.
+// IsOutOfMemory looks for such an error in a chain.
 func IsOutOfMemory(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.OutOfMemory()
 }
 
+// IsLost looks for such an error in a chain.
 func IsLost(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Lost()

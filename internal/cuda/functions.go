@@ -20,7 +20,6 @@ type library struct {
 
 	primaryRetain  func(ctx *uintptr, dev int32) Code
 	primaryRelease func(dev int32) Code
-	primaryReset   func(dev int32) Code
 	setCurrent     func(ctx uintptr) Code
 	syncContext    func() Code
 	setLimit       func(limit int32, value uint64) Code
@@ -81,7 +80,7 @@ func (l *library) functions() []function {
 		{"cuDeviceGetUuid", &l.deviceUUID}, {"cuDeviceTotalMem_v2", &l.deviceBytes},
 		{"cuDeviceGetAttribute", &l.deviceAttr}, {"cuDeviceGetDefaultMemPool", &l.devicePool},
 		{"cuDevicePrimaryCtxRetain", &l.primaryRetain}, {"cuDevicePrimaryCtxRelease_v2", &l.primaryRelease},
-		{"cuDevicePrimaryCtxReset_v2", &l.primaryReset}, {"cuCtxSetCurrent", &l.setCurrent},
+		{"cuCtxSetCurrent", &l.setCurrent},
 		{"cuCtxSynchronize", &l.syncContext}, {"cuCtxSetLimit", &l.setLimit},
 		{"cuMemGetInfo_v2", &l.memInfo}, {"cuMemPoolSetAttribute", &l.poolSet},
 		{"cuMemPoolGetAttribute", &l.poolGet}, {"cuMemPoolTrimTo", &l.poolTrim},
