@@ -1,7 +1,6 @@
 package kelpie
 
 import (
-	"context"
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -30,8 +29,8 @@ func Open(opts ...Option) (*DB, error) {
 	return db, nil
 }
 
-// Session opens a session: a user of the database with settings of its own (SET threads = 4).
-// It needs no closing.
+// Session opens a session: a user of the database with settings (SET threads = 4) and a transaction
+// (BEGIN) of its own. Close it to roll an open transaction back; a session without one needs no closing.
 func (db *DB) Session() *Session {
 	s := session.New(db.inner)
 	_ = db.config.apply(s) // was tried by Open
@@ -54,11 +53,15 @@ type Table struct {
 	Bytes   int64 // what the table's columns take in memory, dictionaries not counted
 }
 
-// Tables lists tables and views by name.
-func (db *DB) Tables() []Table {
+// Tables lists tables and views by name, as far as they are committed.
+func (db *DB) Tables() []Table { return db.Session().Tables() }
+
+// Tables lists tables and views by name, as the session's transaction sees them.
+func (s *Session) Tables() []Table {
 	var out []Table
-	for _, name := range db.inner.Catalog.Names() {
-		rel, err := db.inner.Catalog.Lookup("", name)
+	tx := s.inner.View()
+	for _, name := range tx.Names() {
+		rel, err := tx.Lookup("", name)
 		if err != nil {
 			continue // dropped in between
 		}
@@ -70,7 +73,7 @@ func (db *DB) Tables() []Table {
 				t.Columns = append(t.Columns, Column{c.Name, c.Type.String(), !c.NotNull})
 			}
 		} else {
-			t.View, t.Columns = true, db.viewColumns(name)
+			t.View, t.Columns = true, s.viewColumns(name)
 		}
 		out = append(out, t)
 	}
@@ -78,21 +81,14 @@ func (db *DB) Tables() []Table {
 }
 
 // viewColumns are the columns of a view; none if it does not fit its tables any more.
-func (db *DB) viewColumns(name string) []Column {
-	res, err := db.Session().Query(context.Background(), "DESCRIBE "+QuoteIdent(name))
+func (s *Session) viewColumns(name string) []Column {
+	cols, err := s.inner.ViewColumns(name)
 	if err != nil {
 		return nil
 	}
-	defer res.Close()
-	var out []Column
-	for res.Next() {
-		var c Column
-		var null string
-		if res.Scan(&c.Name, &c.Type, &null) != nil {
-			return nil
-		}
-		c.Nullable = null == "YES"
-		out = append(out, c)
+	out := make([]Column, len(cols))
+	for i, c := range cols {
+		out[i] = Column{c.Name, c.Type.String(), c.Nullable}
 	}
 	return out
 }

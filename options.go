@@ -50,7 +50,7 @@ type Progress struct {
 // apply gives a session the database's defaults.
 func (c *config) apply(s *session.Session) error {
 	for _, x := range c.settings {
-		if err := s.Set(x.name, x.value); err != nil {
+		if err := s.SetDefault(x.name, x.value); err != nil {
 			return err
 		}
 	}

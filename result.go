@@ -78,6 +78,18 @@ func (r *Result) Tag() Tag { return Tag(r.inner.CommandTag()) }
 // Notices are remarks on the statement, such as that a table was there already.
 func (r *Result) Notices() []string { return r.inner.Notices }
 
+// Warnings are remarks on what should perhaps not have been asked for, such as BEGIN in a transaction.
+func (r *Result) Warnings() []Warning {
+	out := make([]Warning, len(r.inner.Warnings))
+	for i, w := range r.inner.Warnings {
+		out[i] = Warning(w)
+	}
+	return out
+}
+
+// Warning is a remark with its SQLSTATE.
+type Warning struct{ Code, Message string }
+
 // Timing says where the statement's time went.
 func (r *Result) Timing() Timing {
 	t := r.inner.Timing

@@ -10,12 +10,36 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// Session is one user of a database, with settings and prepared statements of its own. Its methods
-// may be called from several goroutines.
+// Session is one user of a database, with settings, prepared statements and a transaction of its own. Its
+// methods may be called from several goroutines.
+//
+// Each statement is a transaction of its own, until BEGIN. From then on all statements see the
+// tables as they were when the first of them ran, with what they themselves have changed, and COMMIT lets others see
+// all of that at once. It fails with SQLSTATE 40001 if others have changed the rows of the same tables meanwhile
+// (rows that were only inserted do not count): then the whole may be tried again. After a statement
+// that failed, a transaction accepts nothing but ROLLBACK.
 type Session struct {
 	db    *DB
 	inner *session.Session
 }
+
+// Close ends the session. An open transaction is rolled back. Results that are open can still be read.
+func (s *Session) Close() error {
+	s.inner.Close()
+	return nil
+}
+
+// Status tells where a session is between transactions. The letters are those of PostgreSQL's protocol.
+type Status byte
+
+const (
+	Idle          Status = 'I' // no transaction is open: statements commit by themselves
+	InTransaction Status = 'T' // since BEGIN
+	Failed        Status = 'E' // in a transaction of which a statement failed: it can only be rolled back
+)
+
+// Status says whether a transaction is open.
+func (s *Session) Status() Status { return Status(s.inner.Status()) }
 
 // Statement is a statement that has been parsed, so that running it again need not parse it.
 type Statement struct {
@@ -31,7 +55,13 @@ func (s *Statement) Params() int { return s.inner.Params }
 // Parse cuts a text into the statements that semicolons separate. Positions of later errors are
 // offsets in the whole text.
 func Parse(text string) ([]*Statement, error) {
-	list, err := session.Parse(text)
+	return statements(session.Parse(text))
+}
+
+// Parse is Parse for this session: as any other error, one of syntax fails an open transaction.
+func (s *Session) Parse(text string) ([]*Statement, error) { return statements(s.inner.Parse(text)) }
+
+func statements(list []session.Statement, err error) ([]*Statement, error) {
 	if err != nil {
 		return nil, export(err)
 	}
@@ -73,7 +103,7 @@ func (s *Session) run(ctx context.Context, st *Statement, vals []types.Value) (*
 // decimals and dates may be given as strings: "12.50", "1998-09-02". A time.Time is a TIMESTAMP, as
 // its own clock shows it.
 func (s *Session) Query(ctx context.Context, text string, args ...any) (*Result, error) {
-	stmts, err := Parse(text)
+	stmts, err := s.Parse(text)
 	if err != nil {
 		return nil, err
 	}

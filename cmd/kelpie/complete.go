@@ -36,7 +36,7 @@ func (s *shell) candidates(text string, pos int) (start int, words []string) {
 		start--
 	}
 	prefix := before[start:]
-	tables := s.db.Tables()
+	tables := s.session.Tables()
 	if start > 0 && before[start-1] == '.' {
 		return start, matching(prefix, memberColumns(tables, before[:start-1], text))
 	}

@@ -57,7 +57,7 @@ func queryCommand(ctx context.Context, args []string) error {
 		options: render.Options{Format: *format, Width: columns(os.Stdout)}}
 	if len(read) == 0 {
 		if isTerminal(os.Stdin) {
-			return newShell(db, r, &engine).run()
+			return newShell(r, &engine).run()
 		}
 		read = append(read, func() (source, error) { return readFile("-") })
 	}
@@ -94,7 +94,7 @@ type runner struct {
 
 // script runs the statements of a text up to the first error, which it reports.
 func (r *runner) script(ctx context.Context, src source) error {
-	stmts, err := kelpie.Parse(src.text)
+	stmts, err := r.session.Parse(src.text)
 	if err != nil {
 		return failed(ctx, err, src)
 	}
@@ -124,6 +124,9 @@ func (r *runner) statement(ctx context.Context, st *kelpie.Statement) error {
 	})
 	if err != nil {
 		return err
+	}
+	for _, w := range res.Warnings() {
+		fmt.Fprintln(os.Stderr, "WARNING: "+w.Message)
 	}
 	for _, n := range res.Notices() {
 		fmt.Fprintln(os.Stderr, "NOTICE: "+n)

@@ -16,20 +16,17 @@ import (
 // shell is the interactive shell.
 type shell struct {
 	*runner
-	db     *kelpie.DB
 	engine *engineFlags
 	screen *os.File // where the user looks
 	editor *edit.Editor
 }
 
-func newShell(db *kelpie.DB, r *runner, engine *engineFlags) *shell {
+func newShell(r *runner, engine *engineFlags) *shell {
 	screen := os.Stdout
 	if !isTerminal(screen) && isTerminal(os.Stderr) {
 		screen = os.Stderr // kelpie > file: only results belong into the file
 	}
-	s := &shell{runner: r, db: db, engine: engine, screen: screen, editor: edit.New(os.Stdin, screen)}
-	s.editor.Prompt = "kelpie> "
-	s.editor.More = "   ...> "
+	s := &shell{runner: r, engine: engine, screen: screen, editor: edit.New(os.Stdin, screen)}
 	s.editor.Complete = complete
 	s.editor.Candidates = s.candidates
 	if os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" {
@@ -48,6 +45,7 @@ func (s *shell) run() error {
 	fmt.Fprintf(s.screen, "%s on %s, %d thread%s\nStatements end with a semicolon; \\? tells more.\n\n",
 		versionText(), s.engine.device, s.engine.threads, plural(s.engine.threads))
 	for {
+		s.editor.Prompt, s.editor.More = prompts(s.session.Status())
 		line, err := s.editor.Read()
 		switch {
 		case errors.Is(err, edit.ErrInterrupt): // Ctrl-C: the line is given up
@@ -66,6 +64,14 @@ func (s *shell) run() error {
 			report(os.Stderr, err, source{})
 		}
 	}
+}
+
+// prompts are those of a line and of its continuation. A star stands for an open transaction, an exclamation mark for
+// one that failed, as in psql.
+func prompts(st kelpie.Status) (first, more string) {
+	mark := map[kelpie.Status]string{kelpie.InTransaction: "*", kelpie.Failed: "!"}[st]
+	first = "kelpie" + mark + "> "
+	return first, strings.Repeat(" ", len(first)-len("...> ")) + "...> "
 }
 
 // line runs what was entered. Ctrl-C cancels it and nothing else.

@@ -108,7 +108,7 @@ func (s *shell) describe(ctx context.Context, name string) error {
 // listTables prints the catalog through SQL, so that it looks as every other table does.
 func (s *shell) listTables(ctx context.Context, views bool) error {
 	var rows []string
-	for _, t := range s.db.Tables() {
+	for _, t := range s.session.Tables() {
 		kind, sizes := "table", fmt.Sprintf("%d, %s", t.Rows, kelpie.QuoteString(humanBytes(t.Bytes)))
 		if t.View {
 			kind, sizes = "view", "null, null"

@@ -110,7 +110,7 @@ func (t *Table) Replace(base *Snapshot, segs ...*Segment) error {
 		return err
 	}
 	state, indexes := t.state, t.indexes
-	t.resetState()
+	t.resetState() // new indexes: those of the origin are of no use
 	empty := &Snapshot{Table: t, Stats: make([]ColumnStats, len(t.Columns))}
 	if err := t.checkKeys(empty, segs); err != nil {
 		t.state, t.indexes = state, indexes
@@ -122,6 +122,7 @@ func (t *Table) Replace(base *Snapshot, segs ...*Segment) error {
 		rows += int64(s.Rows)
 	}
 	t.publish(rows, segs)
+	t.origin = nil // these are no longer its rows
 	return nil
 }
 

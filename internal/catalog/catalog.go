@@ -1,22 +1,29 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Catalog holds tables and views by name. Names are equal in any case. It may be used
-// by many goroutines.
+// by many goroutines: see state and Tx for how they do not get into each other's way.
 type Catalog struct {
 	// Encoding is what new tables may use; set before the first is created.
 	Encoding column.Options
 
-	mu      sync.RWMutex
+	state atomic.Pointer[state]
+	right chan struct{} // holds one token: who took it may publish a state
+}
+
+// state is what the names mean at a moment. It is never changed, only followed by another, so that a
+// statement which looks everything up in one state sees all tables as they were at one time.
+type state struct {
 	rels    map[string]Relation // by lower-case name
 	version uint64
 }
@@ -36,7 +43,10 @@ func (v *View) relationName() string  { return v.Name }
 
 // New returns an empty catalog with all encodings.
 func New() *Catalog {
-	return &Catalog{Encoding: column.DefaultOptions(), rels: map[string]Relation{}}
+	c := &Catalog{Encoding: column.DefaultOptions(), right: make(chan struct{}, 1)}
+	c.right <- struct{}{}
+	c.state.Store(&state{rels: map[string]Relation{}})
+	return c
 }
 
 // IfExists says what creating does when the name is taken.
@@ -60,15 +70,7 @@ func CheckSchema(schema string) error {
 // Lookup finds a table or view; the schema may be empty. The error is 42P01, or 3F000 for
 // an unknown schema.
 func (c *Catalog) Lookup(schema, name string) (Relation, error) {
-	if err := CheckSchema(schema); err != nil {
-		return nil, err
-	}
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	if r := c.rels[strings.ToLower(name)]; r != nil {
-		return r, nil
-	}
-	return nil, undefined(name)
+	return c.Begin().Lookup(schema, name)
 }
 
 func undefined(name string) error {
@@ -100,51 +102,44 @@ func (c *Catalog) CreateTable(name string, columns []ColumnDef, keys [][]int, mo
 			}
 		}
 	}
-	t := NewTable(name, columns, keys, c.Encoding)
-	r, err := c.create(t, mode)
-	if err != nil {
+	if err := c.AddTable(NewTable(name, columns, keys, c.Encoding), mode); err != nil {
 		return nil, err
 	}
-	if t, ok := r.(*Table); ok {
-		return t, nil
-	}
-	return nil, wrongKind(name, "table")
+	return c.Table(name)
 }
 
 // AddTable puts a table made with NewTable under its name, as CREATE TABLE AS does
 // once the rows are in.
 func (c *Catalog) AddTable(t *Table, mode IfExists) error {
-	_, err := c.create(t, mode)
-	return err
+	return c.change(func(tx *Tx) error { return tx.AddTable(t, mode) })
 }
 
 // CreateView stores a view.
 func (c *Catalog) CreateView(v *View, mode IfExists) error {
-	_, err := c.create(v, mode)
-	return err
+	return c.change(func(tx *Tx) error { return tx.CreateView(v, mode) })
 }
 
-// create stores r and returns what is under its name then.
-func (c *Catalog) create(r Relation, mode IfExists) (Relation, error) {
-	name := r.relationName()
-	key := strings.ToLower(name)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if old := c.rels[key]; old != nil {
-		switch {
-		case mode == Keep:
-			return old, nil
-		case mode == Fail:
-			return nil, &types.Error{Code: "42P07", Msg: fmt.Sprintf("relation %q already exists", name)}
-		}
-		// A view does not replace a table, nor a table a view: that would lose more than was meant.
-		if _, ok := old.(*Table); ok != isTable(r) {
-			return nil, wrongKind(name, kindOf(r))
-		}
+// DropTable removes a table. Its memory goes when the last query that reads it is done.
+func (c *Catalog) DropTable(name string, ifExists bool) error {
+	return c.change(func(tx *Tx) error { return tx.DropTable(name, ifExists) })
+}
+
+// DropView removes a view.
+func (c *Catalog) DropView(name string, ifExists bool) error {
+	return c.change(func(tx *Tx) error { return tx.DropView(name, ifExists) })
+}
+
+// change runs a transaction of one step.
+func (c *Catalog) change(step func(*Tx) error) error {
+	tx, err := c.BeginAlone(context.Background())
+	if err != nil {
+		return err
 	}
-	c.rels[key] = r
-	c.version++
-	return r, nil
+	defer tx.Rollback()
+	if err := step(tx); err != nil {
+		return err
+	}
+	return tx.Commit(context.Background())
 }
 
 func isTable(r Relation) bool { _, ok := r.(*Table); return ok }
@@ -156,58 +151,21 @@ func kindOf(r Relation) string {
 	return "view"
 }
 
-// DropTable removes a table. Its memory goes when the last query that reads it is done.
-func (c *Catalog) DropTable(name string, ifExists bool) error { return c.drop(name, "table", ifExists) }
-
-// DropView removes a view.
-func (c *Catalog) DropView(name string, ifExists bool) error { return c.drop(name, "view", ifExists) }
-
-func (c *Catalog) drop(name, kind string, ifExists bool) error {
-	key := strings.ToLower(name)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r := c.rels[key]
-	switch {
-	case r == nil && ifExists:
-		return nil
-	case r == nil: // PostgreSQL names the kind here: table "x" does not exist
-		return &types.Error{Code: "42P01", Msg: fmt.Sprintf("%s %q does not exist", kind, name)}
-	case kindOf(r) != kind:
-		return wrongKind(name, kind)
-	}
-	delete(c.rels, key)
-	c.version++
-	return nil
-}
-
-// Version changes whenever a relation is created, replaced or dropped. Plans made
-// under another version must be made again.
-func (c *Catalog) Version() uint64 {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.version
-}
+// Version changes whenever a transaction that changed something is committed.
+func (c *Catalog) Version() uint64 { return c.state.Load().version }
 
 // Tables lists the tables by name.
-func (c *Catalog) Tables() []*Table { return list[*Table](c) }
+func (c *Catalog) Tables() []*Table { return list[*Table](c.state.Load().rels) }
 
 // Views lists the views by name.
-func (c *Catalog) Views() []*View { return list[*View](c) }
+func (c *Catalog) Views() []*View { return list[*View](c.state.Load().rels) }
 
 // Names lists the names of all tables and views, sorted.
-func (c *Catalog) Names() []string {
-	var out []string
-	for _, r := range list[Relation](c) {
-		out = append(out, r.relationName())
-	}
-	return out
-}
+func (c *Catalog) Names() []string { return c.Begin().Names() }
 
-func list[R Relation](c *Catalog) []R {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
+func list[R Relation](rels map[string]Relation) []R {
 	var out []R
-	for _, r := range c.rels {
+	for _, r := range rels {
 		if x, ok := r.(R); ok {
 			out = append(out, x)
 		}

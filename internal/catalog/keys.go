@@ -61,6 +61,10 @@ func (t *Table) checkKeys(old *Snapshot, fresh []*Segment) error {
 			among := &keyIndex{cols: x.cols, rows: old.Rows}
 			row, dup = among.insert(rows)
 		} else {
+			if x.rows == 0 {
+				t.takeIndexes()
+				x = t.indexes[k]
+			}
 			x.catchUp(rows, old.Rows)
 			row, dup = x.insert(rows)
 		}

@@ -47,15 +47,18 @@ type Snapshot struct {
 	External External // not nil: the rows are elsewhere, and a scan must be opened first
 }
 
-// Table is a stored table. The exported fields do not change after NewTable.
+// Table is a stored table, or what a transaction is making of one: see fork.go. The exported
+// fields do not change after NewTable.
 type Table struct {
 	Name    string
 	Columns []ColumnDef
 	Keys    [][]int // unique keys as column ordinals; the first is the primary key
 
-	enc   column.Options
-	dicts []*column.Dict // of the Text columns
-	snap  atomic.Pointer[Snapshot]
+	id     uint64 // common to a table and its forks
+	enc    column.Options
+	dicts  []*column.Dict // of the Text columns
+	snap   atomic.Pointer[Snapshot]
+	origin *Table // of a fork: what it has been made of, as long as it has those rows and perhaps more
 
 	mu      sync.Mutex // held by writers; guards what follows
 	state   []columnState
@@ -64,7 +67,7 @@ type Table struct {
 
 // NewTable makes an empty table.
 func NewTable(name string, columns []ColumnDef, keys [][]int, enc column.Options) *Table {
-	t := &Table{Name: name, Columns: columns, Keys: keys, enc: enc}
+	t := &Table{Name: name, Columns: columns, Keys: keys, id: lastID.Add(1), enc: enc}
 	t.dicts = make([]*column.Dict, len(columns))
 	for i, c := range columns {
 		if c.Type.Kind == types.Text {

@@ -4,9 +4,10 @@ package diag
 // (drivers, ORMs, retry loops) branch on them.
 const (
 	// Class 08, 0A: connections and features.
-	ConnectionFailure   = "08006"
-	ProtocolViolation   = "08P01"
-	FeatureNotSupported = "0A000"
+	ConnectionDoesNotExist = "08003"
+	ConnectionFailure      = "08006"
+	ProtocolViolation      = "08P01"
+	FeatureNotSupported    = "0A000"
 
 	// Class 21: cardinality.
 	CardinalityViolation = "21000"

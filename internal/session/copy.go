@@ -43,13 +43,13 @@ func fileOptions(b *bind.Copy) (file.Options, error) {
 }
 
 // copy is COPY table FROM file and COPY (query) TO file.
-func (s *Session) copy(ctx context.Context, b *bind.Copy, t Timing) (*Result, error) {
+func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timing) (*Result, error) {
 	opts, err := fileOptions(b)
 	if err != nil {
 		return nil, err
 	}
 	if b.From {
-		return s.copyFrom(ctx, b, opts, t)
+		return s.copyFrom(ctx, tx, b, opts, t)
 	}
 	res, err := s.query(ctx, b.Query, t)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Session) copy(ctx context.Context, b *bind.Copy, t Timing) (*Result, er
 	return done(fmt.Sprintf("COPY %d", res.Rows), tm), nil
 }
 
-func (s *Session) copyFrom(ctx context.Context, b *bind.Copy, opts file.Options, t Timing) (*Result, error) {
+func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, opts file.Options, t Timing) (*Result, error) {
 	start := time.Now()
 	if opts.Format != file.Parquet {
 		for _, ord := range b.Columns {
@@ -108,10 +108,10 @@ func (s *Session) copyFrom(ctx context.Context, b *bind.Copy, opts file.Options,
 			return nil, atPos(err, b.Pos)
 		}
 	}
-	if load.Defaults, err = s.defaults(ctx, b.Table, load.Columns); err != nil {
+	if load.Defaults, err = s.defaults(ctx, tx, b.Table, load.Columns); err != nil {
 		return nil, err
 	}
-	n, err := src.Load(ctx, b.Table, load)
+	n, err := src.Load(ctx, tx.Write(b.Table), load)
 	if err != nil {
 		return nil, atPos(err, b.Pos)
 	}
@@ -120,14 +120,18 @@ func (s *Session) copyFrom(ctx context.Context, b *bind.Copy, opts file.Options,
 }
 
 // defaults are the values of columns that a file does not have.
-func (s *Session) defaults(ctx context.Context, t *catalog.Table, have []int) ([]types.Value, error) {
+func (s *Session) defaults(ctx context.Context, tx *catalog.Tx, t *catalog.Table, have []int) ([]types.Value, error) {
 	out := make([]types.Value, len(t.Columns))
 	for i, c := range t.Columns {
 		out[i] = types.NullOf(c.Type)
 		if c.Default == "" || slices.Contains(have, i) {
 			continue
 		}
-		res, err := s.Query(ctx, "SELECT "+c.Default)
+		stmts, err := Parse("SELECT " + c.Default)
+		if err != nil {
+			return nil, err
+		}
+		res, err := s.attempt(ctx, tx, stmts[0], nil)
 		if err != nil {
 			return nil, err
 		}

@@ -12,15 +12,13 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-func (s *Session) createTable(ctx context.Context, b *bind.CreateTable, t Timing) (*Result, error) {
-	c := s.DB.Catalog
-	if old, err := c.Lookup("", b.Name); err == nil && b.IfNotExists {
-		_ = old
+func (s *Session) createTable(ctx context.Context, tx *catalog.Tx, b *bind.CreateTable, t Timing) (*Result, error) {
+	if _, err := tx.Lookup("", b.Name); err == nil && b.IfNotExists {
 		r := done("CREATE TABLE", t)
 		r.Notices = append(b.Notices, fmt.Sprintf("relation %q already exists, skipping", b.Name))
 		return r, nil
 	}
-	enc := c.Encoding
+	enc := s.DB.Catalog.Encoding
 	set := s.Settings()
 	enc.Narrow, enc.Dict = enc.Narrow && set.Narrow, enc.Dict && set.Dict
 	table := catalog.NewTable(b.Name, b.Columns, b.Keys, enc)
@@ -32,32 +30,31 @@ func (s *Session) createTable(ctx context.Context, b *bind.CreateTable, t Timing
 		}
 		r.Tag, r.Timing = fmt.Sprintf("SELECT %d", n), tm
 	}
-	if err := c.AddTable(table, mode(b.IfNotExists, b.OrReplace)); err != nil {
+	if err := tx.AddTable(table, mode(b.IfNotExists, b.OrReplace)); err != nil {
 		return nil, at(err, b.Pos)
 	}
 	r.Notices = b.Notices
 	return r, nil
 }
 
-func (s *Session) drop(b *bind.Drop, t Timing) (*Result, error) {
-	tag := "DROP TABLE"
+func drop(tx *catalog.Tx, b *bind.Drop, t Timing) (*Result, error) {
+	r, kind, drop := done("DROP TABLE", t), "table", tx.DropTable
+	if b.View {
+		r.Tag, kind, drop = "DROP VIEW", "view", tx.DropView
+	}
 	for _, name := range b.Names {
-		var err error
-		if b.View {
-			tag = "DROP VIEW"
-			err = s.DB.Catalog.DropView(name, b.IfExists)
-		} else {
-			err = s.DB.Catalog.DropTable(name, b.IfExists)
+		if _, err := tx.Lookup("", name); err != nil && b.IfExists {
+			r.Notices = append(r.Notices, fmt.Sprintf("%s %q does not exist, skipping", kind, name))
 		}
-		if err != nil {
+		if err := drop(name, b.IfExists); err != nil {
 			return nil, at(err, b.Pos)
 		}
 	}
-	return done(tag, t), nil
+	return r, nil
 }
 
-func (s *Session) insert(ctx context.Context, b *bind.Insert, t Timing) (*Result, error) {
-	n, t, err := s.fill(ctx, b.Table, b.Query, t)
+func (s *Session) insert(ctx context.Context, tx *catalog.Tx, b *bind.Insert, t Timing) (*Result, error) {
+	n, t, err := s.fill(ctx, tx.Write(b.Table), b.Query, t)
 	if err != nil {
 		return nil, at(err, b.Pos)
 	}
@@ -113,9 +110,18 @@ func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Resul
 	return segs, nil
 }
 
-// remove is DELETE: the table is replaced by the rows that stay.
-func (s *Session) remove(ctx context.Context, b *bind.Delete, t Timing) (*Result, error) {
-	before := b.Table.Snapshot()
+// replace puts segments in the place of all rows of a table.
+func replace(tx *catalog.Tx, table *catalog.Table, segs ...*catalog.Segment) error {
+	if err := tx.Unchanged(table); err != nil {
+		return err
+	}
+	own := tx.Write(table)
+	return own.Replace(own.Snapshot(), segs...)
+}
+
+// remove is DELETE: the table is replaced by the rows that stay, unless these are all.
+func (s *Session) remove(ctx context.Context, tx *catalog.Tx, b *bind.Delete, t Timing) (*Result, error) {
+	before := b.Table.Snapshot().Rows
 	var segs []*catalog.Segment
 	var kept int64
 	if b.Keep != nil {
@@ -125,35 +131,40 @@ func (s *Session) remove(ctx context.Context, b *bind.Delete, t Timing) (*Result
 		}
 		defer res.Close()
 		t, kept = res.Timing, res.Rows
+		if kept == before {
+			return done("DELETE 0", t), nil
+		}
 		if segs, err = s.segments(ctx, b.Table, res, len(b.Table.Columns)); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.Table.Replace(before, segs...); err != nil {
+	if err := replace(tx, b.Table, segs...); err != nil {
 		return nil, at(err, b.Pos)
 	}
-	return done(fmt.Sprintf("DELETE %d", before.Rows-kept), t), nil
+	return done(fmt.Sprintf("DELETE %d", before-kept), t), nil
 }
 
 // update replaces the table by the query's rows; its last column tells which were changed.
-func (s *Session) update(ctx context.Context, b *bind.Update, t Timing) (*Result, error) {
-	before := b.Table.Snapshot()
+func (s *Session) update(ctx context.Context, tx *catalog.Tx, b *bind.Update, t Timing) (*Result, error) {
 	res, err := s.query(ctx, b.Query, t)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Close()
-	segs, err := s.segments(ctx, b.Table, res, len(b.Table.Columns))
-	if err != nil {
-		return nil, err
-	}
 	count := &trueCounter{}
 	rd := res.exec.NewReader()
 	for at := int64(0); at < res.Rows; {
 		at += int64(rd.Window(at, int(res.Rows-at)))
 		rd.Column(len(b.Table.Columns), count)
 	}
-	if err := b.Table.Replace(before, segs...); err != nil {
+	if count.n == 0 {
+		return done("UPDATE 0", res.Timing), nil
+	}
+	segs, err := s.segments(ctx, b.Table, res, len(b.Table.Columns))
+	if err != nil {
+		return nil, err
+	}
+	if err := replace(tx, b.Table, segs...); err != nil {
 		return nil, at(err, b.Pos)
 	}
 	return done(fmt.Sprintf("UPDATE %d", count.n), res.Timing), nil

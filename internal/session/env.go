@@ -1,16 +1,19 @@
 package session
 
 import (
+	"time"
+
 	"github.com/kelpiedb/kelpie/internal/catalog"
 )
 
 // env is what a statement of this session may refer to.
-type env struct{ s *Session }
-
-func (s *Session) env() env { return env{s} }
+type env struct {
+	s  *Session
+	tx *catalog.Tx // nil for statements that name no tables
+}
 
 func (e env) Table(schema, name string) (*catalog.Table, bool) {
-	r, err := e.s.DB.Catalog.Lookup(schema, name)
+	r, err := e.tx.Lookup(schema, name)
 	if err != nil {
 		return nil, false
 	}
@@ -19,7 +22,7 @@ func (e env) Table(schema, name string) (*catalog.Table, bool) {
 }
 
 func (e env) View(name string) (*catalog.View, bool) {
-	r, err := e.s.DB.Catalog.Lookup("", name)
+	r, err := e.tx.Lookup("", name)
 	if err != nil {
 		return nil, false
 	}
@@ -27,4 +30,14 @@ func (e env) View(name string) (*catalog.View, bool) {
 	return v, ok
 }
 
-func (e env) TableNames() []string { return e.s.DB.Catalog.Names() }
+func (e env) TableNames() []string { return e.tx.Names() }
+
+// Now is when the transaction began.
+func (e env) Now() time.Time {
+	e.s.mu.Lock()
+	defer e.s.mu.Unlock()
+	if e.s.open != nil {
+		return e.s.open.began
+	}
+	return time.Now()
+}

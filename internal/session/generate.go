@@ -19,7 +19,7 @@ import (
 )
 
 // call runs CALL tpch(sf => …) and CALL ssb(sf => …).
-func (s *Session) call(ctx context.Context, b *bind.Call, t Timing) (*Result, error) {
+func (s *Session) call(ctx context.Context, tx *catalog.Tx, b *bind.Call, t Timing) (*Result, error) {
 	var tables []gen.Table
 	switch b.Name {
 	case "tpch":
@@ -42,7 +42,7 @@ func (s *Session) call(ctx context.Context, b *bind.Call, t Timing) (*Result, er
 		sf = v.F
 	}
 	start := time.Now()
-	err := s.generate(ctx, tables, sf)
+	err := s.generate(ctx, tx, tables, sf)
 	if b.Name == "tpch" {
 		tpch.ReleaseText()
 	}
@@ -58,7 +58,7 @@ func unitRows(t gen.Table, sf float64) int64 { return max(t.Rows(sf)/max(t.Units
 
 // generate fills the tables in parallel: each worker makes a stretch of a table, as long as a
 // segment, and seals it; when all are there they are published in order.
-func (s *Session) generate(ctx context.Context, tables []gen.Table, sf float64) error {
+func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Table, sf float64) error {
 	set := s.Settings()
 	type piece struct {
 		table  int
@@ -147,7 +147,7 @@ func (s *Session) generate(ctx context.Context, tables []gen.Table, sf float64) 
 		if err := t.AppendTrusted(segs...); err != nil {
 			return err
 		}
-		if err := s.DB.Catalog.AddTable(t, catalog.Replace); err != nil {
+		if err := tx.AddTable(t, catalog.Replace); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -24,6 +25,8 @@ type Result struct {
 	Timing  Timing
 	Stats   exec.Stats
 	Notices []string
+	// Warnings are what should perhaps not have been asked for.
+	Warnings []Warning
 
 	exec   *exec.Result
 	values [][]types.Value // rows made in Go
@@ -31,6 +34,26 @@ type Result struct {
 	reader *exec.Reader
 	fetch  *fetcher // makes batches of large results
 	schema *arrow.Schema
+}
+
+// Warning is a remark that is more than a notice, with its SQLSTATE.
+type Warning struct{ Code, Message string }
+
+// warn adds a warning.
+func (r *Result) warn(code, message string) *Result {
+	r.Warnings = append(r.Warnings, Warning{code, message})
+	return r
+}
+
+// quiet drops messages below a level of client_min_messages.
+func (r *Result) quiet(level string) {
+	least := slices.Index(messageLevels, level)
+	if least > slices.Index(messageLevels, "notice") {
+		r.Notices = nil
+	}
+	if least > slices.Index(messageLevels, "warning") {
+		r.Warnings = nil
+	}
 }
 
 // done is the result of a statement without rows.

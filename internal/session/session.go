@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,19 +24,23 @@ type DB struct {
 func NewDB() *DB { return &DB{Catalog: catalog.New()} }
 
 // Session is one connection's state. Its methods may be called from several goroutines; settings
-// changed by one statement hold for those that start later.
+// changed by one statement hold for those that start later. Statements of a transaction run one after
+// the other.
 type Session struct {
 	DB       *DB
-	mu       sync.Mutex
+	mu       sync.Mutex // guards what follows
 	settings Settings
+	initial  Settings // what RESET brings back
 	prepared map[string]*prepared
+	open     *transaction // since BEGIN; nil: each statement is a transaction of its own
+	closed   bool
 	// Progress, if set, is told how far a long statement is.
 	Progress func(stage string, done, total int64)
 }
 
 // New opens a session with default settings.
 func New(db *DB) *Session {
-	return &Session{DB: db, settings: DefaultSettings(), prepared: map[string]*prepared{}}
+	return &Session{DB: db, settings: DefaultSettings(), initial: DefaultSettings(), prepared: map[string]*prepared{}}
 }
 
 // prepared is a statement kept by PREPARE.
@@ -74,9 +79,21 @@ func Parse(text string) ([]Statement, error) {
 	return out, nil
 }
 
+// Parse cuts a text into statements for this session: an error fails its transaction, if it has one.
+func (s *Session) Parse(text string) ([]Statement, error) {
+	stmts, err := Parse(text)
+	if err != nil {
+		if tr, _ := s.enter(context.Background()); tr != nil {
+			s.fail(tr)
+			<-tr.turn
+		}
+	}
+	return stmts, err
+}
+
 // Query runs a text of one or more statements and returns the last one's result.
 func (s *Session) Query(ctx context.Context, text string, args ...types.Value) (*Result, error) {
-	stmts, err := Parse(text)
+	stmts, err := s.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -91,71 +108,105 @@ func (s *Session) Query(ctx context.Context, text string, args ...types.Value) (
 }
 
 // Run runs one statement.
-func (s *Session) Run(ctx context.Context, st Statement, args ...types.Value) (res *Result, err error) {
-	defer diag.Recover("session", &err)
-	if err := ctx.Err(); err != nil {
-		return nil, diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+func (s *Session) Run(ctx context.Context, st Statement, args ...types.Value) (*Result, error) {
+	if ctx.Err() != nil {
+		return nil, canceled()
 	}
+	set := s.Settings()
+	ctx, stop := withTimeout(ctx, set.client.timeout)
+	defer stop()
+	res, err := s.transact(ctx, st, args)
+	if err != nil {
+		return nil, timeoutError(ctx, err)
+	}
+	res.quiet(s.Settings().client.messages)
+	return res, nil
+}
+
+// View is the tables as the session's next statement would see them.
+func (s *Session) View() *catalog.Tx {
+	if tr, _ := s.enter(context.Background()); tr != nil {
+		defer func() { <-tr.turn }()
+		if tr.tx != nil {
+			return tr.tx
+		}
+	}
+	return s.DB.Catalog.Begin()
+}
+
+// ViewColumns are the columns of a view.
+func (s *Session) ViewColumns(name string) ([]Column, error) {
+	describe := &ast.Describe{Table: ast.Name{{Name: name}}}
+	b, err := bind.Statement(env{s, s.View()}, describe, nil)
+	if err != nil {
+		return nil, err
+	}
+	d := b.(*bind.Describe)
+	out := make([]Column, len(d.Names))
+	for i := range out {
+		out[i] = Column{d.Names[i], d.Types[i], !d.NotNull[i]}
+	}
+	return out, nil
+}
+
+// attempt runs one statement in a transaction. Whatever goes wrong is an error.
+func (s *Session) attempt(ctx context.Context, tx *catalog.Tx, st Statement, args []types.Value) (res *Result, err error) {
+	defer diag.Recover("session", &err)
 	start := time.Now()
-	b, err := bind.Statement(s.env(), st.Stmt, args)
+	b, err := bind.Statement(env{s, tx}, st.Stmt, args)
 	if err != nil {
 		return nil, err
 	}
 	t := Timing{Parse: st.parse, Plan: time.Since(start)}
-	return s.run(ctx, b, st, t)
+	return s.run(ctx, tx, b, t)
 }
 
-func (s *Session) run(ctx context.Context, b bind.Bound, st Statement, t Timing) (*Result, error) {
+func (s *Session) run(ctx context.Context, tx *catalog.Tx, b bind.Bound, t Timing) (*Result, error) {
+	if verb := writes(b); verb != "" && s.readOnly() {
+		return nil, diag.Errorf(diag.ReadOnlyTransaction, diag.NoPos, "cannot execute %s in a read-only transaction", verb)
+	}
 	switch b := b.(type) {
 	case *bind.Query:
 		return s.query(ctx, b.Plan, t)
 	case *bind.Explain:
 		return s.explain(ctx, b, t)
 	case *bind.CreateTable:
-		return s.createTable(ctx, b, t)
+		return s.createTable(ctx, tx, b, t)
 	case *bind.CreateView:
 		mode := mode(b.IfNotExists, b.OrReplace)
-		if err := s.DB.Catalog.CreateView(b.View, mode); err != nil {
+		if err := tx.CreateView(b.View, mode); err != nil {
 			return nil, at(err, b.Pos)
 		}
 		return done("CREATE VIEW", t), nil
 	case *bind.Drop:
-		return s.drop(b, t)
+		return drop(tx, b, t)
 	case *bind.Insert:
-		return s.insert(ctx, b, t)
+		return s.insert(ctx, tx, b, t)
 	case *bind.Delete:
-		return s.remove(ctx, b, t)
+		return s.remove(ctx, tx, b, t)
 	case *bind.Update:
-		return s.update(ctx, b, t)
+		return s.update(ctx, tx, b, t)
 	case *bind.Truncate:
 		for _, table := range b.Tables {
-			if err := table.Replace(table.Snapshot()); err != nil {
+			if err := replace(tx, table); err != nil {
 				return nil, err
 			}
 		}
 		return done("TRUNCATE TABLE", t), nil
 	case *bind.Copy:
-		return s.copy(ctx, b, t)
+		return s.copy(ctx, tx, b, t)
 	case *bind.Describe:
 		return describe(b, t), nil
 	case *bind.Show:
-		return s.show(b, t)
+		return s.show(tx, b, t)
 	case *bind.Set:
-		if err := s.set(b); err != nil {
-			return nil, err
-		}
-		if b.Default {
-			return done("RESET", t), nil
-		}
-		return done("SET", t), nil
+		return s.set(b, t)
 	case *bind.Call:
-		return s.call(ctx, b, t)
-	case *bind.Transaction:
-		return transaction(b, t)
+		return s.call(ctx, tx, b, t)
 	case *bind.Prepare:
 		return s.prepare(b, t)
 	case *bind.Execute:
-		return s.execute(ctx, b, t)
+		return s.execute(ctx, tx, b, t)
 	case *bind.Deallocate:
 		return s.deallocate(b, t)
 	}
@@ -165,7 +216,9 @@ func (s *Session) run(ctx context.Context, b bind.Bound, st Statement, t Timing)
 // at gives an error without a position one.
 func at(err error, pos int) error {
 	if e, ok := err.(*types.Error); ok {
-		return diag.Errorf(e.Code, pos, "%s", e.Msg)
+		d := diag.Errorf(e.Code, pos, "%s", e.Msg)
+		d.Detail = e.Detail
+		return d
 	}
 	return err
 }
@@ -180,21 +233,11 @@ func mode(ifNotExists, orReplace bool) catalog.IfExists {
 	return catalog.Fail
 }
 
-// transaction: every statement is its own transaction for now, so BEGIN and COMMIT have nothing
-// to do, and a ROLLBACK that would have to undo something is refused.
-func transaction(b *bind.Transaction, t Timing) (*Result, error) {
-	switch b.Kind {
-	case ast.Begin:
-		return done("BEGIN", t), nil
-	case ast.Commit:
-		return done("COMMIT", t), nil
-	case ast.SetTransaction:
-		return done("SET", t), nil
-	}
-	return nil, diag.Unsupported(b.Pos, "ROLLBACK").WithHint("every statement commits by itself")
-}
-
 func (s *Session) prepare(b *bind.Prepare, t Timing) (*Result, error) {
+	switch b.Stmt.(type) {
+	case *ast.Transaction, *ast.Prepare, *ast.Execute, *ast.Deallocate:
+		return nil, diag.Unsupported(b.Pos, "PREPARE of a statement that is about the session")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.prepared[b.Name] != nil {
@@ -204,14 +247,14 @@ func (s *Session) prepare(b *bind.Prepare, t Timing) (*Result, error) {
 	return done("PREPARE", t), nil
 }
 
-func (s *Session) execute(ctx context.Context, b *bind.Execute, t Timing) (*Result, error) {
+func (s *Session) execute(ctx context.Context, tx *catalog.Tx, b *bind.Execute, t Timing) (*Result, error) {
 	s.mu.Lock()
 	p := s.prepared[b.Name]
 	s.mu.Unlock()
 	if p == nil {
 		return nil, diag.Errorf(diag.InvalidSQLStatementName, b.Pos, "prepared statement %q does not exist", b.Name)
 	}
-	args := append([]types.Value(nil), b.Args...)
+	args := slices.Clone(b.Args)
 	for i, want := range p.types {
 		if i < len(args) && want != (types.Type{}) {
 			v, err := types.Cast(args[i], want)
@@ -222,12 +265,12 @@ func (s *Session) execute(ctx context.Context, b *bind.Execute, t Timing) (*Resu
 		}
 	}
 	start := time.Now()
-	inner, err := bind.Statement(s.env(), p.stmt, args)
+	inner, err := bind.Statement(env{s, tx}, p.stmt, args)
 	if err != nil {
 		return nil, err
 	}
 	t.Plan += time.Since(start)
-	return s.run(ctx, inner, Statement{}, t)
+	return s.run(ctx, tx, inner, t)
 }
 
 func (s *Session) deallocate(b *bind.Deallocate, t Timing) (*Result, error) {

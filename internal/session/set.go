@@ -1,7 +1,13 @@
 package session
 
 import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -11,10 +17,146 @@ func (s *Session) Set(name, value string) error {
 	if err != nil {
 		return err
 	}
+	return s.assign(st, types.TextValue(value), false, diag.NoPos)
+}
+
+// SetDefault is Set of what RESET brings back, too.
+func (s *Session) SetDefault(name, value string) error {
+	if err := s.Set(name, value); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := st.set(&s.settings, types.TextValue(value)); err != nil {
-		return diag.Errorf(diag.InvalidParameter, diag.NoPos, "invalid value for parameter %q: %v", name, err)
-	}
+	s.initial = s.settings
 	return nil
+}
+
+// change changes settings. What a transaction does not change for itself only (local) holds after its end.
+func (s *Session) change(local bool, f func(*Settings)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.settings)
+	if s.open != nil && !local {
+		f(&s.open.onCommit)
+	}
+}
+
+// assign gives a setting a value, if it is one that makes sense.
+func (s *Session) assign(st *setting, v types.Value, local bool, pos int) error {
+	try := s.Settings()
+	var own *diag.Error
+	switch err := st.set(&try, v); {
+	case errors.As(err, &own):
+		return own.At(pos)
+	case err != nil:
+		return diag.Errorf(diag.InvalidParameter, pos, "invalid value for parameter %q: %v", st.name, err)
+	}
+	s.change(local, func(set *Settings) { _ = st.set(set, v) }) // was tried
+	return nil
+}
+
+// findSetting finds a setting by its name.
+func findSetting(name string, pos int) (*setting, error) {
+	all := allSettings()
+	names := make([]string, len(all))
+	for i := range all {
+		if names[i] = all[i].name; names[i] == name {
+			return &all[i], nil
+		}
+	}
+	return nil, diag.Errorf(diag.UndefinedObject, pos, "unrecognized configuration parameter %q", name).
+		WithHint(diag.DidYouMean(name, names))
+}
+
+// allSettings are those of the engine and those of the client, by name.
+func allSettings() []setting {
+	all := slices.Concat(settings, clientSettings)
+	slices.SortFunc(all, func(a, b setting) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// set is SET and RESET.
+func (s *Session) set(b *bind.Set, t Timing) (*Result, error) {
+	r := done("SET", t)
+	if b.Default {
+		r.Tag = "RESET"
+	}
+	if b.Local && s.Status() == Idle {
+		return r.warn(diag.NoActiveTransaction, "SET LOCAL can only be used in transaction blocks"), nil
+	}
+	s.mu.Lock()
+	initial := s.initial
+	s.mu.Unlock()
+	if b.All {
+		s.change(false, func(set *Settings) { *set = initial })
+		return r, nil
+	}
+	if transactionSettings[b.Name] != nil {
+		return nil, diag.Errorf(diag.CantChangeParam, b.Pos, "parameter %q cannot be changed by SET", b.Name).WithHint("write SET TRANSACTION")
+	}
+	st, err := findSetting(b.Name, b.Pos)
+	if err != nil {
+		return nil, err
+	}
+	v := types.TextValue(st.show(&initial))
+	if !b.Default {
+		var parts []string
+		for _, x := range b.Values {
+			parts = append(parts, x.String())
+		}
+		v = types.TextValue(strings.Join(parts, ", "))
+		if len(b.Values) == 1 && b.Values[0].Type.Kind != types.Text {
+			v = b.Values[0]
+			v.S = v.String()
+		}
+	}
+	return r, s.assign(st, v, b.Local, b.Pos)
+}
+
+// transactionSettings are what SHOW tells of the transaction that is open.
+var transactionSettings = map[string]func(tr *transaction) string{
+	"transaction_isolation": func(tr *transaction) string { return tr.isolation },
+	"transaction_read_only": func(tr *transaction) string { return onOff(tr.readOnly) },
+}
+
+// show is SHOW.
+func (s *Session) show(tx *catalog.Tx, b *bind.Show, t Timing) (*Result, error) {
+	table := func(names []string, rows [][]string) *Result {
+		ts := slices.Repeat([]types.Type{types.TText}, len(names))
+		vals := make([][]types.Value, len(rows))
+		for i, row := range rows {
+			for _, x := range row {
+				vals[i] = append(vals[i], types.TextValue(x))
+			}
+		}
+		return literal(names, ts, vals, t)
+	}
+	cur := s.Settings()
+	var rows [][]string
+	switch {
+	case b.Tables:
+		for _, name := range tx.Names() {
+			rows = append(rows, []string{name})
+		}
+		return table([]string{"name"}, rows), nil
+	case b.All:
+		for _, st := range allSettings() {
+			rows = append(rows, []string{st.name, st.show(&cur), st.doc})
+		}
+		return table([]string{"name", "setting", "description"}, rows), nil
+	}
+	if of := transactionSettings[b.Name]; of != nil {
+		s.mu.Lock()
+		tr := s.open
+		s.mu.Unlock()
+		if tr == nil { // the statement is a transaction of its own
+			tr = &transaction{isolation: cur.client.isolation, readOnly: cur.client.readOnly}
+		}
+		return table([]string{b.Name}, [][]string{{of(tr)}}), nil
+	}
+	st, err := findSetting(b.Name, b.Pos)
+	if err != nil {
+		return nil, err
+	}
+	return table([]string{b.Name}, [][]string{{st.show(&cur)}}), nil
 }

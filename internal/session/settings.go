@@ -9,14 +9,12 @@ import (
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/device"
-	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/opt"
-	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// Settings are what SET changes.
+// Settings are what SET changes. Sessions copy them, so that what they refer to is never changed in place.
 type Settings struct {
 	Threads    int
 	Memory     int64 // bytes a query may take; 0: no limit
@@ -38,13 +36,13 @@ type Settings struct {
 	FileSIMD bool
 	// FileStatistics: what Parquet files say of their row groups and pages is used.
 	FileStatistics bool
-	other          map[string]string
+	client         client
 }
 
 // DefaultSettings use all cores and no limit.
 func DefaultSettings() Settings {
 	return Settings{Threads: runtime.GOMAXPROCS(0), Device: defaultDevice(), Block: 128, Disabled: map[string]bool{}, Narrow: true, Dict: true,
-		FileCache: true, FileMap: true, FileSIMD: true, FileStatistics: true, other: map[string]string{}}
+		FileCache: true, FileMap: true, FileSIMD: true, FileStatistics: true, client: defaultClient}
 }
 
 // defaultDevice is the CPU, where there is a translator for it.
@@ -63,11 +61,7 @@ func (s *Session) Settings() Settings {
 }
 
 // Configure changes settings from Go.
-func (s *Session) Configure(f func(*Settings)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f(&s.settings)
-}
+func (s *Session) Configure(f func(*Settings)) { s.change(false, f) }
 
 // setting is a row of the table of settings: how one is shown and changed.
 type setting struct {
@@ -185,94 +179,6 @@ func technique(name, doc string, off func(*Settings) *bool) setting {
 			}
 			return err
 		}}
-}
-
-// clientSettings are PostgreSQL's, which clients set on connecting: remembered, without effect.
-var clientSettings = []string{"application_name", "client_encoding", "client_min_messages", "datestyle", "extra_float_digits",
-	"intervalstyle", "search_path", "standard_conforming_strings", "statement_timeout", "timezone"}
-
-func findSetting(name string, pos int) (*setting, error) {
-	for i := range settings {
-		if settings[i].name == name {
-			return &settings[i], nil
-		}
-	}
-	names := make([]string, 0, len(settings))
-	for _, s := range settings {
-		names = append(names, s.name)
-	}
-	return nil, diag.Errorf(diag.UndefinedObject, pos, "unrecognized configuration parameter %q", name).
-		WithHint(diag.DidYouMean(name, names))
-}
-
-func (s *Session) set(b *bind.Set) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if b.All {
-		s.settings = DefaultSettings()
-		return nil
-	}
-	if slices.Contains(clientSettings, b.Name) {
-		if b.Default {
-			delete(s.settings.other, b.Name)
-			return nil
-		}
-		var parts []string
-		for _, v := range b.Values {
-			parts = append(parts, v.String())
-		}
-		s.settings.other[b.Name] = strings.Join(parts, ", ")
-		return nil
-	}
-	st, err := findSetting(b.Name, b.Pos)
-	if err != nil {
-		return err
-	}
-	v := types.Value{}
-	if b.Default {
-		d := DefaultSettings()
-		v = types.TextValue(st.show(&d))
-	} else {
-		var parts []string
-		for _, x := range b.Values {
-			parts = append(parts, x.String())
-		}
-		v = types.TextValue(strings.Join(parts, ","))
-		if len(b.Values) == 1 && b.Values[0].Type.Kind != types.Text {
-			v = b.Values[0]
-			v.S = v.String()
-		}
-	}
-	if err := st.set(&s.settings, v); err != nil {
-		return diag.Errorf(diag.InvalidParameter, b.Pos, "invalid value for parameter %q: %v", b.Name, err)
-	}
-	return nil
-}
-
-func (s *Session) show(b *bind.Show, t Timing) (*Result, error) {
-	if b.Tables {
-		var rows [][]types.Value
-		for _, name := range s.DB.Catalog.Names() {
-			rows = append(rows, []types.Value{types.TextValue(name)})
-		}
-		return literal([]string{"name"}, []types.Type{types.TText}, rows, t), nil
-	}
-	cur := s.Settings()
-	if b.All {
-		var rows [][]types.Value
-		for _, st := range settings {
-			rows = append(rows, []types.Value{types.TextValue(st.name), types.TextValue(st.show(&cur)), types.TextValue(st.doc)})
-		}
-		return literal([]string{"name", "setting", "description"}, []types.Type{types.TText, types.TText, types.TText}, rows, t), nil
-	}
-	if v, ok := cur.other[b.Name]; ok || slices.Contains(clientSettings, b.Name) {
-		return literal([]string{b.Name}, []types.Type{types.TText}, [][]types.Value{{types.TextValue(v)}}, t), nil
-	}
-	st, err := findSetting(b.Name, b.Pos)
-	if err != nil {
-		return nil, err
-	}
-	return literal([]string{b.Name}, []types.Type{types.TText}, [][]types.Value{{types.TextValue(st.show(&cur))}}, t), nil
 }
 
 // setDevice checks a device's name.

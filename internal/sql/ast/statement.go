@@ -221,7 +221,7 @@ const (
 	Savepoint
 	Release
 	RollbackTo
-	SetTransaction // SET TRANSACTION ...: Isolation and ReadOnly
+	SetTransaction // SET TRANSACTION ...: the modes; with Session they are those of later transactions
 )
 
 // Transaction is BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK, ABORT and the
@@ -231,6 +231,9 @@ type Transaction struct {
 	Kind      TxKind
 	Isolation string // "", "serializable", "repeatable read", "read committed", "read uncommitted"
 	ReadOnly  bool
+	ReadWrite bool
+	Session   bool
+	Chain     bool  // COMMIT AND CHAIN: another one begins with the same modes
 	Name      Ident // of a savepoint
 }
 

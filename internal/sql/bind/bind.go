@@ -24,6 +24,9 @@ type Env interface {
 	TableNames() []string
 }
 
+// Clock is an Env that says what now() is.
+type Clock interface{ Now() time.Time }
+
 // Select binds a query.
 func Select(env Env, stmt *ast.Query, params []types.Value) (q *plan.Query, err error) {
 	defer diag.Recover("bind", &err)

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -196,7 +197,9 @@ func (b *binder) drop(s *ast.Drop) Bound {
 			panic(diag.Errorf(diag.UndefinedTable, n.Pos(), "%s %q does not exist", kind, name).
 				WithHint(diag.DidYouMean(name, b.env.TableNames())))
 		}
-		out.Names = append(out.Names, name)
+		if !slices.ContainsFunc(out.Names, func(o string) bool { return strings.EqualFold(o, name) }) {
+			out.Names = append(out.Names, name)
+		}
 	}
 	return out
 }

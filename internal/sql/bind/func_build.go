@@ -171,10 +171,14 @@ func (b *binder) concatFunc(c *call) plan.Expr {
 	return &plan.Call{Op: plan.Concat, T: types.TText, Args: args, Pos: c.pos}
 }
 
-// clock is the time of the statement: one for all its calls.
+// clock is the time of the transaction, which the environment knows, or else that of the statement:
+// one for all calls.
 func (b *binder) clock() int64 {
 	if b.now.IsZero() {
-		b.now = time.Now().UTC()
+		b.now = time.Now()
+		if c, ok := b.env.(Clock); ok {
+			b.now = c.Now()
+		}
 	}
 	return b.now.UnixMicro()
 }

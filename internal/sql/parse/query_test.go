@@ -45,6 +45,7 @@ var queryTests = []struct{ in, out string }{
 		"SELECT * FROM a LEFT JOIN b ON TRUE RIGHT JOIN c ON TRUE FULL JOIN d ON TRUE"},
 	{"from a natural join b natural left join c cross join d", "SELECT * FROM a NATURAL JOIN b NATURAL LEFT JOIN c CROSS JOIN d"},
 	{"from a semi join b on a.x = b.x anti join c using (x)", "SELECT * FROM a SEMI JOIN b ON a.x = b.x ANTI JOIN c USING (x)"},
+	{"from a as asof join b on true, c asof, d \"positional\" join e on true", "SELECT * FROM a AS asof JOIN b ON TRUE, c AS asof, d AS positional JOIN e ON TRUE"},
 	{"from a semi, b anti", "SELECT * FROM a AS semi, b AS anti"},
 	{"from a inner join b inner join c on c.x on b.x", "SELECT * FROM a JOIN (b JOIN c ON c.x) ON b.x"},
 	{"from a join (b join c on c.x) on b.x", "SELECT * FROM a JOIN (b JOIN c ON c.x) ON b.x"},

@@ -178,7 +178,7 @@ func (p *parser) transaction() ast.Statement {
 		return s
 	}
 	if p.accept(kAnd) {
-		p.expectWord("no")
+		s.Chain = !p.acceptWord("no")
 		p.expectWord("chain")
 	}
 	return s
@@ -211,9 +211,9 @@ func (p *parser) txModes(s *ast.Transaction) {
 		case p.isWord("read") && p.peek(1) == kOnly:
 			p.next()
 			p.next()
-			s.ReadOnly = true
+			s.ReadOnly, s.ReadWrite = true, false
 		case p.acceptWords("read", "write"):
-			s.ReadOnly = false
+			s.ReadOnly, s.ReadWrite = false, true
 		case p.accept(kDeferrable):
 		case p.kind() == kNot && p.peek(1) == kDeferrable:
 			p.next()

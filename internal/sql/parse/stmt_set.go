@@ -60,13 +60,13 @@ func (p *parser) set() ast.Statement {
 		} else if p.acceptWord("session") && p.acceptWord("characteristics") {
 			p.expect(kAs)
 			p.expectWord("transaction")
-			return p.setTransaction(s.Pos)
+			return p.setTransaction(s.Pos, true)
 		}
 	}
 	switch {
 	case p.isWord("transaction") && p.peek(1) != tEq && p.peek(1) != kTo:
 		p.next()
-		return p.setTransaction(s.Pos)
+		return p.setTransaction(s.Pos, false)
 	case p.isWord("names") && p.peek(1) == tString:
 		p.next()
 		s.Name = "client_encoding"
@@ -94,8 +94,8 @@ func (p *parser) set() ast.Statement {
 	return s
 }
 
-func (p *parser) setTransaction(pos int) ast.Statement {
-	s := &ast.Transaction{Pos: pos, Kind: ast.SetTransaction}
+func (p *parser) setTransaction(pos int, session bool) ast.Statement {
+	s := &ast.Transaction{Pos: pos, Kind: ast.SetTransaction, Session: session}
 	at := p.i
 	p.txModes(s)
 	if p.i == at {

@@ -1,6 +1,11 @@
 package parse
 
-import "github.com/kelpiedb/kelpie/internal/sql/ast"
+import (
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+)
 
 // fromList reads the comma list after FROM.
 func (p *parser) fromList() []ast.TableExpr {
@@ -64,6 +69,7 @@ func (p *parser) join(left ast.TableExpr) ast.TableExpr {
 		}
 		p.next()
 	}
+	p.refuseForeignJoin() // LEFT SEMI JOIN
 	j.Pos = p.expect(kJoin)
 	j.R = p.tablePrimary()
 	if j.Natural || j.Kind == ast.CrossJoin {
@@ -172,6 +178,39 @@ func (p *parser) alias() *ast.Alias {
 		if p.kind() == tIdent && (p.isWord("qualify") || p.semiAhead()) {
 			return nil
 		}
+		p.refuseForeignJoin()
 	}
 	return &ast.Alias{Name: p.name(), Columns: p.optNameList()}
+}
+
+// foreignJoins are words that begin a join in other dialects, or in ours at another place.
+var foreignJoins = map[string]string{
+	"anti":          "write a ANTI JOIN b, or WHERE NOT EXISTS",
+	"asof":          "join with an inequality, and keep the closest row by DISTINCT ON or a LATERAL subquery with LIMIT 1",
+	"global":        "write the join without it",
+	"paste":         "join by a column that numbers the rows",
+	"positional":    "join by a column that numbers the rows",
+	"semi":          "write a SEMI JOIN b, or WHERE EXISTS",
+	"splice":        "write a FULL JOIN",
+	"straight_join": "write JOIN",
+}
+
+// refuseForeignJoin leaves if such a word stands where it would be taken for the alias of a table,
+// and a join follows: it would be another one than was meant.
+func (p *parser) refuseForeignJoin() {
+	t := p.tok()
+	hint := foreignJoins[t.text]
+	if hint == "" || !t.is(t.text) {
+		return
+	}
+	what := strings.ToUpper(t.text)
+	switch p.peek(1) {
+	case kJoin, kInner, kLeft, kRight, kFull, kCross, kNatural, kOuter:
+		what += " JOIN"
+	default:
+		if t.text != "straight_join" {
+			return
+		}
+	}
+	panic(diag.Unsupported(int(t.pos), "%s", what).WithHint("%s; an alias of this name needs AS", hint))
 }

@@ -1,0 +1,306 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Tx is a transaction: one state of the catalog, and over it what the transaction has changed so
+// far, which nobody else sees. Commit publishes all of it at once, or nothing if somebody else was
+// faster to change the same. That is snapshot isolation, or, with Serializable, more.
+//
+// A transaction that reads only needs no end. Its methods may be called by many goroutines, except
+// for Commit and Rollback, after which there is nothing left to call.
+type Tx struct {
+	c     *Catalog
+	base  *state
+	alone bool // has the right to publish since its beginning
+
+	mu    sync.Mutex
+	own   map[string]change   // by lower-case name
+	reads map[string]struct{} // names that were looked up, if Serializable
+}
+
+// change is what a transaction made of a name. It keeps what was there before, to find out at the
+// end whether that is still so.
+type change struct{ was, now Relation }
+
+// Begin starts a transaction on what is committed now.
+func (c *Catalog) Begin() *Tx { return &Tx{c: c, base: c.state.Load()} }
+
+// BeginAlone waits until nobody else publishes, and then keeps everybody from it until
+// the transaction ends, which it must. It cannot fail for what others do. Readers do not notice.
+func (c *Catalog) BeginAlone(ctx context.Context) (*Tx, error) {
+	select {
+	case <-c.right:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	tx := c.Begin()
+	tx.alone = true
+	return tx, nil
+}
+
+// Serializable makes Commit fail also if somebody has changed what this transaction has only read: then it is as if
+// such transactions had run one after the other. It must come before the first look.
+func (tx *Tx) Serializable() { tx.reads = map[string]struct{}{} }
+
+// Lookup finds a table or view as the transaction sees it. The errors are those of Catalog.Lookup.
+func (tx *Tx) Lookup(schema, name string) (Relation, error) {
+	if err := CheckSchema(schema); err != nil {
+		return nil, err
+	}
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	if r := tx.find(strings.ToLower(name)); r != nil {
+		return r, nil
+	}
+	return nil, undefined(name)
+}
+
+// find is what the transaction sees under a lower-case name; nil if there is nothing.
+func (tx *Tx) find(key string) Relation {
+	if ch, ok := tx.own[key]; ok {
+		return ch.now
+	}
+	if tx.reads != nil {
+		tx.reads[key] = struct{}{}
+	}
+	return tx.base.rels[key]
+}
+
+// Names lists the names of all tables and views, sorted.
+func (tx *Tx) Names() []string {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	rels := tx.base.rels
+	if len(tx.own) > 0 {
+		rels = apply(rels, tx.own)
+	}
+	var out []string
+	for _, r := range list[Relation](rels) {
+		out = append(out, r.relationName())
+	}
+	return out
+}
+
+// apply is a copy of rels with changes.
+func apply(rels map[string]Relation, own map[string]change) map[string]Relation {
+	out := maps.Clone(rels)
+	for key, ch := range own {
+		if ch.now == nil {
+			delete(out, key)
+		} else {
+			out[key] = ch.now
+		}
+	}
+	return out
+}
+
+// put changes what a name means in this transaction.
+func (tx *Tx) put(key string, now Relation) {
+	ch, ok := tx.own[key]
+	if !ok {
+		ch.was = tx.base.rels[key]
+	}
+	ch.now = now
+	if tx.own == nil {
+		tx.own = map[string]change{}
+	}
+	tx.own[key] = ch
+}
+
+// AddTable puts a table made with NewTable under its name.
+func (tx *Tx) AddTable(t *Table, mode IfExists) error { return tx.create(t, mode) }
+
+// CreateView stores a view.
+func (tx *Tx) CreateView(v *View, mode IfExists) error { return tx.create(v, mode) }
+
+func (tx *Tx) create(r Relation, mode IfExists) error {
+	name := r.relationName()
+	key := strings.ToLower(name)
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	if old := tx.find(key); old != nil {
+		switch {
+		case mode == Keep:
+			return nil
+		case mode == Fail:
+			return duplicateName(name)
+		}
+		// A view does not replace a table, nor a table a view: that would lose more than was meant.
+		if isTable(old) != isTable(r) {
+			return wrongKind(name, kindOf(r))
+		}
+	}
+	tx.put(key, r)
+	return nil
+}
+
+func duplicateName(name string) error {
+	return &types.Error{Code: "42P07", Msg: fmt.Sprintf("relation %q already exists", name)}
+}
+
+// DropTable removes a table.
+func (tx *Tx) DropTable(name string, ifExists bool) error { return tx.drop(name, "table", ifExists) }
+
+// DropView removes a view.
+func (tx *Tx) DropView(name string, ifExists bool) error { return tx.drop(name, "view", ifExists) }
+
+func (tx *Tx) drop(name, kind string, ifExists bool) error {
+	key := strings.ToLower(name)
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	r := tx.find(key)
+	switch {
+	case r == nil && ifExists:
+		return nil
+	case r == nil: // PostgreSQL names the kind here: table "x" does not exist
+		return &types.Error{Code: "42P01", Msg: fmt.Sprintf("%s %q does not exist", kind, name)}
+	case kindOf(r) != kind:
+		return wrongKind(name, kind)
+	}
+	tx.put(key, nil)
+	return nil
+}
+
+// Write is the version of a table, found by Lookup, whose rows the transaction may change: a fork
+// of it that only the transaction sees, made when it is first asked for.
+func (tx *Tx) Write(t *Table) *Table {
+	key := strings.ToLower(t.Name)
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	if ch, ok := tx.own[key]; ok && ch.now == Relation(t) {
+		return t
+	}
+	f := t.fork()
+	tx.put(key, f)
+	return f
+}
+
+// Unchanged is a *Conflict if others have changed a table since the transaction began: then
+// there is no use in replacing its rows, because Commit would refuse it.
+func (tx *Tx) Unchanged(t *Table) error {
+	key := strings.ToLower(t.Name)
+	if cur := tx.c.state.Load(); cur.rels[key] != tx.base.rels[key] {
+		return conflict("concurrent update")
+	}
+	return nil
+}
+
+// conflict is the error of what came too late.
+func conflict(reason string) error {
+	return &Conflict{&types.Error{Code: "40001", Msg: "could not serialize access due to " + reason}}
+}
+
+// Commit publishes what the transaction changed. If others have changed the same since it
+// began, nothing is published and the error is a *Conflict: the first to commit wins. Rows that
+// were only appended conflict with nothing but the table's keys, since they can as well be appended to
+// what others have made of the table. The transaction has ended in any case.
+func (tx *Tx) Commit(ctx context.Context) error {
+	defer tx.Rollback()
+	if len(tx.own) == 0 {
+		return nil
+	}
+	if !tx.alone {
+		select {
+		case <-tx.c.right:
+			tx.alone = true
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	tx.forgetUnchanged()
+	cur := tx.c.state.Load()
+	for key := range tx.reads {
+		if cur.rels[key] != tx.base.rels[key] {
+			return conflict("read/write dependencies among transactions")
+		}
+	}
+	for key, ch := range tx.own {
+		if cur.rels[key] == ch.was {
+			continue
+		}
+		now, err := merge(cur.rels[key], ch)
+		if err != nil {
+			return err
+		}
+		ch.now = now
+		tx.own[key] = ch
+	}
+	next := &state{rels: apply(cur.rels, tx.own), version: cur.version + 1}
+	for _, ch := range tx.own {
+		if t, ok := ch.now.(*Table); ok {
+			t.origin = nil // it stands for itself now; what it came from must not be kept alive
+		}
+	}
+	tx.own = nil
+	tx.c.state.Store(next)
+	return nil
+}
+
+// forgetUnchanged drops forks to which nothing was added after all, so that nobody takes them for changes.
+func (tx *Tx) forgetUnchanged() {
+	for key, ch := range tx.own {
+		if t, ok := ch.now.(*Table); ok && t.origin != nil && t.Snapshot().Rows == t.origin.Snapshot().Rows {
+			t.returnIndexes()
+			delete(tx.own, key)
+		}
+	}
+}
+
+// merge is what becomes of a change when others have changed the same name.
+func merge(has Relation, ch change) (Relation, error) {
+	mine, ok := ch.now.(*Table)
+	theirs, same := has.(*Table)
+	if ok && same && mine.origin != nil && mine.id == theirs.id {
+		added, err := mine.added()
+		if err != nil {
+			return nil, err
+		}
+		f := theirs.fork()
+		if err := f.Append(added...); err != nil {
+			f.returnIndexes()
+			return nil, err
+		}
+		return f, nil
+	}
+	switch {
+	case ch.now == nil && has == nil:
+		return nil, nil // both dropped it
+	case ch.was == nil && ch.now == nil:
+		return has, nil // made and dropped again: nothing was changed
+	case ch.was == nil:
+		return nil, &Conflict{duplicateName(ch.now.relationName())}
+	case has == nil:
+		return nil, conflict("concurrent drop")
+	}
+	return nil, conflict("concurrent update")
+}
+
+// Rollback forgets what the transaction changed. It may be called after Commit.
+func (tx *Tx) Rollback() {
+	for _, ch := range tx.own {
+		if t, ok := ch.now.(*Table); ok {
+			t.returnIndexes()
+		}
+	}
+	tx.own = nil
+	if tx.alone {
+		tx.alone = false
+		tx.c.right <- struct{}{}
+	}
+}
+
+// Conflict is the error of a commit that came too late: the same may succeed if it is tried again.
+type Conflict struct{ cause error }
+
+func (c *Conflict) Error() string { return c.cause.Error() }
+
+// Unwrap is the reason, a *types.Error.
+func (c *Conflict) Unwrap() error { return c.cause }
