@@ -86,7 +86,8 @@ func corpusCells() []corpusCell {
 // TestCorpus runs the files of testdata/corpus (see internal/corpus for their form) in the default
 // configuration, on the simulated GPU, and in one in twelve of all others, chosen by names; KELPIE_CORPUS=all runs
 // every file in all of them. With -rewrite the rows that the default configuration gives now are written
-// into the files: look at the differences, and let PostgreSQL confirm them.
+// into the files: look at the differences, and let PostgreSQL confirm them
+// (scripts/with-postgres go test ./postgres, in bench).
 func TestCorpus(t *testing.T) {
 	paths, err := filepath.Glob("testdata/corpus/*.test")
 	if err != nil || len(paths) == 0 {
