@@ -213,7 +213,7 @@ func (e *emitter) mathCall(x *plan.Call) value {
 	return value{d: layout.Desc{Type: x.T, Form: layout.F64}, a: d.V(), ownA: true}.withNull(n, own)
 }
 
-// sign is -1, 0 or 1 in the operand's own type; v is used up.
+// sign is -1, 0 or 1 in the call's type; v is used up.
 func (e *emitter) sign(x *plan.Call, v value) value {
 	r, t := e.int("sign"), e.int("neg")
 	switch v.d.Form {

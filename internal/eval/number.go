@@ -84,8 +84,8 @@ func cutDigits(op plan.Op, x types.Int128, k int) types.Int128 {
 	return q
 }
 
-// sign is -1, 0 or 1 in the operand's own type.
-func sign(v types.Value) types.Value {
+// sign is -1, 0 or 1 as a number of type t.
+func sign(v types.Value, t types.Type) types.Value {
 	if v.Type.IsFloat() {
 		switch {
 		case v.F > 0:
@@ -98,17 +98,17 @@ func sign(v types.Value) types.Value {
 		return v
 	}
 	s := int64(v.Int128().Sign())
-	if v.Type.Kind == types.Decimal {
-		one := types.Pow10(int(v.Type.Scale))
+	if t.Kind == types.Decimal {
+		one := types.Pow10(int(t.Scale))
 		if s < 0 {
 			one = one.Neg()
 		}
 		if s == 0 {
 			one = types.Int128{}
 		}
-		return types.DecimalValue(v.Type, one)
+		return types.DecimalValue(t, one)
 	}
-	return types.IntValue(v.Type, s)
+	return types.IntValue(t, s)
 }
 
 // finite refuses results that left the doubles, unless an operand was outside already.

@@ -129,7 +129,7 @@ func apply(x *plan.Call, a []types.Value) (types.Value, error) {
 	case plan.Round, plan.Trunc, plan.Floor, plan.Ceil:
 		return round(x, a)
 	case plan.Sign:
-		return sign(a[0]), nil
+		return sign(a[0], x.T), nil
 	case plan.Sqrt:
 		if a[0].F < 0 {
 			return types.Value{}, fail(invalidPower, "cannot take square root of a negative number")

@@ -76,7 +76,7 @@ func corpusCells() []corpusCell {
 			}
 		})
 	}
-	cells = append(cells, corpusCell{"simt", func(x *Settings) { x.Device, x.Check = "simt", true }, true})
+	cells = append(cells, corpusCell{"simt", func(x *Settings) { x.Device, x.Check = "simt", true }, !testing.Short()})
 	add("simt alone", func(x *Settings) { x.Device, x.NoCPU = "simt", true })
 	add("simt narrow=false,dict=false", func(x *Settings) { x.Device, x.Narrow, x.Dict, x.Grid, x.Block = "simt", false, false, 1, 32 })
 	add("simt grid=3,block=64,rows=33", func(x *Settings) { x.Device, x.Grid, x.Block, x.MorselRows = "simt", 3, 64, 33 })
@@ -84,8 +84,8 @@ func corpusCells() []corpusCell {
 }
 
 // TestCorpus runs the files of testdata/corpus (see internal/corpus for their form) in the default
-// configuration, on the simulated GPU, and in one in twelve of all others, chosen by names; KELPIE_CORPUS=all runs
-// every file in all of them. With -rewrite the rows that the default configuration gives now are written
+// configuration, on the simulated GPU (with -short only some), and in one in twelve of all others, chosen by names;
+// KELPIE_CORPUS=all runs every file in all of them. With -rewrite the rows that the default configuration gives now are written
 // into the files: look at the differences, and let PostgreSQL confirm them
 // (scripts/with-postgres go test ./postgres, in bench).
 func TestCorpus(t *testing.T) {

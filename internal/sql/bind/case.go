@@ -54,16 +54,16 @@ func (b *binder) caseExpr(s *scope, e *ast.Case) plan.Expr {
 func (b *binder) variadic(op plan.Op, c *call) plan.Expr {
 	t := b.commonType(c.args, c.argPos, c.upper())
 	args := make([]plan.Expr, 0, len(c.args))
+	ended := false
 	for i, a := range c.args {
-		a = b.convert(a, t, c.argPos(i))
-		if plan.IsNullConst(a) { // says nothing in any of the three
+		a = b.convert(a, t, c.argPos(i))  // also behind the end: a literal that is none of the type is an error
+		if ended || plan.IsNullConst(a) { // says nothing in any of the three
 			continue
 		}
 		args = append(args, a)
 		// A column declared NOT NULL does not end the list: above ROLLUP it may be NULL.
-		if _, ok := a.(*plan.Const); ok && op == plan.Coalesce {
-			break
-		}
+		_, constant := a.(*plan.Const)
+		ended = constant && op == plan.Coalesce
 	}
 	switch len(args) {
 	case 0:

@@ -84,6 +84,10 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 		check(err, e.X.Position())
 		return &plan.Const{V: v}
 	}
+	if t.Kind == types.Text && t.Len > 0 && from.Kind != types.Text {
+		x = b.convert(x, types.TText, e.Pos) // and then cut, where storing it would complain
+		from = types.TText
+	}
 	if from.Kind == types.Text && t.Kind == types.Text {
 		if t.Len == 0 || from.Len > 0 && from.Len <= t.Len {
 			return x

@@ -33,6 +33,16 @@ func sameType(op plan.Op) func(*binder, *call) plan.Expr {
 	}
 }
 
+// sign is a number of the argument's type, except that of a decimal, which may have no digit before
+// the point for it, a whole one.
+func sign(b *binder, c *call) plan.Expr {
+	t := c.args[0].Type()
+	if t.Kind == types.Decimal {
+		t = types.TDecimal(1, 0)
+	}
+	return &plan.Call{Op: plan.Sign, T: t, Args: c.args, Pos: c.pos}
+}
+
 // rounding is for floor and ceil: whole numbers stay as they are, decimals lose their
 // digits after the point.
 func rounding(op plan.Op) func(*binder, *call) plan.Expr {
@@ -136,7 +146,7 @@ func trim(op plan.Op) func(*binder, *call) plan.Expr {
 // substring always has a length in plans: the greatest one if none was given.
 func (b *binder) substring(c *call) plan.Expr {
 	if len(c.args) == 2 {
-		c.args = append(c.args, &plan.Const{V: types.IntValue(types.TInt64, math.MaxInt32)})
+		c.args = append(c.args, &plan.Const{V: types.IntValue(types.TInt64, math.MaxInt64)})
 	} else if n, ok := c.args[2].(*plan.Const); ok && !n.V.Null && n.V.I < 0 {
 		fail(diag.SubstringError, c.argPos(2), "negative substring length not allowed")
 	}
@@ -279,7 +289,7 @@ func (b *binder) makeDate(c *call) plan.Expr {
 		}
 		v[i] = int(max(min(k.V.I, 1e7), -1e7))
 	}
-	if v[1] < 1 || v[1] > 12 || v[2] < 1 || v[2] > types.DaysInMonth(v[0], v[1]) {
+	if v[0] == 0 || v[1] < 1 || v[1] > 12 || v[2] < 1 || v[2] > types.DaysInMonth(v[0], v[1]) {
 		fail(diag.DatetimeOverflow, c.pos, "date field value out of range: %d-%02d-%02d", v[0], v[1], v[2])
 	}
 	days := types.DaysFromCivil(v[0], v[1], v[2])

@@ -93,7 +93,7 @@ func init() {
 		{"rtrim", "tt", 1, plan.Rtrim, types.TText, trim(plan.Rtrim)},
 		{"second", "d", 1, 0, types.Type{}, part("second")},
 		{"session_user", "", 0, 0, types.Type{}, constant("kelpie")},
-		{"sign", "n", 1, 0, types.Type{}, sameType(plan.Sign)},
+		{"sign", "n", 1, 0, types.Type{}, sign},
 		{"split_part", "", -1, 0, types.Type{}, notYet},
 		{"sqrt", "f", 1, plan.Sqrt, types.TFloat64, nil},
 		{"starts_with", "tt", 2, plan.StartsWith, types.TBool, nil},
