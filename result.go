@@ -75,8 +75,9 @@ func (r *Result) Len() int64 { return r.inner.Rows }
 // Tag says what the statement did.
 func (r *Result) Tag() Tag { return Tag(r.inner.CommandTag()) }
 
-// Notices are remarks on the statement, such as that a table was there already.
-func (r *Result) Notices() []string { return r.inner.Notices }
+// Notices are remarks on the statement, such as that a table was there already or that a column
+// has lost its time zone. They are for people; reading the rows may add some.
+func (r *Result) Notices() []string { return r.inner.Notices() }
 
 // Warnings are remarks on what should perhaps not have been asked for, such as BEGIN in a transaction.
 func (r *Result) Warnings() []Warning {

@@ -15,6 +15,15 @@ type ColumnDef struct {
 	Type    types.Type
 	NotNull bool
 	Default string // SQL text of the DEFAULT clause; "" = NULL
+
+	Foreign *Foreign // a column of a file that SQL types do not describe fully; else nil
+}
+
+// Foreign is what a file says of a column beyond its SQL type.
+type Foreign struct {
+	Type       string // as the file calls it
+	Unreadable bool   // there is no SQL type for it: the column can be listed, but not read
+	Notice     string // what to tell who reads it; "" = nothing
 }
 
 // Segment is a horizontal cut of a table: one chunk per column, all of Rows rows.

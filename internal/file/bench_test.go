@@ -78,7 +78,7 @@ func BenchmarkCSVParse(b *testing.B) {
 	b.SetBytes(src.files[0].size)
 	t := newTable(cols)
 	opts := LoadOptions{Threads: 1}
-	if err := src.checkMapping(t, &opts); err != nil {
+	if err := src.checkMapping(context.Background(), t, &opts); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

@@ -42,18 +42,22 @@ func (f *parquetFile) readFooter() {
 		rg := f.meta.RowGroup(g)
 		f.chunks[g] = make([]chunkInfo, len(f.cols))
 		for i := range f.cols {
+			if f.cols[i].leaf < 0 {
+				f.chunks[g][i] = chunkInfo{rows: rg.NumRows(), optional: true, bounds: bounds{nulls: -1}, distinct: -1}
+				continue
+			}
 			f.chunks[g][i] = f.readChunkInfo(rg, i)
 		}
 	}
 }
 
 func (f *parquetFile) readChunkInfo(rg *metadata.RowGroupMetaData, i int) chunkInfo {
-	c, err := rg.ColumnChunk(i)
+	c, err := rg.ColumnChunk(f.cols[i].leaf)
 	if err != nil { // checkChunks has seen it
 		panic(err)
 	}
 	info := chunkInfo{start: c.DataPageOffset(), size: c.TotalCompressedSize(), rows: rg.NumRows(), unpacked: c.TotalUncompressedSize(),
-		codec: c.Compression(), optional: f.meta.Schema.Column(i).MaxDefinitionLevel() > 0, distinct: -1,
+		codec: c.Compression(), optional: f.leaf(i).MaxDefinitionLevel() > 0, distinct: -1,
 		offsetIndex: c.GetOffsetIndexLocation(), columnIndex: c.GetColumnIndexLocation()}
 	info.nulls = -1
 	if !info.optional {
@@ -117,7 +121,7 @@ func (f *parquetFile) addStatistics(info *chunkInfo, col int, e *metadata.Encode
 // setBounds decodes encoded bounds, of a chunk or of a page. What makes no sense is ignored.
 func (f *parquetFile) setBounds(b *bounds, col int, lo, hi []byte) {
 	def := &f.cols[col]
-	phys := f.meta.Schema.Column(col).PhysicalType()
+	phys := f.leaf(col).PhysicalType()
 	min, ok1 := boundOf(def, phys, lo)
 	max, ok2 := boundOf(def, phys, hi)
 	if !ok1 || !ok2 || types.Compare(min, max) > 0 {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -21,6 +22,7 @@ type input struct {
 	path string
 	size int64
 	mod  time.Time
+	info Info
 
 	stream io.Reader // if it can be read only once: what it still has to say
 }
@@ -34,7 +36,7 @@ func statInput(path string) (*input, error) {
 		return nil, diag.Errorf(diag.WrongObjectType, diag.NoPos, "%q is a directory", path).
 			WithHint("to read all files in it, say %q", path+"/*")
 	}
-	in := &input{path: path, size: st.Size(), mod: st.ModTime()}
+	in := &input{path: path, size: st.Size(), mod: st.ModTime(), info: infoOf(path, st, time.Now())}
 	if st.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0 { // can be read only once
 		f, err := os.Open(path)
 		if err != nil {
@@ -107,8 +109,12 @@ func (in *input) text(n *atomic.Int64) (io.ReadCloser, error) {
 	return &readCloser{&unzipReader{r: z, path: in.path}, r}, nil
 }
 
-// damaged is the error of a file whose bytes make no sense.
+// damaged is the error of a file whose bytes make no sense; not of one that could not be read, which
+// has its error already.
 func damaged(path string, err error) error {
+	if e := (*diag.Error)(nil); errors.As(err, &e) {
+		return err
+	}
 	return diag.Errorf(diag.DataCorrupted, diag.NoPos, "file %q is damaged: %w", path, err)
 }
 

@@ -16,10 +16,11 @@ const (
 	CSV                   // RFC 4180 and what people make of it
 	Text                  // PostgreSQL's text format: backslash escapes, \N; dbgen's .tbl files
 	Parquet               //
+	JSON                  // objects, one after the other or in an array
 )
 
 // String is the format's name in SQL.
-func (f Format) String() string { return [...]string{"auto", "csv", "text", "parquet"}[f] }
+func (f Format) String() string { return [...]string{"auto", "csv", "text", "parquet", "json"}[f] }
 
 // Options are those of COPY. A zero value means "not given": readers then look at the file,
 // writers take the default.
@@ -64,18 +65,28 @@ func extension(path string) string {
 	return filepath.Ext(name)
 }
 
-// formatByName is the format that a file's name says; Auto if it says none.
-func formatByName(path string) Format {
-	switch extension(path) {
+// FormatByName is the format that a file's name says; Auto if it has no extension. One that we do not know is
+// an error: to take any file for CSV makes one column of rubbish of it.
+func FormatByName(path string) (Format, error) {
+	switch ext := extension(path); ext {
 	case ".parquet", ".pq":
-		return Parquet
+		return Parquet, nil
 	case ".tbl":
-		return Text
+		return Text, nil
 	case ".csv", ".tsv", ".txt":
-		return CSV
+		return CSV, nil
+	case ".json", ".ndjson", ".jsonl":
+		return JSON, nil
+	case "", ".":
+		return Auto, nil
+	default:
+		return Auto, diag.Errorf(diag.InvalidParameter, diag.NoPos, "the format of file %q is not known by its extension %q", path, ext).
+			WithHint("known are %s, also with .gz, .zst or .bz2 behind; "+
+				"read_csv('…'), read_parquet('…') and read_json('…') read files of any name, and COPY has the option FORMAT", knownExtensions)
 	}
-	return Auto
 }
+
+const knownExtensions = ".parquet, .pq, .csv, .tsv, .txt, .tbl, .json, .ndjson and .jsonl"
 
 // delimiterByName is the delimiter that a file's name says; 0 if none.
 func delimiterByName(path string) byte {

@@ -34,10 +34,8 @@ func (s *Source) units(wanted []int) (list []*unit, total int64) {
 			u.groups = append(u.groups, rowGroup{file: f, index: g})
 			u.rows += rg.NumRows()
 			for _, c := range wanted {
-				if chunk, err := rg.ColumnChunk(c); err == nil {
-					u.bytes += chunk.TotalCompressedSize()
-					total += chunk.TotalCompressedSize()
-				}
+				u.bytes += f.chunks[g][c].size
+				total += f.chunks[g][c].size
 			}
 		}
 	}

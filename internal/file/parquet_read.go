@@ -69,7 +69,7 @@ func (c *columnCursor) next() error {
 	chunk, err := r.read(&form, c.room)
 	runtime.KeepAlive(g.file)
 	c.chunk, c.pos, c.at = chunk, 0, r.hi
-	return err
+	return g.file.unchanged(g.h, err)
 }
 
 // room is memory for a chunk, which the last one needs no more.

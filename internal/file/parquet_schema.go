@@ -3,6 +3,7 @@ package file
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
@@ -27,11 +28,15 @@ type parquetFile struct {
 	memory mapping
 }
 
-// parquetColumn is a top-level column, which is also a leaf: nested ones are refused.
+// parquetColumn is a top-level column.
 type parquetColumn struct {
 	catalog.ColumnDef
 	form form
+	leaf int // its number among the columns of the file's row groups; -1: it has none that can be read
 }
+
+// leaf is how the file describes a column that can be read.
+func (f *parquetFile) leaf(col int) *schema.Column { return f.meta.Schema.Column(f.cols[col].leaf) }
 
 // form is what the bytes of a column's physical type mean.
 type form uint8
@@ -77,7 +82,7 @@ func (s *Source) lookParquet() error {
 			return s.disagree(in, cols)
 		}
 		for i := range cols {
-			if cols[i].Name != s.cols[i].Name || cols[i].Type != s.cols[i].Type {
+			if !sameColumn(&cols[i], &s.cols[i]) {
 				return s.disagree(in, cols)
 			}
 			s.cols[i].NotNull = s.cols[i].NotNull && cols[i].NotNull
@@ -99,12 +104,14 @@ func openParquet(in *input) (f *parquetFile, err error) {
 	defer r.Close()
 	f = &parquetFile{in: in, meta: r.MetaData()}
 	root := f.meta.Schema.Root()
+	leaves := 0
 	for i := range root.NumFields() {
-		c, err := columnOf(root.Field(i))
-		if err != nil {
-			return nil, located(err, "file %s", in.path)
+		c := columnOf(root.Field(i))
+		if c.Foreign == nil || !c.Foreign.Unreadable {
+			c.leaf = leaves
 		}
 		f.cols = append(f.cols, c)
+		leaves += leavesOf(root.Field(i))
 	}
 	if len(f.cols) == 0 {
 		return nil, diag.Errorf(diag.FeatureNotSupported, diag.NoPos, "file %q has no columns", in.path)
@@ -114,19 +121,6 @@ func openParquet(in *input) (f *parquetFile, err error) {
 	}
 	f.readFooter()
 	return f, nil
-}
-
-// openUnchanged opens a file whose footer has been read.
-func openUnchanged(f *parquetFile) (*os.File, error) {
-	h, err := os.Open(f.in.path)
-	if err != nil {
-		return nil, fileError("open", f.in.path, err)
-	}
-	if st, err := h.Stat(); err != nil || st.Size() != f.in.size || !st.ModTime().Equal(f.in.mod) {
-		h.Close()
-		return nil, diag.Errorf(diag.IOError, diag.NoPos, "file %q was changed while it was read", f.in.path)
-	}
-	return h, nil
 }
 
 // openReader opens a file for the library, which reads the footer.
@@ -151,12 +145,15 @@ func (f *parquetFile) checkChunks() error {
 		if rg.NumRows() < 0 {
 			return fmt.Errorf("row group %d has %d rows", g, rg.NumRows())
 		}
-		if rg.NumColumns() != len(f.cols) {
-			return fmt.Errorf("row group %d has %d columns instead of %d", g, rg.NumColumns(), len(f.cols))
+		if n := f.meta.Schema.NumColumns(); rg.NumColumns() != n {
+			return fmt.Errorf("row group %d has %d columns instead of %d", g, rg.NumColumns(), n)
 		}
 		total += rg.NumRows()
 		for i := range f.cols {
-			c, err := rg.ColumnChunk(i)
+			if f.cols[i].leaf < 0 {
+				continue
+			}
+			c, err := rg.ColumnChunk(f.cols[i].leaf)
 			if err != nil {
 				return err
 			}
@@ -171,7 +168,7 @@ func (f *parquetFile) checkChunks() error {
 			if c.NumValues() != rg.NumRows() {
 				return fmt.Errorf("column %q of row group %d has %d values for %d rows", f.cols[i].Name, g, c.NumValues(), rg.NumRows())
 			}
-			if c.Type() != f.meta.Schema.Column(i).PhysicalType() {
+			if c.Type() != f.leaf(i).PhysicalType() {
 				return fmt.Errorf("column %q of row group %d has type %s", f.cols[i].Name, g, c.Type())
 			}
 		}
@@ -183,22 +180,85 @@ func (f *parquetFile) checkChunks() error {
 }
 
 // columnOf is our view of a column.
-func columnOf(n schema.Node) (c parquetColumn, err error) {
+func columnOf(n schema.Node) parquetColumn {
+	c := parquetColumn{leaf: -1}
 	c.Name = n.Name()
 	c.NotNull = n.RepetitionType() == parquet.Repetitions.Required
+	c.Type = types.TText // where the file's type has no other
 	p, ok := n.(*schema.PrimitiveNode)
-	if !ok || n.RepetitionType() == parquet.Repetitions.Repeated {
-		return c, diag.Unsupported(diag.NoPos, "column %q: a nested column", c.Name)
-	}
-	c.Type, c.form, ok = typeOf(p)
-	if !ok {
-		kind := p.PhysicalType().String()
-		if l := p.LogicalType(); l != nil && l.IsValid() && !l.IsNone() {
-			kind = l.String()
+	if ok && n.RepetitionType() != parquet.Repetitions.Repeated {
+		if t, f, ok := typeOf(p); ok {
+			c.Type, c.form, c.Foreign = t, f, zoned(p)
+			return c
 		}
-		return c, diag.Unsupported(diag.NoPos, "column %q: the Parquet type %s", c.Name, kind)
 	}
-	return c, nil
+	c.Foreign = &catalog.Foreign{Type: foreignName(n), Unreadable: true}
+	return c
+}
+
+// leavesOf is how many columns of row groups belong to a column.
+func leavesOf(n schema.Node) int {
+	g, ok := n.(*schema.GroupNode)
+	if !ok {
+		return 1
+	}
+	sum := 0
+	for i := range g.NumFields() {
+		sum += leavesOf(g.Field(i))
+	}
+	return sum
+}
+
+// foreignName is what to call a type that we have not.
+func foreignName(n schema.Node) string {
+	if n.RepetitionType() == parquet.Repetitions.Repeated {
+		return "LIST"
+	}
+	switch l := n.LogicalType().(type) {
+	case schema.ListLogicalType:
+		return "LIST"
+	case schema.MapLogicalType:
+		return "MAP"
+	case schema.DecimalLogicalType:
+		return fmt.Sprintf("DECIMAL(%d,%d)", l.Precision(), l.Scale())
+	case schema.TimeLogicalType:
+		return "TIME"
+	case schema.Float16LogicalType:
+		return "FLOAT16"
+	case schema.NoLogicalType, schema.UnknownLogicalType, schema.NullLogicalType, nil:
+		if p, ok := n.(*schema.PrimitiveNode); ok {
+			if p.PhysicalType() == parquet.Types.FixedLenByteArray {
+				return fmt.Sprintf("BINARY(%d)", p.TypeLength())
+			}
+			return p.PhysicalType().String()
+		}
+		return "STRUCT"
+	default:
+		return strings.ToUpper(l.String())
+	}
+}
+
+// zoned is what to say of timestamps that count from an instant: SQL's TIMESTAMP has no zone, so that
+// they are shown in UTC. Files of before there were logical types do not tell the two kinds apart, as
+// Arrow sees it, and are taken for what most of them are: without a zone.
+func zoned(p *schema.PrimitiveNode) *catalog.Foreign {
+	l, ok := p.LogicalType().(schema.TimestampLogicalType)
+	if !ok || !l.IsAdjustedToUTC() || l.IsFromConvertedType() {
+		return nil
+	}
+	return &catalog.Foreign{Type: "TIMESTAMP WITH TIME ZONE",
+		Notice: fmt.Sprintf("column %q is a TIMESTAMP WITH TIME ZONE in the file; it is read as a TIMESTAMP in UTC", p.Name())}
+}
+
+// sameColumn reports that two files mean the same by a column.
+func sameColumn(a, b *catalog.ColumnDef) bool {
+	foreign := func(c *catalog.ColumnDef) string {
+		if c.Foreign == nil {
+			return ""
+		}
+		return c.Foreign.Type
+	}
+	return a.Name == b.Name && a.Type == b.Type && foreign(a) == foreign(b)
 }
 
 // typeOf is the SQL type of a Parquet type.

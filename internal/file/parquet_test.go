@@ -52,8 +52,8 @@ func TestParquetOfOthers(t *testing.T) {
 
 func TestParquetRefused(t *testing.T) {
 	for file, want := range map[string]string{
-		"nested.parquet": "ERROR: column \"l\": a nested column is not supported (0A000)\nDETAIL: file nested.parquet",
-		"time.parquet":   "ERROR: column \"a\": the Parquet type Time(isAdjustedToUTC=false, timeUnit=microseconds) is not supported (0A000)\nDETAIL: file time.parquet",
+		"nested.parquet": "ERROR: column \"l\": the type LIST of file \"nested.parquet\" is not supported (0A000)",
+		"time.parquet":   "ERROR: column \"a\": the type TIME of file \"time.parquet\" is not supported (0A000)",
 		"binary.parquet": "ERROR: column \"a\": binary data that is not text is not supported (0A000)\nDETAIL: file binary.parquet, row group 0, column \"a\"",
 	} {
 		path := filepath.Join("testdata", file)

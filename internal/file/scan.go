@@ -213,7 +213,7 @@ func (p *rowPiece) Load(ctx context.Context, col int, need catalog.Need, take fu
 	}
 	c, err := r.read(p.forms[col], take)
 	runtime.KeepAlive(p.f) // and its mapping
-	if err != nil {
+	if err = p.f.unchanged(h, err); err != nil {
 		return nil, false, err
 	}
 	if cache != nil {

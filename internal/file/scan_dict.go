@@ -116,7 +116,7 @@ func (q *parquetQuery) dictTexts(f *parquetFile, group, col int) (texts [][]byte
 	defer done()
 	r := &chunkReader{f: f, h: h, group: group, col: col, info: i, simd: q.opts.SIMD, buffers: &buffers{}}
 	p, err := r.dictPage(i.dictAt, i.dictBytes)
-	if err != nil {
+	if err = f.unchanged(h, err); err != nil {
 		return nil, err
 	}
 	if p.values > mostTexts || p.encoding != encPlain && p.encoding != encPlainDict {

@@ -129,7 +129,7 @@ func (f *parquetFile) pageIndex(h *os.File, info *chunkInfo, col int) (pb *pageB
 	if readFull(h, b, info.columnIndex.Offset) != nil {
 		return nil
 	}
-	ci := metadata.NewColumnIndex(f.meta.Schema.Column(col), b, nil, nil)
+	ci := metadata.NewColumnIndex(f.leaf(col), b, nil, nil)
 	empty, mins, maxs := ci.GetNullPages(), ci.GetMinValues(), ci.GetMaxValues()
 	if len(empty) != len(locs) || len(mins) != len(locs) || len(maxs) != len(locs) {
 		return nil

@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
-	"time"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -66,7 +64,10 @@ func (s *Source) look(opts Options) error {
 	first := s.files[0]
 	s.format = opts.Format
 	if s.format == Auto {
-		s.format = formatByName(first.path)
+		var err error
+		if s.format, err = s.formatByNames(); err != nil {
+			return err
+		}
 	}
 	if s.format == Auto {
 		magic, _, err := first.head(len(parquetMagic), first.raw)
@@ -78,10 +79,30 @@ func (s *Source) look(opts Options) error {
 			s.format = Parquet
 		}
 	}
-	if s.format == Parquet {
+	switch s.format {
+	case Parquet:
 		return s.lookParquet()
+	case JSON:
+		return diag.Unsupported(diag.NoPos, "reading JSON")
 	}
 	return s.lookCSV(opts)
+}
+
+// formatByNames is the format that the names of all files say.
+func (s *Source) formatByNames() (Format, error) {
+	var format Format
+	for i, in := range s.files {
+		f, err := FormatByName(in.path)
+		switch {
+		case err != nil:
+			return Auto, err
+		case i == 0:
+			format = f
+		case f != format:
+			return Auto, diag.Errorf(diag.InvalidParameter, diag.NoPos, "files %q and %q are not of the same format", s.files[0].path, in.path)
+		}
+	}
+	return format, nil
 }
 
 // Format is the format of the files.
@@ -93,39 +114,6 @@ func (s *Source) Columns() []catalog.ColumnDef { return s.cols }
 // EstimateRows is the number of rows: exact for Parquet, else a guess from the sample; 0
 // if there is nothing to guess from.
 func (s *Source) EstimateRows() int64 { return s.rows }
-
-// Info tells whether a file is still the same.
-type Info struct {
-	Path    string
-	Size    int64
-	ModTime time.Time
-}
-
-// Stat lists the files that a path or glob names, as Open would read them now.
-func Stat(path string) ([]Info, error) {
-	paths, err := expand(path)
-	if err != nil {
-		return nil, err
-	}
-	var out []Info
-	for _, p := range paths {
-		st, err := os.Stat(p)
-		if err != nil {
-			return nil, fileError("open", p, err)
-		}
-		out = append(out, Info{p, st.Size(), st.ModTime()})
-	}
-	return out, nil
-}
-
-// Files lists the files, in the order in which they are read.
-func (s *Source) Files() []Info {
-	var out []Info
-	for _, f := range s.files {
-		out = append(out, Info{f.path, f.size, f.mod})
-	}
-	return out
-}
 
 // LoadOptions say how to load a source into a table.
 type LoadOptions struct {
@@ -153,7 +141,7 @@ func (s *Source) Load(ctx context.Context, table *catalog.Table, opts LoadOption
 	if opts.Threads <= 0 {
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
-	if err := s.checkMapping(table, &opts); err != nil {
+	if err := s.checkMapping(ctx, table, &opts); err != nil {
 		return 0, err
 	}
 	var segs []*catalog.Segment
@@ -175,7 +163,7 @@ func (s *Source) Load(ctx context.Context, table *catalog.Table, opts LoadOption
 }
 
 // checkMapping completes opts.Columns.
-func (s *Source) checkMapping(table *catalog.Table, opts *LoadOptions) error {
+func (s *Source) checkMapping(ctx context.Context, table *catalog.Table, opts *LoadOptions) error {
 	if opts.Columns == nil {
 		opts.Columns = make([]int, len(table.Columns))
 		for i := range opts.Columns {
@@ -187,15 +175,20 @@ func (s *Source) checkMapping(table *catalog.Table, opts *LoadOptions) error {
 			s.describe(), len(s.cols), len(opts.Columns))
 	}
 	seen := make([]bool, len(table.Columns))
-	for _, c := range opts.Columns {
+	for i, c := range opts.Columns {
 		switch {
 		case c == -1:
 		case c < 0 || c >= len(seen):
 			return diag.Internalf("load", "column %d of %d", c, len(seen))
+		case s.cols[i].Foreign != nil && s.cols[i].Foreign.Unreadable:
+			return diag.Unsupported(diag.NoPos, "column %q: the type %s of %s", s.cols[i].Name, s.cols[i].Foreign.Type, s.describe())
 		case seen[c]:
 			return diag.Errorf(diag.DuplicateColumn, diag.NoPos, "column %q specified more than once", table.Columns[c].Name)
 		default:
 			seen[c] = true
+			if f := s.cols[i].Foreign; f != nil && f.Notice != "" {
+				diag.Notice(ctx, "%s", f.Notice)
+			}
 		}
 	}
 	if opts.Defaults != nil && len(opts.Defaults) != len(table.Columns) {
@@ -228,12 +221,20 @@ func (s *Source) MapByName(table *catalog.Table) ([]int, error) {
 func (s *Source) disagree(f *input, got []catalog.ColumnDef) error {
 	detail := fmt.Sprintf("it has %d columns, file %q has %d", len(got), s.files[0].path, len(s.cols))
 	for i := range min(len(got), len(s.cols)) {
-		a, b := got[i], s.cols[i]
-		if a.Name != b.Name || a.Type != b.Type {
-			detail = fmt.Sprintf("column %d is %q %s, in file %q it is %q %s", i+1, a.Name, a.Type, s.files[0].path, b.Name, b.Type)
+		a, b := &got[i], &s.cols[i]
+		if !sameColumn(a, b) {
+			detail = fmt.Sprintf("column %d is %q %s, in file %q it is %q %s", i+1, a.Name, typeName(a), s.files[0].path, b.Name, typeName(b))
 			break
 		}
 	}
 	return diag.Errorf(diag.DatatypeMismatch, diag.NoPos, "the columns of file %q differ from those of the other files", f.path).
 		WithDetail("%s", detail)
+}
+
+// typeName is what a column's type is called in messages about files.
+func typeName(c *catalog.ColumnDef) string {
+	if c.Foreign != nil {
+		return c.Foreign.Type
+	}
+	return c.Type.String()
 }

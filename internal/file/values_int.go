@@ -29,7 +29,7 @@ type intValues[T narrow] struct {
 }
 
 func newInts[T narrow](b *chunkMaker, lo, hi types.Int128) *intValues[T] {
-	s := b.r.f.meta.Schema.Column(b.r.col)
+	s := b.r.f.leaf(b.r.col)
 	v := &intValues[T]{r: b.r, phys: s.PhysicalType(), form: b.r.f.cols[b.r.col].form, length: s.TypeLength(), base: b.t.base}
 	v.lo, v.hi = clamp(lo), clamp(hi)
 	return v

@@ -64,7 +64,7 @@ type textValues struct {
 func (b *chunkMaker) texts() error {
 	v := &textValues{r: b.r}
 	uuid := b.r.f.cols[b.r.col].form == uuidText
-	if b.r.info.shared || uuid || b.r.f.meta.Schema.Column(b.r.col).PhysicalType() == parquet.Types.FixedLenByteArray {
+	if b.r.info.shared || uuid || b.r.f.leaf(b.r.col).PhysicalType() == parquet.Types.FixedLenByteArray {
 		return b.copiedTexts(v)
 	}
 	size := 0
@@ -268,7 +268,7 @@ func (v *textValues) invalid() error {
 // copied makes descriptors of texts that are put into a growing heap.
 func (v *textValues) copied(dst [][2]uint64, encoding int, body []byte) (err error) {
 	var list [][]byte
-	s := v.r.f.meta.Schema.Column(v.r.col)
+	s := v.r.f.leaf(v.r.col)
 	fixed := s.PhysicalType() == parquet.Types.FixedLenByteArray
 	if encoding == encByteStreamSplit && fixed {
 		whole := make([]byte, len(dst)*s.TypeLength())

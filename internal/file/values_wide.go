@@ -67,7 +67,7 @@ func (b *chunkMaker) wide() error {
 	if err := b.alloc(0); err != nil {
 		return err
 	}
-	s := b.r.f.meta.Schema.Column(b.r.col)
+	s := b.r.f.leaf(b.r.col)
 	v := &wideValues{r: b.r, phys: s.PhysicalType(), form: b.r.f.cols[b.r.col].form, length: s.TypeLength()}
 	v.lo, v.hi = b.r.promised(b.t)
 	return fill(b, v)

@@ -3,7 +3,6 @@ package file
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -40,7 +39,10 @@ func NewWriter(path string, format Format, schema []catalog.ColumnDef, opts Opti
 		format = opts.Format
 	}
 	if format == Auto {
-		format = formatByName(path)
+		var err error
+		if format, err = FormatByName(path); err != nil {
+			return nil, err
+		}
 	}
 	if opts.Delimiter == 0 && format != Parquet {
 		opts.Delimiter = delimiterByName(path)
@@ -181,67 +183,4 @@ func (w *fileWriter) Abort() error {
 		return nil
 	}
 	return w.file.remove()
-}
-
-// tempFile is a file under another name in the same folder, until it is complete.
-type tempFile struct {
-	*os.File
-	path string // what it is to be
-	tmp  string // what it is; "" if it is a device or pipe, written in place
-}
-
-func createTemp(path string) (*tempFile, error) {
-	target := path
-	if t, err := filepath.EvalSymlinks(path); err == nil { // a link stays a link
-		target = t
-	}
-	mode := os.FileMode(0o666)
-	if st, err := os.Stat(target); err == nil {
-		switch {
-		case st.IsDir():
-			return nil, diag.Errorf(diag.WrongObjectType, diag.NoPos, "%q is a directory", path)
-		case !st.Mode().IsRegular(): // renaming onto /dev/null would not do
-			f, err := os.OpenFile(target, os.O_WRONLY, 0)
-			if err != nil {
-				return nil, fileError("open", path, err)
-			}
-			return &tempFile{File: f, path: target}, nil
-		}
-		mode = st.Mode().Perm()
-	}
-	for try := 0; ; try++ {
-		tmp := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%d-%d.tmp", filepath.Base(target), os.Getpid(), try))
-		f, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-		switch {
-		case err == nil:
-			return &tempFile{File: f, path: target, tmp: tmp}, nil
-		case !errors.Is(err, os.ErrExist) || try == 10000:
-			return nil, fileError("create", path, err)
-		}
-	}
-}
-
-// commit gives the file its name.
-func (f *tempFile) commit() error {
-	if err := f.File.Close(); err != nil {
-		f.remove()
-		return fileError("write", f.path, err)
-	}
-	if f.tmp == "" {
-		return nil
-	}
-	if err := os.Rename(f.tmp, f.path); err != nil {
-		os.Remove(f.tmp)
-		return fileError("create", f.path, err)
-	}
-	return nil
-}
-
-// remove forgets the file.
-func (f *tempFile) remove() error {
-	f.File.Close()
-	if f.tmp == "" {
-		return nil
-	}
-	return os.Remove(f.tmp)
 }

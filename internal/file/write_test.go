@@ -121,7 +121,8 @@ func TestRoundTrip(t *testing.T) {
 			read.Columns = cols
 			if !strings.HasSuffix(c.file, ".parquet") && !read.HasHeader {
 				read.HasHeader = true
-				read.Header = formatByName(path) != Text && read.Format != Text
+				byName, _ := FormatByName(path)
+				read.Header = byName != Text && read.Format != Text
 			}
 			for _, tune := range splits[:3] {
 				got, err := loadFile(path, read, cols, tune, 2)

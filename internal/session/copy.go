@@ -28,11 +28,20 @@ func (s *Session) fileProgress() func(done, total int64) {
 	return func(done, total int64) { s.Progress("reading", done, total) }
 }
 
-var fileFormats = map[bind.Format]file.Format{bind.CSV: file.CSV, bind.Text: file.Text, bind.Parquet: file.Parquet}
+// fileFormats are the formats that there are, by their names in SQL.
+var fileFormats = map[string]file.Format{"": file.Auto, "csv": file.CSV, "text": file.Text, "parquet": file.Parquet, "json": file.JSON}
 
 func fileOptions(b *bind.Copy) (file.Options, error) {
-	f, ok := fileFormats[b.Format]
-	if !ok {
+	f, ok := fileFormats[b.Format.String()]
+	if b.Format == bind.ByName {
+		var err error
+		if f, err = file.FormatByName(b.Path); err != nil {
+			return file.Options{}, atPos(err, b.Pos)
+		}
+		if f == file.Auto {
+			f = file.CSV
+		}
+	} else if !ok {
 		return file.Options{}, diag.Unsupported(b.Pos, "COPY in %s format", b.Format)
 	}
 	if b.Stdio {

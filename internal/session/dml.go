@@ -15,7 +15,7 @@ import (
 func (s *Session) createTable(ctx context.Context, tx *catalog.Tx, b *bind.CreateTable, t Timing) (*Result, error) {
 	if _, err := tx.Lookup("", b.Name); err == nil && b.IfNotExists {
 		r := done("CREATE TABLE", t)
-		r.Notices = append(b.Notices, fmt.Sprintf("relation %q already exists, skipping", b.Name))
+		r.notices = append(b.Notices, fmt.Sprintf("relation %q already exists, skipping", b.Name))
 		return r, nil
 	}
 	enc := s.DB.Catalog.Encoding
@@ -33,7 +33,7 @@ func (s *Session) createTable(ctx context.Context, tx *catalog.Tx, b *bind.Creat
 	if err := tx.AddTable(table, mode(b.IfNotExists, b.OrReplace)); err != nil {
 		return nil, at(err, b.Pos)
 	}
-	r.Notices = b.Notices
+	r.notices = b.Notices
 	return r, nil
 }
 
@@ -44,7 +44,7 @@ func drop(tx *catalog.Tx, b *bind.Drop, t Timing) (*Result, error) {
 	}
 	for _, name := range b.Names {
 		if _, err := tx.Lookup("", name); err != nil && b.IfExists {
-			r.Notices = append(r.Notices, fmt.Sprintf("%s %q does not exist, skipping", kind, name))
+			r.notices = append(r.notices, fmt.Sprintf("%s %q does not exist, skipping", kind, name))
 		}
 		if err := drop(name, b.IfExists); err != nil {
 			return nil, at(err, b.Pos)
@@ -224,7 +224,11 @@ func describe(b *bind.Describe, t Timing) *Result {
 		if b.NotNull[i] {
 			null = "NO"
 		}
-		rows = append(rows, []types.Value{types.TextValue(n), types.TextValue(b.Types[i].String()), types.TextValue(null)})
+		kind := b.Types[i].String()
+		if b.Foreign[i] != "" {
+			kind = b.Foreign[i] + " (cannot be read)"
+		}
+		rows = append(rows, []types.Value{types.TextValue(n), types.TextValue(kind), types.TextValue(null)})
 	}
 	return literal([]string{"column_name", "column_type", "null"}, []types.Type{types.TText, types.TText, types.TText}, rows, t)
 }

@@ -7,14 +7,16 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/file"
 	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/bind"
 )
 
 // File is a file as a table. Parquet files are read while the query runs, as far as it needs
 // them; others are loaded here. What is known of a file holds until it changes.
-func (e env) File(path string, pos int) (*catalog.Table, error) {
-	t, err := e.s.DB.files.table(e.s, path)
+func (e env) File(path, format string, pos int) (*catalog.Table, error) {
+	t, err := e.s.DB.files.table(e.s, path, fileFormats[format])
 	return t, atPos(err, pos)
 }
 
@@ -29,8 +31,9 @@ type fileTables struct {
 }
 
 type fileName struct {
-	path  string
-	trust bool // statistics in the file are used
+	path   string
+	format file.Format // Auto: the name tells
+	trust  bool        // statistics in the file are used
 }
 
 type fileTable struct {
@@ -41,7 +44,7 @@ type fileTable struct {
 // mostFiles bounds the tables that are kept.
 const mostFiles = 256
 
-func (c *fileTables) table(s *Session, path string) (*catalog.Table, error) {
+func (c *fileTables) table(s *Session, path string, format file.Format) (*catalog.Table, error) {
 	set := s.Settings()
 	state, err := file.Stat(path)
 	if err != nil {
@@ -52,11 +55,11 @@ func (c *fileTables) table(s *Session, path string) (*catalog.Table, error) {
 	if c.tables == nil {
 		c.tables, c.chunks = map[fileName]*fileTable{}, file.NewCache(cacheBytes)
 	}
-	name := fileName{path, set.FileStatistics}
-	if f := c.tables[name]; f != nil && slices.EqualFunc(f.state, state, sameFile) && (set.FileCache || f.table.Snapshot().External != nil) {
+	name := fileName{path, format, set.FileStatistics}
+	if f := c.tables[name]; f != nil && slices.EqualFunc(f.state, state, func(a, b file.Info) bool { return a.Same(&b) }) && (set.FileCache || f.table.Snapshot().External != nil) {
 		return f.table, nil
 	}
-	src, err := file.Open(path, file.Options{})
+	src, err := file.Open(path, file.Options{Format: format})
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +78,6 @@ func (c *fileTables) table(s *Session, path string) (*catalog.Table, error) {
 	}
 	c.tables[name] = &fileTable{state: src.Files(), table: t}
 	return t, nil
-}
-
-func sameFile(a, b file.Info) bool {
-	return a.Path == b.Path && a.Size == b.Size && a.ModTime.Equal(b.ModTime)
 }
 
 // openFiles opens the scans of a plan that read files.
@@ -109,6 +108,14 @@ func openFiles(ctx context.Context, q *plan.Query, set *Settings) error {
 			}
 		}
 		table := scan.Snap.Table
+		for _, ord := range scan.Ordinal {
+			if f := table.Columns[ord].Foreign; f != nil && f.Unreadable {
+				err = bind.Unreadable(&table.Columns[ord], diag.NoPos)
+				return false
+			} else if f != nil && f.Notice != "" {
+				diag.Notice(ctx, "%s", f.Notice)
+			}
+		}
 		if scan.Snap, err = openers[ext].Open(ctx, scan.Ordinal, ords); err == nil {
 			scan.Snap.Table = table
 		}

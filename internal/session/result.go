@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -24,16 +25,17 @@ type Result struct {
 	Rows    int64
 	Timing  Timing
 	Stats   exec.Stats
-	Notices []string
 	// Warnings are what should perhaps not have been asked for.
 	Warnings []Warning
 
-	exec   *exec.Result
-	values [][]types.Value // rows made in Go
-	pos    int64
-	reader *exec.Reader
-	fetch  *fetcher // makes batches of large results
-	schema *arrow.Schema
+	notices []string      // of the statement's binding
+	said    *diag.Notices // by those who carried it out
+	exec    *exec.Result
+	values  [][]types.Value // rows made in Go
+	pos     int64
+	reader  *exec.Reader
+	fetch   *fetcher // makes batches of large results
+	schema  *arrow.Schema
 }
 
 // Warning is a remark that is more than a notice, with its SQLSTATE.
@@ -49,7 +51,7 @@ func (r *Result) warn(code, message string) *Result {
 func (r *Result) quiet(level string) {
 	least := slices.Index(messageLevels, level)
 	if least > slices.Index(messageLevels, "notice") {
-		r.Notices = nil
+		r.notices, r.said = nil, nil
 	}
 	if least > slices.Index(messageLevels, "warning") {
 		r.Warnings = nil
@@ -79,6 +81,14 @@ func (r *Result) Close() {
 		r.exec = nil
 	}
 	r.values = nil
+}
+
+// Notices are remarks on the statement, for the person who wrote it.
+func (r *Result) Notices() []string {
+	if r.said == nil {
+		return r.notices
+	}
+	return slices.Concat(r.notices, r.said.List())
 }
 
 // CommandTag is the tag that psql would print.

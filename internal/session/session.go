@@ -115,10 +115,12 @@ func (s *Session) Run(ctx context.Context, st Statement, args ...types.Value) (*
 	set := s.Settings()
 	ctx, stop := withTimeout(ctx, set.client.timeout)
 	defer stop()
+	ctx, notices := diag.WithNotices(ctx)
 	res, err := s.transact(ctx, st, args)
 	if err != nil {
 		return nil, timeoutError(ctx, err)
 	}
+	res.said = notices
 	res.quiet(s.Settings().client.messages)
 	return res, nil
 }

@@ -18,8 +18,9 @@ type Env interface {
 	Table(schema, name string) (*catalog.Table, bool)
 	// View finds a view.
 	View(name string) (*catalog.View, bool)
-	// File opens FROM 'x.parquet' as a table; pos is the place of the name.
-	File(path string, pos int) (*catalog.Table, error)
+	// File opens FROM 'x.parquet' as a table; pos is the place of the name. The format is "" if
+	// the file's name tells.
+	File(path, format string, pos int) (*catalog.Table, error)
 	// TableNames lists tables and views, for hints.
 	TableNames() []string
 }
@@ -54,6 +55,7 @@ type binder struct {
 	views      []string // being expanded, to stop views that contain themselves
 	queries    int      // bound so far
 	now        time.Time
+	foreign    map[plan.ColID]*catalog.ColumnDef // columns that cannot be read
 }
 
 const noDepth = math.MaxInt
@@ -67,9 +69,13 @@ func newBinder(env Env, params []types.Value) *binder {
 	return &binder{env: env, params: params, cols: new(plan.Columns), free: noDepth}
 }
 
-// root binds a query that has no query around it.
+// root binds a query that has no query around it and whose rows are wanted.
 func (b *binder) root(q *ast.Query) *plan.Query {
-	return b.finish(b.query(q, nil))
+	r := b.query(q, nil)
+	for _, c := range r.cols {
+		b.mustRead(c.id, c.pos)
+	}
+	return b.finish(r)
 }
 
 // finish makes a bound query a statement's plan.

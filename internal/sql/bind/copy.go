@@ -14,14 +14,18 @@ import (
 type Format uint8
 
 const (
-	CSV Format = iota
+	ByName Format = iota // the file's name tells
+	CSV
 	Text
 	Parquet
+	JSON
 	Arrow
 )
 
 // String is the format's name in SQL.
-func (f Format) String() string { return [...]string{"csv", "text", "parquet", "arrow"}[f] }
+func (f Format) String() string {
+	return [...]string{"by name", "csv", "text", "parquet", "json", "arrow"}[f]
+}
 
 // Copy is COPY … FROM file (From) or COPY … TO file. For FROM, Table and Columns say where the fields
 // of the file go; for TO, Query is what is written, also where a table was named.
@@ -54,9 +58,8 @@ var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "es
 
 func (b *binder) copy(s *ast.Copy) Bound {
 	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
-	out.Format = formatOf(s.File)
-	if out.Format == Text && !s.Stdio {
-		out.Delimiter = '|' // .tbl, the format of dbgen
+	if s.Stdio {
+		out.Format = CSV
 	}
 	for _, o := range s.Options {
 		b.copyOption(out, o)
@@ -93,23 +96,6 @@ func (b *binder) copy(s *ast.Copy) Bound {
 	}
 	out.Query = b.finish(q)
 	return out
-}
-
-// formatOf guesses the format by the file's name, compressed or not; CSV if it says nothing.
-func formatOf(path string) Format {
-	name := strings.ToLower(path)
-	for _, suffix := range []string{".gz", ".zst", ".bz2"} {
-		name = strings.TrimSuffix(name, suffix)
-	}
-	switch {
-	case strings.HasSuffix(name, ".parquet"), strings.HasSuffix(name, ".pq"):
-		return Parquet
-	case strings.HasSuffix(name, ".arrow"), strings.HasSuffix(name, ".feather"), strings.HasSuffix(name, ".ipc"):
-		return Arrow
-	case strings.HasSuffix(name, ".tbl"):
-		return Text
-	}
-	return CSV
 }
 
 func (b *binder) copyOption(out *Copy, o ast.Option) {
@@ -149,11 +135,13 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 			out.Format = Parquet
 		case "arrow", "ipc", "feather":
 			out.Format = Arrow
-		case "binary", "json":
+		case "json", "ndjson", "jsonl":
+			out.Format = JSON
+		case "binary":
 			unsupported(pos, "COPY format %s", f)
 		default:
 			panic(diag.Errorf(diag.InvalidParameter, pos, "COPY format %q not recognized", f).
-				WithHint("there are csv, text, parquet and arrow"))
+				WithHint("there are csv, text, parquet, json and arrow"))
 		}
 	case "header":
 		out.HasHeader = true

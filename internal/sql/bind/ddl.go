@@ -159,7 +159,7 @@ func (b *binder) createView(s *ast.CreateView) Bound {
 	out.View = &catalog.View{SQL: s.QueryText}
 	out.Schema, out.View.Name = splitName(s.Name)
 	b.params = nil // a view is bound again without them
-	q := b.root(s.Query)
+	q := b.finish(b.query(s.Query, nil))
 	if len(s.Columns) > len(q.Output) {
 		fail(diag.SyntaxError, s.Columns[len(q.Output)].Pos, "CREATE VIEW specifies more column names than columns")
 	}

@@ -33,6 +33,9 @@ func (b *binder) insert(s *ast.Insert) Bound {
 			break
 		}
 		r := b.query(q, nil)
+		for _, c := range r.cols {
+			b.mustRead(c.id, c.pos)
+		}
 		checkWidth(len(r.cols), len(targets), len(s.Columns) > 0, s.Columns, q.Pos)
 		out.Query = b.finish(b.insertQuery(t, targets, r))
 	}

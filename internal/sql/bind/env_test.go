@@ -32,7 +32,7 @@ func (e *testEnv) Table(schema, name string) (*catalog.Table, bool) {
 
 func (e *testEnv) View(name string) (*catalog.View, bool) { v, ok := e.views[name]; return v, ok }
 
-func (e *testEnv) File(path string, pos int) (*catalog.Table, error) {
+func (e *testEnv) File(path, format string, pos int) (*catalog.Table, error) {
 	if t, ok := e.tables[strings.TrimSuffix(path, ".parquet")]; ok {
 		return t, nil
 	}

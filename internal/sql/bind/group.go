@@ -63,7 +63,7 @@ func (b *binder) groupKey(s *scope, g *groupSets, x ast.Expr, items []item) int 
 	}
 	if name, ok := bareName(x); ok {
 		if c, ok := s.find(name, x.Position()); ok {
-			return g.add(b.read(c, x.Position()), name)
+			return g.add(b.mustReadExpr(b.read(c, x.Position()), x.Position()), name)
 		}
 		found := -1
 		for i := range items {

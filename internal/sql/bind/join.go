@@ -96,7 +96,7 @@ func (b *binder) using(s *scope, t *ast.Join, names []ast.Ident, lr, rr []*rel) 
 		}
 		lc := usingColumn(lr, id.Name, pos, "left")
 		rc := usingColumn(rr, id.Name, pos, "right")
-		le, re := b.column(lc.rel, lc.i), b.column(rc.rel, rc.i)
+		le, re := b.mustReadExpr(b.column(lc.rel, lc.i), pos), b.mustReadExpr(b.column(rc.rel, rc.i), pos)
 		preds = append(preds, b.compare(plan.Eq, le, re, place{pos, pos, pos}))
 		if t.Kind == ast.SemiJoin || t.Kind == ast.AntiJoin {
 			continue // the right side is gone above

@@ -138,6 +138,7 @@ func (b *binder) require(r *rel, i int) {
 		r.shared.Cols = append(r.shared.Cols, c.id)
 		r.shared.Source = append(r.shared.Source, c.source)
 	}
+	b.noteForeign(r, i)
 }
 
 // pad notes that an outer join may fill the relations' columns with NULL. Col.NotNull
@@ -159,7 +160,7 @@ func (b *binder) columnRef(s *scope, e *ast.ColumnRef) plan.Expr {
 	if !ok {
 		panic(b.unknownColumn(s, e))
 	}
-	return b.read(c, e.Pos)
+	return b.mustReadExpr(b.read(c, e.Pos), e.Pos)
 }
 
 // lookup finds a name in the nearest scope that has it.

@@ -83,6 +83,7 @@ type Describe struct {
 	Names   []string
 	Types   []types.Type
 	NotNull []bool
+	Foreign []string // types that a file has and SQL has not, "" for others
 }
 
 // Show is SHOW name, SHOW ALL (All) or SHOW TABLES (Tables).
@@ -288,9 +289,9 @@ func (b *binder) describe(s *ast.Describe) Bound {
 	out := &Describe{}
 	switch {
 	case s.Query != nil:
-		out.ofQuery(b.root(s.Query))
+		out.ofQuery(b, b.finish(b.query(s.Query, nil)))
 	case s.File != "":
-		t, err := b.env.File(s.File, s.Pos)
+		t, err := b.env.File(s.File, "", s.Pos)
 		check(err, s.Pos)
 		out.ofTable(t)
 	default:
@@ -308,21 +309,32 @@ func (b *binder) describe(s *ast.Describe) Bound {
 		for i := range r.cols {
 			q.cols = append(q.cols, outCol{name: r.cols[i].name, id: r.cols[i].id})
 		}
-		out.ofQuery(b.finish(q))
+		out.ofQuery(b, b.finish(q))
 	}
 	return out
 }
 
 func (d *Describe) ofTable(t *catalog.Table) {
 	d.Table = t
-	for _, c := range t.Columns {
-		d.Names, d.Types, d.NotNull = append(d.Names, c.Name), append(d.Types, c.Type), append(d.NotNull, c.NotNull)
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		d.add(c.Name, c.Type, c.NotNull, c)
 	}
 }
 
-func (d *Describe) ofQuery(q *plan.Query) {
+func (d *Describe) ofQuery(b *binder, q *plan.Query) {
 	for i, id := range q.Output {
 		c := q.Cols.Get(id)
-		d.Names, d.Types, d.NotNull = append(d.Names, q.Names[i]), append(d.Types, c.Type), append(d.NotNull, c.NotNull)
+		d.add(q.Names[i], c.Type, c.NotNull, b.foreign[id])
 	}
+}
+
+// add lists a column; def is its definition in a file or table, if that is known.
+func (d *Describe) add(name string, t types.Type, notNull bool, def *catalog.ColumnDef) {
+	foreign := ""
+	if def != nil && def.Foreign != nil && def.Foreign.Unreadable {
+		foreign = def.Foreign.Type
+	}
+	d.Names, d.Types, d.NotNull = append(d.Names, name), append(d.Types, t), append(d.NotNull, notNull)
+	d.Foreign = append(d.Foreign, foreign)
 }

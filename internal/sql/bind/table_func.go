@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
@@ -17,7 +19,7 @@ func (b *binder) funcTable(s *scope, t *ast.FuncTable) (plan.Node, []*rel) {
 	}
 	name := t.Call.Name.Last()
 	switch name {
-	case "read_parquet", "read_csv", "read_csv_auto", "parquet_scan":
+	case "read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto":
 		if len(t.Call.Args) != 1 || !t.Call.Args[0].Name.Empty() {
 			unsupported(t.Pos, "%s with options", name)
 		}
@@ -26,13 +28,23 @@ func (b *binder) funcTable(s *scope, t *ast.FuncTable) (plan.Node, []*rel) {
 		if !ok || c.V.Null || c.V.Type.Kind != types.Text {
 			fail(diag.InvalidParameter, x.Position(), "%s needs the name of a file", name)
 		}
-		return b.tableExpr(s, nil, &ast.FileRef{Pos: x.Position(), Path: c.V.S, Alias: t.Alias})
+		return b.tableExpr(s, nil, &ast.FileRef{Pos: x.Position(), Path: c.V.S, Format: fileFormat(name), Alias: t.Alias})
 	case "generate_series", "range":
 		n, r := b.series(s, t, name == "generate_series")
 		return n, []*rel{r}
 	}
 	panic(diag.Errorf(diag.UndefinedFunction, t.Pos, "table function %s does not exist", name).
-		WithHint(diag.DidYouMean(name, []string{"read_parquet", "read_csv", "generate_series", "range"})))
+		WithHint(diag.DidYouMean(name, []string{"read_parquet", "read_csv", "read_json", "generate_series", "range"})))
+}
+
+// fileFormat is the format that a function reads.
+func fileFormat(function string) string {
+	for _, f := range []string{"parquet", "csv", "json"} {
+		if strings.Contains(function, f) || f == "json" {
+			return f
+		}
+	}
+	return ""
 }
 
 // series is generate_series(from, to [, step]) or range, which leaves out the end, over constants.
