@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/kelpiedb/kelpie/gen/tpch"
@@ -68,22 +69,23 @@ func runCSV(args []string, out, log io.Writer) error {
 
 // createLineitem makes the empty table anew.
 func createLineitem(e engine) error {
-	for _, t := range tpch.Tables() {
-		if t.Name != "lineitem" {
-			continue
-		}
-		cols := ""
-		for i, c := range t.Columns {
-			if i > 0 {
-				cols += ", "
-			}
-			cols += c.Name + " " + c.Type
-		}
-		for _, sql := range []string{"DROP TABLE IF EXISTS lineitem", "CREATE TABLE lineitem (" + cols + ")"} {
-			if err := e.drain(sql); err != nil {
-				return fmt.Errorf("%s: %w", e.name(), err)
-			}
+	for _, sql := range []string{"DROP TABLE IF EXISTS lineitem", "CREATE TABLE lineitem (" + lineitemColumns() + ")"} {
+		if err := e.drain(sql); err != nil {
+			return fmt.Errorf("%s: %w", e.name(), err)
 		}
 	}
 	return nil
+}
+
+// lineitemColumns are the columns of lineitem with their types.
+func lineitemColumns() string {
+	var cols []string
+	for _, t := range tpch.Tables() {
+		for _, c := range t.Columns {
+			if t.Name == "lineitem" {
+				cols = append(cols, c.Name+" "+c.Type)
+			}
+		}
+	}
+	return strings.Join(cols, ", ")
 }

@@ -26,6 +26,7 @@ var commands = []command{
 	{"scaling", "what further threads bring: thread counts in turns", scalingCommand},
 	{"parquet", "TPC-H from Parquet files, written by either engine", runParquet},
 	{"csv", "importing lineitem from a CSV file", runCSV},
+	{"load", "filling tables: CREATE TABLE AS, INSERT … SELECT, COPY", runLoad},
 }
 
 // errUsage is a command line that makes no sense; what is wrong was printed.

@@ -29,6 +29,8 @@ type fileOptions struct {
 	writers  []string // whose files are read
 	cache    bool     // Kelpie may keep decoded columns
 	settings string   // of Kelpie
+	cases    string   // of loading: those whose names have this in them
+	cpu      bool     // of loading: time that processors worked, not on the wall
 }
 
 func parseFileArgs(name string, args []string) (fileOptions, error) {
@@ -42,6 +44,10 @@ func parseFileArgs(name string, args []string) (fileOptions, error) {
 	writers := fs.String("writers", "duckdb,kelpie", "who wrote the files")
 	fs.BoolVar(&o.cache, "cache", false, "let Kelpie keep decoded columns from query to query")
 	fs.StringVar(&o.settings, "settings", "", "settings of Kelpie, such as file_statistics=off")
+	if name == "load" {
+		fs.StringVar(&o.cases, "cases", "", "only those whose names have this in them")
+		fs.BoolVar(&o.cpu, "cpu", false, "CPU time of the process instead of time on the wall: for machines that others use, and one thread")
+	}
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

@@ -29,6 +29,7 @@ type Opener interface {
 // ScanOptions are the settings of a query that reads files.
 type ScanOptions struct {
 	Cache  bool // keep what was read for later queries
+	Once   bool // use what was kept, but keep nothing more
 	Narrow bool // integers in as few bytes as they need
 	Dict   bool // dictionaries for texts that repeat
 	SIMD   bool // assembly may decode pages

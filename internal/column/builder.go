@@ -31,6 +31,7 @@ type Builder struct {
 	ends   []int     // … and where each ends
 	nulls  []uint8   // 1 = NULL; ends after the last NULL
 	nNull  int
+	coded  coded // strings that are codes of a dictionary instead
 
 	scratch scratch
 }
@@ -49,7 +50,7 @@ func (b *Builder) NullCount() int { return b.nNull }
 
 // Size is about how many bytes the values take in the builder.
 func (b *Builder) Size() int {
-	return 8*(len(b.ints)+len(b.highs)+len(b.floats)+len(b.ends)) + len(b.bytes)
+	return 8*(len(b.ints)+len(b.highs)+len(b.floats)+len(b.ends)) + len(b.bytes) + 4*len(b.coded.codes)
 }
 
 // Reset forgets the values and keeps the memory.
@@ -57,6 +58,7 @@ func (b *Builder) Reset() {
 	b.n, b.nNull = 0, 0
 	b.ints, b.highs, b.floats = b.ints[:0], b.highs[:0], b.floats[:0]
 	b.bytes, b.ends, b.nulls = b.bytes[:0], b.ends[:0], b.nulls[:0]
+	b.coded.reset()
 }
 
 // wide reports that values take two words.
@@ -121,6 +123,7 @@ func (b *Builder) AppendFloats(xs []float64) {
 
 // AppendBytes appends a copy of a string's bytes.
 func (b *Builder) AppendBytes(s []byte) {
+	b.spell()
 	b.bytes = append(b.bytes, s...)
 	b.ends = append(b.ends, len(b.bytes))
 	b.n++
@@ -128,6 +131,7 @@ func (b *Builder) AppendBytes(s []byte) {
 
 // AppendString appends a string.
 func (b *Builder) AppendString(s string) {
+	b.spell()
 	b.bytes = append(b.bytes, s...)
 	b.ends = append(b.ends, len(b.bytes))
 	b.n++
@@ -138,6 +142,7 @@ func (b *Builder) AppendStrings(arena []byte, offsets []int32) {
 	if len(offsets) < 2 {
 		return
 	}
+	b.spell()
 	shift := len(b.bytes) - int(offsets[0])
 	b.bytes = append(b.bytes, arena[offsets[0]:offsets[len(offsets)-1]]...)
 	b.ends = slices.Grow(b.ends, len(offsets)-1)
@@ -161,6 +166,11 @@ func (b *Builder) AppendNull() {
 	case types.PhysF64:
 		b.AppendFloat(0)
 	case types.PhysStr:
+		if b.coded.dict != nil {
+			b.coded.codes = append(b.coded.codes, 0)
+			b.n++
+			break
+		}
 		b.AppendBytes(nil)
 	case types.PhysIvl:
 		b.AppendInterval(0, 0, 0)
@@ -200,24 +210,29 @@ func (b *Builder) Append(v types.Value) {
 }
 
 // AppendChunk appends the rows [lo, hi) of a chunk of the same type.
-func (b *Builder) AppendChunk(c *Chunk, lo, hi int) {
-	first, n := b.n, hi-lo
-	p := &Pick{Lo: lo, N: n}
+func (b *Builder) AppendChunk(c *Chunk, lo, hi int) { b.AppendPick(c, &Pick{Lo: lo, N: hi - lo}) }
+
+// AppendPick appends some rows of a chunk of the same type.
+func (b *Builder) AppendPick(c *Chunk, p *Pick) {
+	first, n := b.n, p.Len()
 	switch {
 	case c.Enc == EncInt && !b.wide():
 		b.ints = slices.Grow(b.ints, n)[:first+n]
 		PickInts(c, p, b.ints[first:])
 		b.n += n
 		b.chunkNulls(c, p, func(row int) { b.ints[row] = 0 })
-	case c.Enc == EncF64 && c.Width == 8:
-		b.floats = append(b.floats, SliceAt[float64](c.Data, c.Rows)[lo:hi]...)
+	case c.Enc == EncF64:
+		b.floats = slices.Grow(b.floats, n)[:first+n]
+		PickFloats(c, p, b.floats[first:])
 		b.n += n
 		b.chunkNulls(c, p, func(row int) { b.floats[row] = 0 })
 	case c.Enc == EncStr || c.Enc == EncDict:
-		b.appendTexts(c, p)
+		if !b.appendCoded(c, p) {
+			b.appendTexts(c, p)
+		}
 		b.chunkNulls(c, p, func(int) {})
 	default:
-		b.appendRows(c, lo, hi)
+		b.appendRows(c, p)
 	}
 	runtime.KeepAlive(c)
 }
@@ -227,20 +242,28 @@ func (b *Builder) chunkNulls(c *Chunk, p *Pick, zero func(row int)) {
 	if c.Null == 0 {
 		return
 	}
-	for i, null := range SliceAt[uint8](c.Null, c.Rows)[p.Lo : p.Lo+p.N] {
-		if null != 0 {
-			zero(b.n - p.N + i)
-			b.setNull(b.n - p.N + i)
+	null := SliceAt[uint8](c.Null, c.Rows)
+	n := p.Len()
+	for i := range n {
+		if null[p.Row(i)] != 0 {
+			zero(b.n - n + i)
+			b.setNull(b.n - n + i)
 		}
 	}
 }
 
 // appendTexts appends texts, empty ones for NULLs.
 func (b *Builder) appendTexts(c *Chunk, p *Pick) {
+	b.spell()
 	var descs [512]*StrDesc
-	for at := 0; at < p.N; at += len(descs) {
-		some := descs[:min(len(descs), p.N-at)]
-		heap := PickDescs(c, &Pick{Lo: p.Lo + at, N: len(some)}, some)
+	n := p.Len()
+	for at := 0; at < n; at += len(descs) {
+		some := descs[:min(len(descs), n-at)]
+		part := Pick{Lo: p.Lo + at, N: len(some)}
+		if p.Rows != nil {
+			part.Rows = p.Rows[at : at+len(some)]
+		}
+		heap := PickDescs(c, &part, some)
 		from := len(b.bytes)
 		end := from
 		for _, d := range some {
@@ -250,12 +273,13 @@ func (b *Builder) appendTexts(c *Chunk, p *Pick) {
 		b.bytes = slices.Grow(b.bytes, end-from+TextSlack)[:end]
 		CopyTexts(some, heap, b.bytes[from:end+TextSlack])
 	}
-	b.n += p.N
+	b.n += n
 }
 
 // appendRows appends rows one by one.
-func (b *Builder) appendRows(c *Chunk, lo, hi int) {
-	for row := lo; row < hi; row++ {
+func (b *Builder) appendRows(c *Chunk, p *Pick) {
+	for i := range p.Len() {
+		row := p.Row(i)
 		if c.IsNull(row) {
 			b.AppendNull()
 			continue
@@ -265,8 +289,6 @@ func (b *Builder) appendRows(c *Chunk, lo, hi int) {
 			b.AppendInt(c.Int(row))
 		case EncI128:
 			b.AppendI128(c.I128(row))
-		case EncF64:
-			b.AppendFloat(c.Float(row))
 		default:
 			b.AppendInterval(c.Interval(row))
 		}

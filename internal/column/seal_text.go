@@ -14,7 +14,7 @@ import (
 // surveyText decides between a dictionary and plain strings, and finds the range.
 func (p *sealing) surveyText() error {
 	b, c := p.b, &p.c
-	c.Zone.Bytes = int64(len(b.bytes))
+	c.Zone.Bytes = b.textBytes()
 	if p.opts.Dict && p.dict != nil && p.distinct() {
 		s := &b.scratch
 		s.final = grow(s.final, len(s.uniq))
@@ -27,6 +27,7 @@ func (p *sealing) surveyText() error {
 			return nil
 		}
 	}
+	b.spell()
 	c.Enc, c.Width = EncStr, descBytesSize
 	return p.surveyPlain()
 }
@@ -48,6 +49,9 @@ func (b *Builder) arena() []byte {
 // returning false, as soon as there are too many for a dictionary.
 func (p *sealing) distinct() bool {
 	b, s := p.b, &p.b.scratch
+	if b.coded.dict != nil {
+		return p.distinctCodes()
+	}
 	limit := max(smallDict, b.n/8)
 	size := 1 << bits.Len(uint(4*min(limit, b.n)))
 	s.slots = grow(s.slots, size)

@@ -24,6 +24,7 @@ type Reader struct {
 	starts []int64  // where each piece begins
 	rows   []uint32 // of strips
 	words  []uint64
+	floats []float64
 	nulls  []uint8
 	descs  []*column.StrDesc
 }

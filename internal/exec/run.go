@@ -31,6 +31,9 @@ type Options struct {
 	Profile    bool // find out where the time of a pipeline goes (EXPLAIN ANALYZE)
 	Listing    bool // keep the generated functions, with comments that say more (EXPLAIN)
 	Progress   func(done, total int64)
+	// Parts: who reads the result does so part by part, so that what is nothing but columns of files need not
+	// be in memory all at once.
+	Parts bool
 
 	SIMD   device.SIMD // CPU: vector instructions
 	Tally  bool        // CPU: count executed instructions
@@ -48,11 +51,13 @@ type Result struct {
 	Stats   Stats
 	Threads int
 	scan    *tableRows // instead of Rows: columns of a table
-	columns []resultColumn
-	segs    []*catalog.Segment // where late columns are
-	mem     *memory
-	keep    []any
-	closing sync.Once
+	// unloaded: segments of files in scan have no data until Load.
+	unloaded bool
+	columns  []resultColumn
+	segs     []*catalog.Segment // where late columns are
+	mem      *memory
+	keep     []any
+	closing  sync.Once
 }
 
 // Close ends the result; its rows must not be read any more.
@@ -148,11 +153,13 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	}
 	if t := r.direct(); t != nil {
 		start := time.Now()
-		if err := r.loadAll(t); err != nil {
-			return nil, err
+		if !opts.Parts {
+			if err := r.loadAll(t); err != nil {
+				return nil, err
+			}
 		}
 		r.stats.Exec = time.Since(start)
-		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, columns: t.columns, mem: r.mem, keep: append(r.keep, prog)}, nil
+		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, unloaded: opts.Parts, columns: t.columns, mem: r.mem, keep: append(r.keep, prog)}, nil
 	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++

@@ -190,7 +190,7 @@ func (p *rowPiece) Load(ctx context.Context, col int, need catalog.Need, take fu
 	if c := cache.get(key); c != nil {
 		return c, true, nil
 	}
-	if need != nil { // a chunk in part is of no use to others
+	if need != nil || p.q.opts.Once { // a chunk in part is of no use to others
 		cache = nil
 	}
 	h, done, err := p.q.handle(p.f)

@@ -82,7 +82,7 @@ func (c *fileTables) table(s *Session, path string, format file.Format) (*catalo
 
 // openFiles opens the scans of a plan that read files.
 func openFiles(ctx context.Context, q *plan.Query, set *Settings) error {
-	opts := catalog.ScanOptions{Cache: set.FileCache, Narrow: set.Narrow, Dict: set.Dict, SIMD: set.FileSIMD, Map: set.FileMap}
+	opts := catalog.ScanOptions{Cache: set.FileCache, Once: set.readOnce, Narrow: set.Narrow, Dict: set.Dict, SIMD: set.FileSIMD, Map: set.FileMap}
 	openers := map[catalog.External]catalog.Opener{}
 	var err error
 	visit := func(n plan.Node) bool {

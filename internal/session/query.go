@@ -15,11 +15,24 @@ import (
 // query optimizes, cuts and runs a bound query.
 func (s *Session) query(ctx context.Context, q *plan.Query, t Timing) (*Result, error) {
 	set := s.Settings()
-	prog, _, err := s.plan(ctx, q, &set, &t)
+	return s.runQuery(ctx, q, &set, s.options(&set), t)
+}
+
+// loadQuery is query for rows that go to a table: they are read part by part, and what is read of files on the
+// way does not drive out what others will want to read again.
+func (s *Session) loadQuery(ctx context.Context, q *plan.Query, t Timing) (*Result, error) {
+	set := s.Settings()
+	opts := s.options(&set)
+	opts.Parts, set.readOnce = true, true
+	return s.runQuery(ctx, q, &set, opts, t)
+}
+
+func (s *Session) runQuery(ctx context.Context, q *plan.Query, set *Settings, opts exec.Options, t Timing) (*Result, error) {
+	prog, _, err := s.plan(ctx, q, set, &t)
 	if err != nil {
 		return nil, err
 	}
-	x, err := exec.Run(ctx, prog, s.options(&set))
+	x, err := exec.Run(ctx, prog, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ type Settings struct {
 	FileSIMD bool
 	// FileStatistics: what Parquet files say of their row groups and pages is used.
 	FileStatistics bool
+	readOnce       bool // of one statement: what it reads of files need not be kept
 	client         client
 }
 

@@ -1,0 +1,153 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// The rows of a result become segments of a table on all threads: each takes a part of the result, which is
+// of a segment's size, and seals it. Parts are numbered, and so rows keep their order.
+
+// fill appends a query's rows to a table.
+func (s *Session) fill(ctx context.Context, table *catalog.Table, q *plan.Query, t Timing) (int64, Timing, error) {
+	res, err := s.loadQuery(ctx, q, t)
+	if err != nil {
+		return 0, t, err
+	}
+	defer res.Close()
+	start := time.Now()
+	segs, err := s.segments(ctx, table, res)
+	if err != nil {
+		return 0, t, err
+	}
+	err = table.Append(segs...)
+	tm := res.Timing
+	tm.Exec += time.Since(start)
+	return res.Rows, tm, err
+}
+
+// segments seals the first columns of a result in the table's form. Of several errors it returns that of the first rows.
+func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Result) ([]*catalog.Segment, error) {
+	parts := res.exec.Parts(column.SegmentRows)
+	made := make([][]*catalog.Segment, len(parts))
+	errs := make([]error, len(parts))
+	var next, failed atomic.Int64 // failed: parts from here on do not matter any more
+	failed.Store(int64(len(parts)))
+	work := func() {
+		l := &loader{ctx: ctx, table: table, x: res.exec, rd: res.exec.NewReader(), sb: table.NewSegmentBuilder()}
+		for {
+			i := next.Add(1) - 1
+			if i >= failed.Load() {
+				return
+			}
+			if made[i], errs[i] = l.part(parts[i]); errs[i] == nil {
+				continue
+			}
+			for old := failed.Load(); i < old && !failed.CompareAndSwap(old, i); old = failed.Load() {
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(res.exec.Threads, len(parts)) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	var segs []*catalog.Segment
+	for i := range parts {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		segs = append(segs, made[i]...)
+	}
+	return segs, nil
+}
+
+// loader is what a thread needs to make segments.
+type loader struct {
+	ctx   context.Context
+	table *catalog.Table
+	x     *exec.Result
+	rd    *exec.Reader
+	sb    *catalog.SegmentBuilder
+}
+
+// part seals the rows of a part: more than one segment, if it is a large one of a file.
+func (l *loader) part(p exec.Part) (segs []*catalog.Segment, err error) {
+	defer diag.Recover("load", &err)
+	release, err := l.x.Load(l.ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	for lo := p.Lo; lo < p.Hi; {
+		hi := min(p.Hi, lo+column.SegmentRows)
+		for lo < hi {
+			lo += int64(l.rd.Window(lo, int(hi-lo)))
+			for i := range l.table.Columns {
+				if l.ctx.Err() != nil {
+					return nil, diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+				}
+				if err := l.column(i); err != nil {
+					return nil, err
+				}
+			}
+		}
+		seg, err := l.table.Seal(l.sb)
+		if err != nil {
+			return nil, err
+		}
+		segs = append(segs, seg)
+	}
+	return segs, nil
+}
+
+// column appends a column of the window to the segment.
+func (l *loader) column(i int) error {
+	def := &l.table.Columns[i]
+	if n := int(def.Type.Len); n == 0 || l.rd.Fits(i, n) {
+		l.rd.AppendTo(i, l.sb.Cols[i])
+		return nil
+	}
+	rec := &columnReceiver{b: l.sb.Cols[i], t: def.Type}
+	l.rd.Column(i, rec)
+	return rec.err
+}
+
+// columnReceiver appends a result's column to a column builder, held to VARCHAR(n).
+type columnReceiver struct {
+	b   *column.Builder
+	t   types.Type
+	err error
+}
+
+func (c *columnReceiver) Null()               { c.b.AppendNull() }
+func (c *columnReceiver) Int(x int64)         { c.b.AppendInt(x) }
+func (c *columnReceiver) Wide(x types.Int128) { c.b.AppendI128(x) }
+func (c *columnReceiver) Float(x float64)     { c.b.AppendFloat(x) }
+func (c *columnReceiver) Interval(months, days int32, micros int64) {
+	c.b.AppendInterval(months, days, micros)
+}
+
+func (c *columnReceiver) Text(x []byte) {
+	if c.t.Len > 0 && len(x) > int(c.t.Len) {
+		v := types.TextValue(string(x))
+		w, err := types.Assign(v, c.t)
+		if err != nil {
+			if c.err == nil {
+				c.err = at(err, -1)
+			}
+		}
+		x = []byte(w.S)
+	}
+	c.b.AppendBytes(x)
+}
