@@ -257,6 +257,7 @@ func (b *Builder) appendTexts(c *Chunk, p *Pick) {
 	b.spell()
 	var descs [512]*StrDesc
 	n := p.Len()
+	b.ends = slices.Grow(b.ends, n)
 	for at := 0; at < n; at += len(descs) {
 		some := descs[:min(len(descs), n-at)]
 		part := Pick{Lo: p.Lo + at, N: len(some)}
@@ -270,10 +271,19 @@ func (b *Builder) appendTexts(c *Chunk, p *Pick) {
 			end += int(d.Len)
 			b.ends = append(b.ends, end)
 		}
-		b.bytes = slices.Grow(b.bytes, end-from+TextSlack)[:end]
+		b.bytes = room(b.bytes, end-from+TextSlack)[:end]
 		CopyTexts(some, heap, b.bytes[from:end+TextSlack])
 	}
 	b.n += n
+}
+
+// room is s with a capacity for n more. It doubles, which append does not do for long slices: a builder grows to the
+// size of a segment once, by few copies.
+func room[T any](s []T, n int) []T {
+	if cap(s)-len(s) < n {
+		s = slices.Grow(s, max(n, cap(s)))
+	}
+	return s
 }
 
 // appendRows appends rows one by one.

@@ -54,7 +54,7 @@ func (b *Builder) TextRoom(n, size int, nulls []uint8) (ends []int, start int, b
 	b.spell()
 	from := b.n
 	start = len(b.bytes)
-	b.bytes = slices.Grow(b.bytes, size+TextSlack)[:start+size]
+	b.bytes = room(b.bytes, size+TextSlack)[:start+size]
 	b.ends = slices.Grow(b.ends, n)[:from+n]
 	b.n += n
 	b.markNulls(from, nulls, func(int) {})

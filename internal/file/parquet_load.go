@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -49,7 +50,8 @@ type parquetLoad struct {
 	table   *catalog.Table
 	opts    LoadOptions
 	missing []int
-	forms   *parquetTable // what chunks become
+	q       *parquetQuery
+	forms   []chunkForm // what chunks become, by column of the file
 	c       *collector
 	tokens  chan struct{} // as many as goroutines may work at once
 	spare   sync.Pool     // builders: their memory has grown to the size of a segment
@@ -69,8 +71,9 @@ func (s *Source) loadParquet(ctx context.Context, table *catalog.Table, opts Loa
 	list, total := s.units(wanted)
 	l := &parquetLoad{ctx: ctx, s: s, table: table, opts: opts, missing: unmapped(table, opts.Columns),
 		c: newCollector(opts, total), tokens: make(chan struct{}, opts.Threads)}
-	l.forms = &parquetTable{s: s}
-	l.forms.stats()
+	if err := l.chooseForms(wanted); err != nil {
+		return nil, err
+	}
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	for range min(opts.Threads, len(list)) {
@@ -95,6 +98,23 @@ func (s *Source) loadParquet(ctx context.Context, table *catalog.Table, opts Loa
 		return nil, canceled(ctx)
 	}
 	return l.c.result()
+}
+
+// chooseForms decides what chunks become. The statistics of the files are not believed; dictionaries are: texts
+// stay codes on their way into the table.
+func (l *parquetLoad) chooseForms(wanted []int) error {
+	t := &parquetTable{s: l.s}
+	t.stats()
+	l.q = &parquetQuery{t: t, dicts: map[int]*textDict{}, open: map[*parquetFile]*os.File{},
+		opts: catalog.ScanOptions{Narrow: true, Dict: l.table.Encoding().Dict, Map: !l.opts.NoMap, SIMD: !l.opts.NoSIMD}}
+	l.forms = make([]chunkForm, len(l.s.cols))
+	for _, c := range wanted {
+		l.forms[c] = t.formOf(c, &l.q.opts)
+		if err := l.q.encode(l.ctx, c, &l.forms[c]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // work does something that takes a processor.
@@ -166,8 +186,7 @@ func (l *parquetLoad) cursors(u *unit) (out []*columnCursor) {
 		}
 		def := &l.table.Columns[to]
 		out = append(out, &columnCursor{ctx: l.ctx, col: i, to: to, t: def.Type, null: !def.NotNull,
-			table: l.table.Name, name: def.Name, forms: l.forms, groups: u.groups,
-			opts: catalog.ScanOptions{Narrow: true, Map: !l.opts.NoMap, SIMD: !l.opts.NoSIMD}})
+			table: l.table.Name, name: def.Name, q: l.q, form: l.forms[i], groups: u.groups})
 	}
 	return out
 }

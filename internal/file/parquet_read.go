@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -24,8 +23,8 @@ type columnCursor struct {
 	null  bool // NULL is allowed
 	table string
 	name  string
-	forms *parquetTable
-	opts  catalog.ScanOptions
+	q     *parquetQuery
+	form  chunkForm
 
 	groups []rowGroup // the first is the one being read
 	at     int64      // its next row
@@ -60,13 +59,12 @@ func (c *columnCursor) next() error {
 	}
 	g := &c.groups[0]
 	r := &chunkReader{ctx: c.ctx, f: g.file, h: g.h, group: g.index, col: c.col, info: &g.file.chunks[g.index][c.col],
-		lo: c.at, hi: min(c.at+cursorRows, g.rows()), simd: c.opts.SIMD}
-	if c.opts.Map {
+		lo: c.at, hi: min(c.at+cursorRows, g.rows()), simd: c.q.opts.SIMD}
+	if c.q.opts.Map {
 		r.data = g.file.mapped(g.h)
 	}
-	form := c.forms.formOf(c.col, &c.opts)
 	c.chunk = nil
-	chunk, err := r.read(&form, c.room)
+	chunk, err := r.read(&c.form, c.room)
 	runtime.KeepAlive(g.file)
 	c.chunk, c.pos, c.at = chunk, 0, r.hi
 	return g.file.unchanged(g.h, err)
@@ -132,7 +130,9 @@ func (c *columnCursor) asIs(lo, hi int) bool {
 	case from.Kind != types.Text || to.Kind != types.Text:
 		return false
 	}
-	for _, d := range column.SliceAt[column.StrDesc](c.chunk.Data, c.chunk.Rows)[lo:hi] { // no more bytes than characters are allowed
+	descs := make([]*column.StrDesc, hi-lo)
+	column.PickDescs(c.chunk, &column.Pick{Lo: lo, N: hi - lo}, descs)
+	for _, d := range descs { // no more bytes than characters are allowed
 		if d.Len > uint32(to.Len) {
 			return false
 		}

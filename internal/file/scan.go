@@ -125,19 +125,12 @@ func (q *parquetQuery) Open(ctx context.Context, cols, tested []int) (*catalog.S
 	snap := &catalog.Snapshot{Rows: base.rows, Stats: t.stats()}
 	for _, c := range cols {
 		f := t.formOf(c, &q.opts)
-		if f.Enc == column.EncStr && q.opts.Dict {
-			d, err := q.textDict(ctx, c)
-			if err != nil {
-				return nil, err
-			}
-			if d != nil {
-				f.Enc, f.Width, f.dict = column.EncDict, d.width, d
-				if !q.opts.Narrow {
-					f.Width = 4
-				}
-				snap.Stats[c].Dict, snap.Stats[c].DictLen = d.dict, d.dict.Len()
-				snap.Stats[c].Distinct = float64(max(d.dict.Len(), 1))
-			}
+		if err := q.encode(ctx, c, &f); err != nil {
+			return nil, err
+		}
+		if d := f.dict; d != nil {
+			snap.Stats[c].Dict, snap.Stats[c].DictLen = d.dict, d.dict.Len()
+			snap.Stats[c].Distinct = float64(max(d.dict.Len(), 1))
 		}
 		forms[c] = &f
 	}
@@ -155,6 +148,22 @@ func (q *parquetQuery) Open(ctx context.Context, cols, tested []int) (*catalog.S
 		}
 	}
 	return snap, nil
+}
+
+// encode has texts become codes of a common dictionary, if they may and can.
+func (q *parquetQuery) encode(ctx context.Context, col int, f *chunkForm) error {
+	if f.Enc != column.EncStr || !q.opts.Dict {
+		return nil
+	}
+	d, err := q.textDict(ctx, col)
+	if err != nil || d == nil {
+		return err
+	}
+	f.Enc, f.Width, f.dict = column.EncDict, d.width, d
+	if !q.opts.Narrow {
+		f.Width = 4
+	}
+	return nil
 }
 
 // segment is the piece with chunks that have no data; zones say what is known of the rows.
