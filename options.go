@@ -1,10 +1,14 @@
 package kelpie
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"strconv"
 	"sync"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/session"
 )
 
@@ -15,6 +19,7 @@ type Option func(*config)
 type config struct {
 	settings []setting
 	progress func(Progress)
+	log      *slog.Logger
 }
 
 // setting is a SET that every session of the database begins with.
@@ -38,6 +43,22 @@ func WithDevice(name string) Option { return set("device", name) }
 // at a time for each session and not more often than every 20 ms; it must be quick.
 func WithProgress(f func(Progress)) Option {
 	return func(c *config) { c.progress = f }
+}
+
+// WithLogger says where bugs of ours are written (errors with SQLSTATE XX000): the message, the
+// statement, and the stack of the goroutine, which no message to a user carries. Without it
+// nothing is written, and Error.Stack still has the stack.
+func WithLogger(l *slog.Logger) Option {
+	return func(c *config) { c.log = l }
+}
+
+// logBug writes an internal error to the log.
+func (c *config) logBug(ctx context.Context, err error, statement string) {
+	var e *Error
+	if c.log == nil || !errors.As(err, &e) || e.Code != diag.InternalError {
+		return
+	}
+	c.log.ErrorContext(ctx, e.Message, "statement", statement, "stack", string(e.Stack()))
 }
 
 // Progress is how far a statement is. A query has several stages, each with rows of its own to

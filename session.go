@@ -90,7 +90,9 @@ func (s *Session) run(ctx context.Context, st *Statement, vals []types.Value) (*
 	}
 	res, err := s.inner.Run(ctx, st.inner, vals...)
 	if err != nil {
-		return nil, exportFor(ctx, err)
+		err = exportFor(ctx, err)
+		s.db.config.logBug(ctx, err, st.Text())
+		return nil, err
 	}
 	return newResult(res), nil
 }

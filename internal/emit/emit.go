@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -193,7 +194,9 @@ func Pipeline(req Request) (frag *Fragment, err error) {
 		case unsupported:
 			err = x.err
 		default:
-			err = diag.Internalf("emit "+req.Name, "%v\n%s", x, stack())
+			bug := diag.Internalf("emit "+req.Name, "%v", x)
+			bug.Stack = debug.Stack() // for the log: a message to a user has none
+			err = bug
 		}
 	}()
 	e.live = e.liveness()

@@ -2,7 +2,6 @@ package emit
 
 import (
 	"math"
-	"runtime/debug"
 
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -30,8 +29,6 @@ type value struct {
 	ownB    bool
 	ownNull bool
 }
-
-func stack() string { return string(debug.Stack()) }
 
 // free clears the registers that values own.
 func (e *emitter) free(vs ...value) {

@@ -9,26 +9,31 @@ func (s *state) inline() {
 	if len(s.q.Shared) == 0 {
 		return
 	}
-	for {
-		uses := s.sharedUses()
-		again := false
-		for i, sh := range s.q.Shared {
-			if sh == nil {
-				continue
-			}
-			if uses[i] == 0 {
-				s.q.Shared[i] = nil
-				again = true // what it used has a use less
-			} else if uses[i] == 1 || cheap(sh.Plan) {
-				s.inlineOne(i, uses[i] == 1)
-				again = true
-			}
-		}
-		if !again {
-			break
-		}
+	for s.inlineNext() {
 	}
 	s.compactShared()
+}
+
+// inlineNext puts one shared plan in place, or removes one without uses, and reports whether there
+// was one. Either changes how often others are used.
+func (s *state) inlineNext() bool {
+	uses := s.sharedUses()
+	for i, sh := range s.q.Shared {
+		switch {
+		case sh == nil:
+			continue
+		case uses[i] == 0:
+			s.q.Shared[i] = nil
+		case uses[i] == 1:
+			s.inlineOnce(i)
+		case cheap(sh.Plan):
+			s.inlineCopies(i)
+		default:
+			continue
+		}
+		return true
+	}
+	return false
 }
 
 // sharedUses counts the scans of each shared plan.
@@ -59,25 +64,38 @@ func cheap(n plan.Node) bool {
 	return false
 }
 
-// inlineOne replaces all scans of shared plan i. The columns of the plan take the place of
+// inlineOnce replaces the only scan of shared plan i by the plan, whose columns take the place of
 // the scan's own.
-func (s *state) inlineOne(i int, once bool) {
+func (s *state) inlineOnce(i int) {
 	sh := s.q.Shared[i]
 	s.q.Shared[i] = nil
 	names := make(plan.Renaming, s.cols.Len())
-	renamed := false
-	s.mapNodes(func(n plan.Node) plan.Node {
-		x, ok := n.(*plan.SharedScan)
-		if !ok || x.Index != i {
-			return n
-		}
-		if once {
-			for k, id := range x.Cols {
-				names[id] = x.Source[k]
-				renamed = true
+	s.replaceScans(i, func(x *plan.SharedScan) plan.Node {
+		// The scan may give a column twice (select a x, a y): then it needs two names.
+		twice := &plan.Project{Input: sh.Plan, Keep: sh.Plan.Produces(nil)}
+		var seen plan.ColSet
+		for k, id := range x.Cols {
+			source := x.Source[k]
+			if seen.Has(source) {
+				twice.Exprs, twice.Cols = append(twice.Exprs, s.ref(source)), append(twice.Cols, id)
+				continue
 			}
-			return sh.Plan
+			seen.Add(source)
+			names[id] = source
 		}
+		if len(twice.Cols) > 0 {
+			return twice
+		}
+		return sh.Plan
+	})
+	s.renameAll(names)
+}
+
+// inlineCopies replaces each scan of shared plan i by a copy.
+func (s *state) inlineCopies(i int) {
+	sh := s.q.Shared[i]
+	s.q.Shared[i] = nil
+	s.replaceScans(i, func(x *plan.SharedScan) plan.Node {
 		body, fresh := plan.CloneNode(s.cols, sh.Plan)
 		p := &plan.Project{Input: body, Cols: x.Cols}
 		for _, id := range x.Source {
@@ -85,9 +103,16 @@ func (s *state) inlineOne(i int, once bool) {
 		}
 		return p
 	})
-	if renamed {
-		s.renameAll(names)
-	}
+}
+
+// replaceScans puts f's result in the place of every scan of shared plan i.
+func (s *state) replaceScans(i int, f func(*plan.SharedScan) plan.Node) {
+	s.mapNodes(func(n plan.Node) plan.Node {
+		if x, ok := n.(*plan.SharedScan); ok && x.Index == i {
+			return f(x)
+		}
+		return n
+	})
 }
 
 // compactShared removes the gaps that inlining left.

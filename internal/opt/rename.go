@@ -24,6 +24,9 @@ func rename(n plan.Node, names plan.Renaming) {
 		return out
 	}
 	plan.WalkNode(n, func(n plan.Node) bool {
+		if g, ok := n.(*plan.Group); ok {
+			renameKept(g, names)
+		}
 		plan.MapNodeExprs(n, names.Expr)
 		switch x := n.(type) {
 		case *plan.Project:
@@ -41,6 +44,26 @@ func rename(n plan.Node, names plan.Renaming) {
 		}
 		return true
 	})
+}
+
+// renameKept renames the columns that a grouping passes on under their own names: keys that are plain
+// columns, and any_value of one. Those that it introduces stay.
+func renameKept(g *plan.Group, names plan.Renaming) {
+	keeps := func(e plan.Expr, id plan.ColID) bool {
+		r, ok := e.(*plan.Ref)
+		return ok && r.ID == id && names.Get(id) != id
+	}
+	for i, k := range g.Keys {
+		if keeps(k, g.KeyCols[i]) {
+			g.KeyCols = slices.Clone(g.KeyCols) // may be shared with another node
+			g.KeyCols[i] = names.Get(g.KeyCols[i])
+		}
+	}
+	for i := range g.Aggs {
+		if a := &g.Aggs[i]; keeps(a.Arg, a.Col) {
+			a.Col = names.Get(a.Col)
+		}
+	}
 }
 
 // renameAll changes the names of columns everywhere in the query.

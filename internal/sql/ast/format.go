@@ -13,6 +13,14 @@ func Format(e Expr) string {
 	return p.String()
 }
 
+// FormatNamed is Format with names of columns by the caller's choice: to compare expressions that may
+// write one column in two ways.
+func FormatNamed(e Expr, column func(*ColumnRef) string) string {
+	p := printer{column: column}
+	p.expr(e, precLowest)
+	return p.String()
+}
+
 // FormatQuery prints a query on one line; it parses back to an equal tree.
 func FormatQuery(q *Query) string {
 	var p printer
@@ -48,7 +56,10 @@ const (
 	precPrimary
 )
 
-type printer struct{ strings.Builder }
+type printer struct {
+	strings.Builder
+	column func(*ColumnRef) string // nil: as written
+}
 
 func (p *printer) s(parts ...string) {
 	for _, s := range parts {
@@ -133,6 +144,10 @@ func (p *printer) bare(e Expr) {
 	case *Param:
 		p.s("$", strconv.Itoa(e.Index))
 	case *ColumnRef:
+		if p.column != nil {
+			p.s(p.column(e))
+			break
+		}
 		p.s(e.Name.String())
 	case *Star:
 		p.star(e)

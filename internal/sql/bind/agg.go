@@ -13,6 +13,7 @@ type aggregates struct {
 	cols      plan.ColSet // of list
 	index     plan.Index  // of list
 	groupings []groupingCall
+	constants *constantKeys // nil without grouping sets
 	refs      []written
 }
 

@@ -10,6 +10,15 @@ import (
 // expr binds a scalar expression. A string literal or NULL comes back with type Unknown,
 // see coerce.go; callers give it a type.
 func (b *binder) expr(s *scope, e ast.Expr) plan.Expr {
+	x := b.bare(s, e)
+	if s.aggs != nil && s.aggs.constants != nil {
+		return b.maybeKey(s, e, x)
+	}
+	return x
+}
+
+// bare is expr without a look at the keys of GROUP BY.
+func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 	switch e := e.(type) {
 	case *ast.ColumnRef:
 		return b.columnRef(s, e)

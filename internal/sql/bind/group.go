@@ -15,9 +15,10 @@ import (
 // groupSets is a bound GROUP BY: the distinct key expressions, and which of them each
 // grouping set has. Without GROUPING SETS there is one set with all keys.
 type groupSets struct {
-	keys  []plan.Expr
-	names []string
-	sets  [][]int
+	keys   []plan.Expr
+	names  []string
+	column []bool // written as the name of a column
+	sets   [][]int
 }
 
 // span is where an expression was written and which of aggregates.refs belong to it.
@@ -32,7 +33,7 @@ func (b *binder) groupBy(s *scope, sel *ast.Select, items []item) *groupSets {
 		set := []int{}
 		for i := range items {
 			if !b.hasAggregate(s, items[i].x) {
-				set = append(set, g.add(items[i].x, items[i].name))
+				set = append(set, g.addItem(&items[i]))
 			}
 		}
 		g.sets = [][]int{set}
@@ -45,15 +46,18 @@ func (b *binder) groupBy(s *scope, sel *ast.Select, items []item) *groupSets {
 }
 
 // add numbers a key; equal expressions are one key.
-func (g *groupSets) add(e plan.Expr, name string) int {
+func (g *groupSets) add(e plan.Expr, name string, column bool) int {
 	for i, k := range g.keys {
 		if plan.EqualExpr(k, e) {
+			g.column[i] = g.column[i] || column
 			return i
 		}
 	}
-	g.keys, g.names = append(g.keys, e), append(g.names, name)
+	g.keys, g.names, g.column = append(g.keys, e), append(g.names, name), append(g.column, column)
 	return len(g.keys) - 1
 }
+
+func (g *groupSets) addItem(it *item) int { return g.add(it.x, it.name, it.column) }
 
 // groupKey binds one grouping expression: a number of an output column, a column of
 // FROM, the alias of an output column, or any expression.
@@ -63,7 +67,7 @@ func (b *binder) groupKey(s *scope, g *groupSets, x ast.Expr, items []item) int 
 	}
 	if name, ok := bareName(x); ok {
 		if c, ok := s.find(name, x.Position()); ok {
-			return g.add(b.mustReadExpr(b.read(c, x.Position()), x.Position()), name)
+			return g.add(b.mustReadExpr(b.read(c, x.Position()), x.Position()), name, true)
 		}
 		found := -1
 		for i := range items {
@@ -80,14 +84,23 @@ func (b *binder) groupKey(s *scope, g *groupSets, x ast.Expr, items []item) int 
 		}
 	}
 	e := b.settle(b.expr(s, x))
-	return g.add(e, ast.ColumnName(x))
+	if s.aggs.constants != nil {
+		e = b.maybeLiteralKey(s, x, e)
+	}
+	return g.add(e, ast.ColumnName(x), isColumn(x))
 }
 
 func (b *binder) groupItem(s *scope, g *groupSets, it *item, x ast.Expr) int {
 	if b.hasAggregate(s, it.x) {
 		fail(diag.GroupingError, x.Position(), "aggregate functions are not allowed in GROUP BY")
 	}
-	return g.add(it.x, it.name)
+	return g.addItem(it)
+}
+
+// isColumn reports that x is written as the name of a column.
+func isColumn(x ast.Expr) bool {
+	_, ok := x.(*ast.ColumnRef)
+	return ok
 }
 
 // hasAggregate reports that e uses the result of an aggregate of the SELECT.
@@ -194,10 +207,11 @@ func (g *grouper) node(n plan.Node) {
 	})
 }
 
-// key finds the column of a key that equals e.
+// key finds the column of a key that equals e. Inside of a subquery only keys that are columns are
+// found: select (select x + 1) from t group by x + 1 refers to x, which is not grouped.
 func (g *grouper) key(e plan.Expr) (plan.ColID, bool) {
 	for i, k := range g.by.keys {
-		if plan.EqualExpr(k, e) {
+		if plan.EqualExpr(k, e) && (g.inner == 0 || g.by.column[i]) {
 			return g.keyCols[i], true
 		}
 	}
@@ -212,6 +226,9 @@ func (g *grouper) ref(x *plan.Ref) plan.Expr {
 		return g.b.ref(id)
 	}
 	if !g.in.Has(x.ID) {
+		if c := g.s.aggs.constants.value(x.ID); c != nil {
+			return c
+		}
 		// An aggregate's result, a column of a query around this one, or one of a subquery inside.
 		for i := range g.s.aggs.groupings {
 			if c := &g.s.aggs.groupings[i]; c.col == x.ID && !g.multiple() {
@@ -313,5 +330,5 @@ func (g *grouper) finish() plan.Node {
 			}
 		}
 	}
-	return &plan.Group{Input: g.input, Keys: g.by.keys, KeyCols: g.keyCols, Aggs: aggs}
+	return &plan.Group{Input: g.input, Keys: g.computed(), KeyCols: g.keyCols, Aggs: aggs}
 }

@@ -163,7 +163,7 @@ func (b *binder) groupingSets(g *grouper) plan.Node {
 	aggs := g.s.aggs.list
 	p := b.project(g.input, len(g.by.keys)+len(aggs))
 	keyIn := make([]plan.ColID, len(g.by.keys))
-	for i, k := range g.by.keys {
+	for i, k := range g.computed() {
 		keyIn[i] = p.shared(k, g.by.names[i])
 	}
 	argIn := make([]plan.ColID, len(aggs))

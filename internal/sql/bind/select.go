@@ -13,6 +13,8 @@ type item struct {
 	name string
 	at   span
 	lit  *plan.Const // see outCol
+	// column: written as the name of a column, or part of a star.
+	column bool
 }
 
 // selectBody binds a SELECT with the ORDER BY and LIMIT of its query. The clauses are bound
@@ -33,6 +35,7 @@ func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result
 	}
 
 	s.aggs, s.clause = &aggregates{}, ""
+	s.aggs.constants = b.constantKeys(s, sel)
 	items := b.items(s, sel)
 	sets := b.groupBy(s, sel, items)
 	s.clause = ""
@@ -130,7 +133,10 @@ func (b *binder) item(s *scope, x ast.Expr, name string) item {
 	}
 	had, refs := len(s.aggs.list), len(s.aggs.refs)
 	e := b.expr(s, x)
-	it := item{x: e, name: name, at: span{x.Position(), refs, len(s.aggs.refs)}}
+	if s.aggs.constants != nil {
+		e = b.maybeLiteralKey(s, x, e)
+	}
+	it := item{x: e, name: name, at: span{x.Position(), refs, len(s.aggs.refs)}, column: isColumn(x)}
 	if e.Type().Kind == types.Unknown {
 		it.lit, _ = e.(*plan.Const)
 		it.x = b.settle(e)
@@ -163,7 +169,7 @@ func (b *binder) star(s *scope, star *ast.Star, items []item) []item {
 		}
 		refs := len(s.aggs.refs)
 		e := b.read(found{s, r, i}, star.Pos)
-		items = append(items, item{x: e, name: name, at: span{star.Pos, refs, len(s.aggs.refs)}})
+		items = append(items, item{x: e, name: name, at: span{star.Pos, refs, len(s.aggs.refs)}, column: true})
 	}
 	if len(star.Qualifier) == 0 {
 		if len(s.rels) == 0 {
