@@ -37,6 +37,9 @@ func uses(p *pipe.Pipeline, f func(pipe.Sink)) {
 			f(rd.Build)
 		}
 	}
+	for _, b := range p.Gates {
+		f(b)
+	}
 	for _, op := range p.Ops {
 		if probe, ok := op.(*pipe.Probe); ok {
 			f(probe.Build)

@@ -92,6 +92,7 @@ type PipelineStats struct {
 	Morsels       int64
 	RowsIn        int64
 	SkippedRows   int64
+	Idle          bool                  // was not run: nothing could come of it
 	OpRows        map[int]int64         // rows that left operator i; -1: the source
 	OpTime        map[int]time.Duration // of operator i, by sampling; -1: the source, one more than the last: the sink; nil: not known
 	Finish        time.Duration         // of Exec, what the sink took after the last row
@@ -167,8 +168,9 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	left := maps.Clone(r.makers)
 	r.stats.Pipelines = make([]PipelineStats, 0, len(prog.Pipelines))
 	unneeded := lastUses(prog)
+	idle := r.idle(0)
 	for i, p := range prog.Pipelines {
-		if err := r.pipeline(p); err != nil {
+		if err := r.pipeline(p, idle[i]); err != nil {
 			return nil, err
 		}
 		left[p.Sink]--
@@ -184,6 +186,9 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			st.Finish = d
 			r.stats.Exec += d
 			st.Note = r.sinks[p.Sink].note()
+			if r.isEmpty(p.Sink) && i+1 < len(prog.Pipelines) {
+				idle = r.idle(i + 1)
+			}
 		}
 		for _, s := range unneeded[i] {
 			r.release(s)
@@ -202,8 +207,9 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	return res, nil
 }
 
-// pipeline compiles and runs one pipeline.
-func (r *run) pipeline(p *pipe.Pipeline) error {
+// pipeline compiles and runs one pipeline. One that is idle is compiled, since that decides the layout of its
+// sink, and gets no rows.
+func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 	if err := r.canceled(); err != nil {
 		return err
 	}
@@ -223,6 +229,10 @@ func (r *run) pipeline(p *pipe.Pipeline) error {
 	st.Compile = time.Since(start) - filtering
 	r.stats.Compile += st.Compile
 	start = time.Now()
+	if idle {
+		st.Idle = true
+		job.ranges, job.total = nil, 0
+	}
 	if err := job.execute(); err != nil {
 		return err
 	}

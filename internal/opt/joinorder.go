@@ -27,12 +27,12 @@ func (s *state) joinOrder() {
 func (s *state) orderTree(n plan.Node) plan.Node {
 	switch x := n.(type) {
 	case *plan.Join:
-		if x.Kind != plan.Full {
+		if !apart(x) {
 			return s.orderBlock(x)
 		}
 		x.Left, x.Right = s.orderTree(x.Left), s.orderTree(x.Right)
 		s.estimate(x)
-		x.BuildLeft = x.Left.Props().Rows < x.Right.Props().Rows
+		x.BuildLeft = !x.Gate && x.Left.Props().Rows < x.Right.Props().Rows
 		return x
 	case *plan.Filter:
 		if hasJoin(x.Input) {
@@ -47,12 +47,16 @@ func (s *state) orderTree(n plan.Node) plan.Node {
 func hasJoin(n plan.Node) bool {
 	switch x := n.(type) {
 	case *plan.Join:
-		return x.Kind != plan.Full
+		return !apart(x)
 	case *plan.Filter:
 		return hasJoin(x.Input)
 	}
 	return false
 }
+
+// apart reports a join that is not reordered with others: a full join, and a gate, behind which its left side
+// must stay.
+func apart(x *plan.Join) bool { return x.Kind == plan.Full || x.Gate }
 
 // relation is a node of the join graph: an input of inner joins, or the right side of
 // a join of another kind, which is applied to any set of relations that has what it needs.
@@ -155,9 +159,9 @@ func (g *graph) collect(n plan.Node, preds *[]plan.Expr) relSet {
 			return g.collect(x.Input, preds)
 		}
 	case *plan.Join:
-		switch x.Kind {
-		case plan.Full:
-		case plan.Inner:
+		switch {
+		case apart(x):
+		case x.Kind == plan.Inner:
 			b := block{preds: *preds}
 			b.addJoinPreds(x)
 			*preds = b.preds

@@ -99,6 +99,10 @@ func (s *state) sites(dst *[]site, n plan.Node, set func(plan.Node)) (hash uint6
 	hash = shape(n)
 	in := n.Inputs()
 	for i, m := range in {
+		dst := dst
+		if x, ok := n.(*plan.Join); ok && x.Gate {
+			dst = new([]site) // what is behind a gate stays there
+		}
 		h, w := s.sites(dst, m, func(r plan.Node) { n.SetInput(i, r) })
 		hash = hash*1099511628211 ^ h
 		work += w

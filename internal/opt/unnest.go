@@ -34,8 +34,9 @@ func (s *state) unnestTree(n plan.Node) plan.Node {
 			x.Keys[i] = l.lift(e)
 		}
 		for i := range x.Aggs {
-			x.Aggs[i].Arg = l.lift(x.Aggs[i].Arg)
-			x.Aggs[i].Filter = l.lift(x.Aggs[i].Filter)
+			a := &x.Aggs[i]
+			a.Filter = l.lift(a.Filter)
+			a.Arg = l.liftIf(a.Filter, a.Arg)
 		}
 		x.Input = l.node
 	case *plan.Values:
@@ -51,18 +52,28 @@ func (s *state) unnestTree(n plan.Node) plan.Node {
 type lifter struct {
 	s    *state
 	node plan.Node
+	// guards are conditions without which the subquery at hand must not be evaluated; under is their
+	// conjunction as a column of node while a subquery that may fail is joined, else nil.
+	guards []plan.Expr
+	under  plan.Expr
 }
 
 func (l *lifter) lift(e plan.Expr) plan.Expr {
 	if e == nil || !plan.HasSubquery(e) {
 		return e
 	}
-	return plan.MapExpr(e, func(e plan.Expr) plan.Expr {
-		if q, ok := e.(*plan.Subquery); ok {
-			return l.subquery(q, false)
+	switch x := e.(type) {
+	case *plan.Call:
+		y := *x
+		y.Args = l.liftArgs(x)
+		return &y
+	case *plan.Subquery:
+		for i, n := range x.Needle {
+			x.Needle[i] = l.lift(n)
 		}
-		return e
-	})
+		return l.subquery(x, false)
+	}
+	return e
 }
 
 // withSubqueries parts conjuncts into those without and those with subqueries.
@@ -158,7 +169,7 @@ func (l *lifter) exists(q *plan.Subquery, negated bool) []plan.Expr {
 	if negated {
 		kind = plan.Anti
 	}
-	l.node = l.s.joinSub(&plan.Join{Kind: kind, Left: l.node, Right: r}, q.Pos)
+	l.joinSub(&plan.Join{Kind: kind, Left: l.node, Right: r}, q.Pos)
 	return nil
 }
 
@@ -171,7 +182,12 @@ func (l *lifter) existsAlone(r plan.Node) plan.Expr {
 
 // cross joins a relation of exactly one row.
 func (l *lifter) cross(r plan.Node) {
-	l.node = &plan.Join{Kind: plan.Inner, Left: l.node, Right: r, AtMostOne: true}
+	j := &plan.Join{Kind: plan.Inner, Left: l.node, Right: r, AtMostOne: true}
+	if j.Right = l.gated(r); j.Right != r { // then there may be no row
+		j.Kind = plan.Left
+		l.s.pad(plan.Left, r)
+	}
+	l.node = j
 }
 
 // in joins IN as a condition: a semi join.
@@ -181,7 +197,7 @@ func (l *lifter) in(q *plan.Subquery) []plan.Expr {
 		return []plan.Expr{l.subquery(q, true)}
 	}
 	j := &plan.Join{Kind: plan.Semi, Left: l.node, Right: dropOrder(q.Plan), On: needles(l.s, q)}
-	l.node = l.s.joinSub(j, q.Pos)
+	l.joinSub(j, q.Pos)
 	return nil
 }
 
@@ -202,7 +218,7 @@ func (l *lifter) notIn(q *plan.Subquery) []plan.Expr {
 			eq := plan.AndOf(on...)
 			on = []plan.Expr{plan.Negate(plan.NewCall(plan.IsTrue, types.TBool, plan.Negate(eq)))}
 		}
-		l.node = s.joinSub(&plan.Join{Kind: plan.Anti, Left: l.node, Right: r, On: on}, q.Pos)
+		l.joinSub(&plan.Join{Kind: plan.Anti, Left: l.node, Right: r, On: on}, q.Pos)
 		return nil
 	}
 	return []plan.Expr{plan.Negate(s.ref(l.mark3(q, r)))}
@@ -211,7 +227,7 @@ func (l *lifter) notIn(q *plan.Subquery) []plan.Expr {
 // mark3 joins an uncorrelated IN of one needle whose NULLs matter: a mark join with that key alone.
 func (l *lifter) mark3(q *plan.Subquery, r plan.Node) plan.ColID {
 	m := l.s.cols.New("mark", types.TBool, false)
-	l.node = &plan.Join{Kind: plan.Mark, Left: l.node, Right: r, MarkCol: m,
+	l.node = &plan.Join{Kind: plan.Mark, Left: l.node, Right: l.gated(r), MarkCol: m,
 		LKeys: []plan.Expr{q.Needle[0]}, RKeys: []plan.Expr{l.s.ref(q.Output[0])}}
 	return m
 }
@@ -219,7 +235,7 @@ func (l *lifter) mark3(q *plan.Subquery, r plan.Node) plan.ColID {
 // mark2 joins a condition whose result is only true or not true.
 func (l *lifter) mark2(r plan.Node, on []plan.Expr, pos int) plan.Expr {
 	m := l.s.cols.New("mark", types.TBool, false)
-	l.node = l.s.joinSub(&plan.Join{Kind: plan.Mark, Left: l.node, Right: r, On: on, MarkCol: m}, pos)
+	l.joinSub(&plan.Join{Kind: plan.Mark, Left: l.node, Right: r, On: on, MarkCol: m}, pos)
 	return plan.NewCall(plan.IsTrue, types.TBool, l.s.ref(m))
 }
 
@@ -246,20 +262,31 @@ func (l *lifter) neverNull(q *plan.Subquery, r plan.Node) bool {
 // subquery joins q to the rows and returns the expression for its value. condition says that NULL
 // may be taken for false.
 func (l *lifter) subquery(q *plan.Subquery, condition bool) plan.Expr {
-	s := l.s
-	q.Plan = s.unnestTree(q.Plan)
-	switch q.Kind {
-	case plan.Scalar:
-		return l.scalar(q)
-	case plan.Exists:
+	q.Plan = l.s.unnestTree(q.Plan)
+	if q.Kind == plan.Exists {
 		r, always := existential(q.Plan)
 		if always {
 			return plan.BoolConst(true)
 		}
-		if free := plan.FreeRefs(r); free.Empty() {
-			return l.existsAlone(r)
+		q.Plan = r
+	}
+	leave := l.enterGuard(q)
+	e := l.joined(q, condition)
+	leave()
+	return e
+}
+
+// joined does the work of subquery.
+func (l *lifter) joined(q *plan.Subquery, condition bool) plan.Expr {
+	s := l.s
+	switch q.Kind {
+	case plan.Scalar:
+		return l.scalar(q)
+	case plan.Exists:
+		if free := plan.FreeRefs(q.Plan); free.Empty() {
+			return l.existsAlone(q.Plan)
 		}
-		return l.mark2(r, nil, q.Pos)
+		return l.mark2(q.Plan, nil, q.Pos)
 	}
 	if len(q.Needle) == 1 && exactlyOne(q.Plan) {
 		v := l.scalar(&plan.Subquery{Kind: plan.Scalar, Plan: q.Plan, Output: q.Output, T: s.cols.Get(q.Output[0]).Type, Pos: q.Pos})
@@ -268,7 +295,7 @@ func (l *lifter) subquery(q *plan.Subquery, condition bool) plan.Expr {
 	if q.Kind == plan.All && q.Cmp == plan.Ne {
 		y := *q
 		y.Kind, y.Cmp = plan.In, plan.Eq
-		return plan.Negate(l.subquery(&y, false))
+		return plan.Negate(l.joined(&y, false))
 	}
 	if q.Kind == plan.In && q.Cmp == plan.Eq {
 		return l.inValue(q)
@@ -336,7 +363,7 @@ func (s *state) unnestJoin(x *plan.Join) plan.Node {
 	plain, subs := withSubqueries(x.On)
 	if len(subs) == 0 {
 		if x.Dependent {
-			return s.joinSub(x, diag.NoPos)
+			return s.joinSub(x, nil, diag.NoPos)
 		}
 		return x
 	}
@@ -344,36 +371,67 @@ func (s *state) unnestJoin(x *plan.Join) plan.Node {
 		x.On = plain
 		f := &plan.Filter{Preds: subs}
 		if f.Input = plan.Node(x); x.Dependent {
-			f.Input = s.joinSub(x, diag.NoPos)
+			f.Input = s.joinSub(x, nil, diag.NoPos)
 		}
 		return s.unnestFilter(f)
 	}
 	x.On = plain
+	var below []plan.Expr
 	for _, c := range subs {
-		s.liftSide(x, c)
+		if s.oneSided(x, c) {
+			s.liftSide(x, c)
+		} else {
+			below = append(below, c)
+		}
+	}
+	if len(below) > 0 {
+		// A condition on both sides is one that right rows meet or fail for each left row: as if
+		// the right side were LATERAL (select * from … where condition).
+		x.Right = s.unnestFilter(&plan.Filter{Input: x.Right, Preds: below})
+		x.Dependent = true
 	}
 	if x.Dependent {
-		return s.joinSub(x, diag.NoPos)
+		return s.joinSub(x, nil, diag.NoPos)
 	}
 	return x
+}
+
+// oneSided reports that each subquery of an outer join's condition can be evaluated on one side: it
+// refers to no more, and needs no guard, which may refer to the other. Of a full join there is no other way.
+func (s *state) oneSided(x *plan.Join, c plan.Expr) bool {
+	left, right := plan.Produced(x.Left), plan.Produced(x.Right)
+	ok := true
+	guarded := false
+	plan.WalkExpr(c, func(e plan.Expr) bool {
+		switch y := e.(type) {
+		case *plan.Call:
+			guarded = guarded || sometimes(y.Op)
+		case *plan.Subquery:
+			refs := plan.Refs(y)
+			if refs.Intersects(&left) && refs.Intersects(&right) {
+				if ok = false; x.Kind == plan.Full {
+					panic(diag.Unsupported(y.Pos, "a subquery in a full join's condition that refers to both sides"))
+				}
+			} else if guarded && x.Kind != plan.Full && subqueryFails(y) {
+				ok = false
+			}
+		}
+		return true
+	})
+	return ok
 }
 
 // liftSide evaluates the subqueries of an outer join's condition on the side to which they
 // refer.
 func (s *state) liftSide(x *plan.Join, c plan.Expr) {
-	left, right := plan.Produced(x.Left), plan.Produced(x.Right)
+	right := plan.Produced(x.Right)
 	x.On = append(x.On, plan.MapExpr(c, func(e plan.Expr) plan.Expr {
 		q, ok := e.(*plan.Subquery)
 		if !ok {
 			return e
 		}
-		refs := plan.Refs(q)
-		onLeft, onRight := refs.Intersects(&left), refs.Intersects(&right)
-		if onLeft && onRight {
-			panic(diag.Unsupported(q.Pos, "a subquery in an outer join's condition that refers to both sides"))
-		}
 		side := &x.Left
-		if onRight {
+		if refs := plan.Refs(q); refs.Intersects(&right) {
 			side = &x.Right
 		}
 		l := lifter{s: s, node: *side}

@@ -21,8 +21,8 @@ type domain struct {
 
 // joinDomain replaces the right side of a dependent join by its result for the whole domain,
 // joined back on the outer columns. NULLs in them are values like any other.
-func (s *state) joinDomain(j *plan.Join, free *plan.ColSet, pos int) plan.Node {
-	d := &domain{s: s, left: j.Left, outer: free.Slice(), set: *free, pos: pos}
+func (s *state) joinDomain(j *plan.Join, guard plan.Expr, free *plan.ColSet, pos int) plan.Node {
+	d := &domain{s: s, left: under(j.Left, guard), outer: free.Slice(), set: *free, pos: pos}
 	r, cur := d.spread(j.Right)
 	j.Right = r
 	s.pad(j.Kind, r)

@@ -7,13 +7,18 @@ import (
 )
 
 // joinSub joins Right, which may refer to columns of Left, and returns an equivalent without
-// such references. Right has no subqueries and no dependent joins inside.
-func (s *state) joinSub(j *plan.Join, pos int) plan.Node {
+// such references. Right has no subqueries and no dependent joins inside. Left rows for which guard
+// does not hold, if there is one, have no match, and nothing is evaluated for them.
+func (s *state) joinSub(j *plan.Join, guard plan.Expr, pos int) plan.Node {
 	j.Dependent = false
 	s.pad(j.Kind, j.Right)
 	left := plan.Produced(j.Left)
 	free := plan.FreeRefs(j.Right)
+	if guard != nil && j.Kind == plan.Single {
+		j.On = append(j.On[:len(j.On):len(j.On)], guard) // a second match is an error
+	}
 	if !free.Intersects(&left) {
+		j.On = guardAll(j.On, guard, &left)
 		return j
 	}
 	free.Intersect(left)
@@ -26,12 +31,13 @@ func (s *state) joinSub(j *plan.Join, pos int) plan.Node {
 	exists := j.Kind == plan.Semi || j.Kind == plan.Anti || j.Kind == plan.Mark
 	if r, on, ok := s.pull(j.Right, &free, exists); ok {
 		j.Right = r
-		j.On = slices.Concat(j.On, on)
+		j.On = guardAll(slices.Concat(j.On, on), guard, &left)
 		s.pad(j.Kind, r) // pulling made more columns visible
 		return j
 	}
 	j.Right = backup
-	return s.joinDomain(j, &free, pos)
+	j.On = guardAll(j.On, guard, &left)
+	return s.joinDomain(j, guard, &free, pos)
 }
 
 // joinChain treats LATERAL (select count(*) …): one row for every left row.

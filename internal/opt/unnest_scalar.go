@@ -13,6 +13,8 @@ func (l *lifter) scalar(q *plan.Subquery) plan.Expr {
 	free, left := plan.FreeRefs(r), plan.Produced(l.node)
 	if free.Intersects(&left) {
 		r, out = s.limitOne(r, out, q.Pos)
+	}
+	if free.Intersects(&left) || l.under != nil { // what stands above an aggregate is then evaluated in its place
 		if c := s.aggChain(r); c != nil {
 			return l.aggregated(c, c.value(s, out), q.Pos)
 		}
@@ -21,7 +23,7 @@ func (l *lifter) scalar(q *plan.Subquery) plan.Expr {
 		l.cross(r)
 		return s.ref(out)
 	}
-	l.node = s.joinSub(&plan.Join{Kind: plan.Single, Left: l.node, Right: r}, q.Pos)
+	l.joinSub(&plan.Join{Kind: plan.Single, Left: l.node, Right: r}, q.Pos)
 	return s.ref(out)
 }
 
@@ -146,10 +148,10 @@ func (l *lifter) aggregated(c *aggChain, value plan.Expr, pos int) plan.Expr {
 	free.Intersect(left)
 	g, on, ok := s.pullGroup(c.group, &free)
 	if !ok {
-		g, on = s.groupDomain(l.node, c.group, &free, pos)
+		g, on = s.groupDomain(under(l.node, l.under), c.group, &free, pos)
 	}
 	s.pad(plan.Left, g)
-	l.node = &plan.Join{Kind: plan.Left, Left: l.node, Right: g, On: on}
+	l.node = &plan.Join{Kind: plan.Left, Left: l.node, Right: l.gated(g), On: guardAll(on, l.under, &left)}
 	return s.emptyGroup(g, value)
 }
 

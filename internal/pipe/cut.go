@@ -28,6 +28,7 @@ type cutter struct {
 	sinks  int
 	builds map[*plan.Join]*Build
 	shared []*Collect
+	gates  []*Build // behind which pipelines are cut now
 	err    error
 }
 
@@ -55,6 +56,10 @@ func (c *cutter) collect(n plan.Node, s *Collect) error {
 func (c *cutter) close(ps []*Pipeline, s Sink) int {
 	for _, p := range ps {
 		p.Sink = s
+		for _, b := range c.gates {
+			p.Gates = append(p.Gates, b)
+			p.needs = append(p.needs[:len(p.needs):len(p.needs)], b.makers...)
+		}
 		c.all = append(c.all, p)
 	}
 	c.sinks++
@@ -204,7 +209,11 @@ func (c *cutter) sharedPlan(i int) (*Collect, error) {
 	if c.shared[i] == nil {
 		sp := c.q.Shared[i]
 		s := &Collect{Cols: sp.Cols, Limit: -1, Node: sp.Plan}
-		if err := c.collect(sp.Plan, s); err != nil {
+		gates := c.gates
+		c.gates = nil // others may read it
+		err := c.collect(sp.Plan, s)
+		c.gates = gates
+		if err != nil {
 			return nil, err
 		}
 		c.shared[i] = s

@@ -43,7 +43,12 @@ func (c *cutter) join(j *plan.Join, need plan.ColSet) ([]*Pipeline, error) {
 	b.makers = bps
 	b.ID = c.close(bps, b)
 
+	gates := c.gates
+	if j.Gate {
+		c.gates = append(c.gates[:len(c.gates):len(c.gates)], b)
+	}
 	ps, err := c.open(probe, all)
+	c.gates = gates
 	if err != nil {
 		return nil, err
 	}

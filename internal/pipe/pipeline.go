@@ -17,6 +17,9 @@ type Pipeline struct {
 	Source Source
 	Ops    []Op
 	Sink   Sink
+	// Gates are builds without which nothing of this pipeline is wanted: it must not run if one is
+	// empty.
+	Gates []*Build
 
 	// Stages are the parts between which Go computes columns, each compiled by itself; nil: there
 	// is nothing to compute and the pipeline is one part.

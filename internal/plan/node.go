@@ -171,6 +171,9 @@ type Join struct {
 	BuildLeft bool
 	// AtMostOne: each left row has at most one match, by keys known to be unique.
 	AtMostOne bool
+	// Gate, of a semi join: nothing on the left may be evaluated unless the right side has a row. It is what
+	// keeps a subquery quiet that no row asks for; see opt/unnest_guard.go.
+	Gate bool
 }
 
 // AggFunc is an aggregate function.

@@ -283,7 +283,7 @@ func (p *printer) join(x *Join) {
 	for _, f := range []struct {
 		on   bool
 		name string
-	}{{x.Dependent, "dependent"}, {x.BuildLeft, "build left"}, {x.AtMostOne, "at most one"}} {
+	}{{x.Dependent, "dependent"}, {x.BuildLeft, "build left"}, {x.AtMostOne, "at most one"}, {x.Gate, "gate"}} {
 		if f.on && !(p.short && f.name == "at most one") {
 			p.b.WriteString("; " + f.name)
 		}

@@ -51,6 +51,7 @@ type jsonPipelineStats struct {
 	Variants  int      `json:"variants"`
 	RowsIn    int64    `json:"rows_in"`
 	Skipped   int64    `json:"skipped_rows"`
+	Idle      bool     `json:"not_run,omitempty"`
 	// On a GPU.
 	Launches     int64   `json:"launches,omitempty"`
 	LaneActivity float64 `json:"lane_activity,omitempty"`
@@ -131,7 +132,7 @@ func (x *explanation) jsonPipeline(t *pipe.Text, i int) jsonPipeline {
 	out.Sink = x.jsonPart(t, i, len(t.Ops))
 	if x.stats != nil {
 		st := &x.stats.Pipelines[i]
-		out.Stats = &jsonPipelineStats{Morsels: st.Morsels, Variants: st.Variants, RowsIn: st.RowsIn, Skipped: st.SkippedRows}
+		out.Stats = &jsonPipelineStats{Morsels: st.Morsels, Variants: st.Variants, RowsIn: st.RowsIn, Skipped: st.SkippedRows, Idle: st.Idle}
 		if l := &st.Lanes; st.Launches > 0 {
 			out.Stats.Launches, out.Stats.LaneActivity, out.Stats.Divergences = st.Launches, l.Activity(), l.Divergences
 			out.Stats.BytesRead, out.Stats.BytesWritten = l.SectorsRead*sectorBytes, l.SectorsWritten*sectorBytes

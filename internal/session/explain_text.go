@@ -111,6 +111,9 @@ func (x *explanation) pipelineHead(st *exec.PipelineStats) string {
 	if x.explainOptions.timing {
 		list = append(list, ms(st.Exec), "compiled in "+ms(st.Compile))
 	}
+	if st.Idle {
+		list = append(list, "not run: nothing can come of it")
+	}
 	list = append(list, count(st.Morsels, "morsel"), count(int64(st.Variants), "variant"))
 	if st.SkippedRows > 0 {
 		list = append(list, fmt.Sprintf("%d of %d rows skipped by zone maps", st.SkippedRows, st.SkippedRows+st.RowsIn))

@@ -94,14 +94,11 @@ func (b *binder) aggregate(s *scope, e *ast.Func, f plan.AggFunc) plan.Expr {
 	if e.Filter != nil {
 		a.Filter = b.boolean(s, e.Filter, "FILTER")
 	}
-	for i := range e.OrderBy { // has no influence on these functions, but must have a meaning
-		if x := e.OrderBy[i].X; x != nil {
-			b.expr(s, x)
-		}
-	}
+	order := b.aggregateOrder(s, e)
 	b.agg = frame.outer
 
 	t := b.aggregateType(&a, name, e)
+	b.ordered(&a, e, order)
 	owner := s
 	for frame.level >= 0 && owner.depth > frame.level {
 		owner = owner.outer
@@ -113,7 +110,7 @@ func (b *binder) aggregate(s *scope, e *ast.Func, f plan.AggFunc) plan.Expr {
 		}
 		fail(diag.GroupingError, e.Pos, "aggregate functions are not allowed in %s", clause)
 	}
-	b.checkNested(owner, &a, e.Pos)
+	b.checkNested(owner, &a, order, e.Pos)
 	for f := b.agg; f != nil; f = f.outer {
 		if owner.depth <= f.scope.depth {
 			f.level = max(f.level, owner.depth)
@@ -132,14 +129,87 @@ func (b *binder) aggregate(s *scope, e *ast.Func, f plan.AggFunc) plan.Expr {
 	return &plan.Ref{ID: a.Col, T: t}
 }
 
+// aggregateOrder binds ORDER BY inside of an aggregate call. A number there is a number, not a column.
+func (b *binder) aggregateOrder(s *scope, e *ast.Func) []plan.Expr {
+	var out []plan.Expr
+	for i := range e.OrderBy {
+		if x := e.OrderBy[i].X; x != nil {
+			out = append(out, b.settle(b.expr(s, x)))
+		}
+	}
+	return out
+}
+
+// ordered takes account of ORDER BY inside of an aggregate call. The order of rows has no influence on most
+// functions; where it has, we have no order to give. What is ordered by is computed all the same if it may
+// fail, since a query that fails should not do so at our choice.
+func (b *binder) ordered(a *plan.Agg, e *ast.Func, order []plan.Expr) {
+	if len(order) == 0 {
+		return
+	}
+	pos := e.OrderBy[0].X.Position()
+	if e.Distinct {
+		for i, x := range order {
+			if !plan.EqualExpr(x, a.Arg) && (len(e.Args) == 0 || ast.Format(e.Args[0].X) != ast.Format(e.OrderBy[i].X)) {
+				fail(diag.InvalidColumnReference, e.OrderBy[i].X.Position(),
+					"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+			}
+		}
+	}
+	switch a.Func {
+	case plan.CountStar, plan.Count, plan.Min, plan.Max, plan.BoolAnd, plan.BoolOr:
+	case plan.AnyValue:
+		unsupported(pos, "ORDER BY in any_value")
+	default:
+		if floatOf(a.Arg) {
+			unsupported(pos, "ORDER BY in %s of floating-point numbers, whose rounding depends on the order,", e.Name.Last())
+		}
+	}
+	for _, x := range order {
+		if a.Arg != nil && mayFail(x) {
+			t := a.Arg.Type()
+			// A comparison with any constant: whether x is NULL may be known without computing it.
+			any, null := plan.NewConst(types.Value{Type: x.Type()}), plan.NullConst(t)
+			compute := plan.NewCall(plan.Case, t, plan.Compare(plan.NotDistinct, x, any), null, null)
+			a.Arg = plan.NewCall(plan.Coalesce, t, compute, a.Arg)
+		}
+	}
+}
+
+// floatOf reports a sum of floating-point numbers, as they are before an aggregate makes them so.
+func floatOf(e plan.Expr) bool {
+	if c, ok := e.(*plan.Call); ok && c.Op == plan.Cast && c.T.IsFloat() {
+		return c.Args[0].Type().IsFloat()
+	}
+	return e.Type().IsFloat()
+}
+
+// mayFail reports that computing e can raise an error.
+func mayFail(e plan.Expr) bool {
+	found := false
+	plan.WalkExpr(e, func(e plan.Expr) bool {
+		switch x := e.(type) {
+		case *plan.Call:
+			found = found || x.Op.MayFail()
+		case *plan.Subquery:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
 // checkNested forbids sum(max(x)).
-func (b *binder) checkNested(owner *scope, a *plan.Agg, pos int) {
+func (b *binder) checkNested(owner *scope, a *plan.Agg, order []plan.Expr, pos int) {
 	if len(owner.aggs.list) == 0 {
 		return
 	}
 	var refs plan.ColSet
 	plan.AddRefs(&refs, a.Arg)
 	plan.AddRefs(&refs, a.Filter)
+	for _, x := range order {
+		plan.AddRefs(&refs, x)
+	}
 	if refs.Intersects(&owner.aggs.cols) {
 		fail(diag.GroupingError, pos, "aggregate function calls cannot be nested")
 	}
