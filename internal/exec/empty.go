@@ -11,6 +11,7 @@ import "github.com/kelpiedb/kelpie/internal/pipe"
 func (r *run) idle(next int) []bool {
 	all := r.prog.Pipelines
 	out := make([]bool, len(all))
+	empty := r.emptySinks()
 	wanted := map[pipe.Sink]bool{}
 	if r.prog.Result.Limit != 0 {
 		wanted[r.prog.Result] = true
@@ -18,7 +19,7 @@ func (r *run) idle(next int) []bool {
 	// Whoever reads a sink comes after those that fill it.
 	for i := len(all) - 1; i >= next; i-- {
 		p := all[i]
-		if r.yieldsNothing(p) || !r.serves(p, wanted) {
+		if yieldsNothing(p, empty) || !r.serves(p, wanted) {
 			out[i] = true
 			continue
 		}
@@ -49,14 +50,14 @@ func (r *run) serves(p *pipe.Pipeline, wanted map[pipe.Sink]bool) bool {
 
 // yieldsNothing reports that no row can reach p's sink. A row that is dropped behind a probe that sets
 // match flags needs no flag either: tuples without a match pass the same operators.
-func (r *run) yieldsNothing(p *pipe.Pipeline) bool {
+func yieldsNothing(p *pipe.Pipeline, empty map[pipe.Sink]bool) bool {
 	switch src := p.Source.(type) {
 	case *pipe.Table:
 		if src.Scan.Snap != nil && src.Scan.Snap.Rows == 0 {
 			return true
 		}
 	case *pipe.Buffer:
-		if r.isEmpty(src.Of) {
+		if empty[src.Of] {
 			return true
 		}
 	case *pipe.Constants:
@@ -65,16 +66,34 @@ func (r *run) yieldsNothing(p *pipe.Pipeline) bool {
 		}
 	}
 	for _, b := range p.Gates {
-		if r.isEmpty(b) {
+		if empty[b] {
 			return true
 		}
 	}
 	for _, op := range p.Ops {
-		if probe, ok := op.(*pipe.Probe); ok && (probe.Kind == pipe.ProbeInner || probe.Kind == pipe.ProbeSemi) && r.isEmpty(probe.Build) {
+		if probe, ok := op.(*pipe.Probe); ok && (probe.Kind == pipe.ProbeInner || probe.Kind == pipe.ProbeSemi) && empty[probe.Build] {
 			return true
 		}
 	}
 	return false
+}
+
+// emptySinks are the sinks that have no rows, or will have none because nothing comes to them. A group
+// without keys has a row even then.
+func (r *run) emptySinks() map[pipe.Sink]bool {
+	empty := map[pipe.Sink]bool{}
+	filled := map[pipe.Sink]bool{}
+	for _, p := range r.prog.Pipelines {
+		g, grouped := p.Sink.(*pipe.Aggregate)
+		switch {
+		case r.finished[p.Sink]:
+			filled[p.Sink] = r.rowCount(p.Sink) > 0
+		case grouped && len(g.Group.Keys) == 0 || !yieldsNothing(p, empty):
+			filled[p.Sink] = true
+		}
+		empty[p.Sink] = !filled[p.Sink]
+	}
+	return empty
 }
 
 // isEmpty reports that a sink is finished and has no rows.

@@ -16,6 +16,7 @@
 //   - A mark join with exactly one key, not NULL-safe, and no On gives NULL as IN does: when nothing
 //     matches and the left key is NULL (and the right side is not empty) or the right side has a NULL.
 //     Any other mark join gives only true or false; so does, by Col.NotNull, one without NULLs.
+//   - Gate: a semi join whose left side is not evaluated unless its right side has a row.
 //   - AtMostOne: a left row has at most one match, because the right keys are unique.
 //   - Operations on NULL operands must not fail: sum / count of an empty group is NULL / 0.
 //   - A group key that is a plain column may keep the column's name; so may any_value of one.

@@ -33,6 +33,8 @@ func rename(n plan.Node, names plan.Renaming) {
 			x.Keep = ids(x.Keep)
 			slices.Sort(x.Keep)
 			x.Keep = slices.Compact(x.Keep)
+		case *plan.SharedScan:
+			x.Source = ids(x.Source)
 		case *plan.SetOp:
 			for i := range x.InCols {
 				x.InCols[i] = ids(x.InCols[i])

@@ -1,6 +1,8 @@
 package opt
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -379,14 +381,18 @@ func (s *state) unnestJoin(x *plan.Join) plan.Node {
 	var below []plan.Expr
 	for _, c := range subs {
 		if s.oneSided(x, c) {
-			s.liftSide(x, c)
+			x.On = append(x.On, s.liftSide(x, c))
 		} else {
 			below = append(below, c)
 		}
 	}
 	if len(below) > 0 {
 		// A condition on both sides is one that right rows meet or fail for each left row: as if
-		// the right side were LATERAL (select * from … where condition).
+		// the right side were LATERAL (select * from … where condition). One that may fail is tested
+		// after the others.
+		if slices.ContainsFunc(below, failsInside) {
+			x.On, below = slices.Concat(x.On[len(plain):], nil), slices.Concat(plain, below)
+		}
 		x.Right = s.unnestFilter(&plan.Filter{Input: x.Right, Preds: below})
 		x.Dependent = true
 	}
@@ -415,6 +421,7 @@ func (s *state) oneSided(x *plan.Join, c plan.Expr) bool {
 			} else if guarded && x.Kind != plan.Full && subqueryFails(y) {
 				ok = false
 			}
+			return false // what is in it goes with it
 		}
 		return true
 	})
@@ -423,21 +430,26 @@ func (s *state) oneSided(x *plan.Join, c plan.Expr) bool {
 
 // liftSide evaluates the subqueries of an outer join's condition on the side to which they
 // refer.
-func (s *state) liftSide(x *plan.Join, c plan.Expr) {
-	right := plan.Produced(x.Right)
-	x.On = append(x.On, plan.MapExpr(c, func(e plan.Expr) plan.Expr {
-		q, ok := e.(*plan.Subquery)
-		if !ok {
-			return e
+func (s *state) liftSide(x *plan.Join, e plan.Expr) plan.Expr {
+	switch y := e.(type) {
+	case *plan.Call:
+		z := *y
+		z.Args = make([]plan.Expr, len(y.Args))
+		for i, a := range y.Args {
+			z.Args[i] = s.liftSide(x, a)
 		}
+		return &z
+	case *plan.Subquery:
+		right := plan.Produced(x.Right)
 		side := &x.Left
-		if refs := plan.Refs(q); refs.Intersects(&right) {
+		if refs := plan.Refs(y); refs.Intersects(&right) {
 			side = &x.Right
 		}
 		l := lifter{s: s, node: *side}
-		v := l.subquery(q, false)
+		v := l.lift(y)
 		*side = l.node
 		s.pad(x.Kind, x.Right)
 		return v
-	}))
+	}
+	return e
 }

@@ -97,6 +97,18 @@ func subqueryFails(q *plan.Subquery) bool {
 	return anyExpr(q.Plan, mayFail)
 }
 
+// failsInside reports an expression that can raise an error, by itself or by a subquery in it.
+func failsInside(e plan.Expr) bool {
+	found := mayFail(e)
+	plan.WalkExpr(e, func(e plan.Expr) bool {
+		if q, ok := e.(*plan.Subquery); ok {
+			found = found || subqueryFails(q)
+		}
+		return !found
+	})
+	return found
+}
+
 // anyExpr reports that a plan, or a subquery in it, evaluates an expression that f is true for, or
 // counts matches.
 func anyExpr(n plan.Node, f func(plan.Expr) bool) bool {

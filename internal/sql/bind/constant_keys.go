@@ -83,7 +83,7 @@ func (b *binder) textOf(s *scope, x ast.Expr) string {
 // is inside of an aggregate sees rows, not groups.
 func (b *binder) maybeKey(s *scope, x ast.Expr, e plan.Expr) plan.Expr {
 	c, ok := e.(*plan.Const)
-	if !ok || b.agg != nil || isLiteral(x) || c.V.Type.Kind == types.Unknown {
+	if !ok || b.aggregating(s) || isLiteral(x) || c.V.Type.Kind == types.Unknown {
 		return e
 	}
 	k := s.aggs.constants
@@ -94,11 +94,21 @@ func (b *binder) maybeKey(s *scope, x ast.Expr, e plan.Expr) plan.Expr {
 	return b.constantKey(k, text, c)
 }
 
+// aggregating reports that arguments of an aggregate in s are being bound.
+func (b *binder) aggregating(s *scope) bool {
+	for f := b.agg; f != nil; f = f.outer {
+		if f.scope == s {
+			return true
+		}
+	}
+	return false
+}
+
 // maybeLiteralKey does the same for an output column or a key that is nothing but a literal: a
 // literal inside of another expression is only itself. Literals are keys by their value: 2 is 2::int.
 func (b *binder) maybeLiteralKey(s *scope, x ast.Expr, e plan.Expr) plan.Expr {
 	c, ok := e.(*plan.Const)
-	if !ok || !isLiteral(x) {
+	if !ok || s.aggs.constants == nil || !isLiteral(x) {
 		return e
 	}
 	c = b.settle(c).(*plan.Const)

@@ -56,10 +56,10 @@ func (b *binder) with(w *ast.With, q *ast.Query, around *scope) {
 
 // bindCTE binds the definition where it stands.
 func (b *binder) bindCTE(c *cte) result {
-	saved := b.ctes
-	b.ctes = c.outer
+	ctes, agg := b.ctes, b.agg
+	b.ctes, b.agg = c.outer, nil // an aggregate around the use is not around the definition
 	r := b.query(c.def.Query, c.scope)
-	b.ctes = saved
+	b.ctes, b.agg = ctes, agg
 	if len(c.def.Columns) > len(r.cols) {
 		fail(diag.InvalidColumnReference, c.def.Columns[len(r.cols)].Pos,
 			"WITH query %q has %d columns available but %d columns specified",

@@ -83,10 +83,7 @@ func (b *binder) groupKey(s *scope, g *groupSets, x ast.Expr, items []item) int 
 			return b.groupItem(s, g, &items[found], x)
 		}
 	}
-	e := b.settle(b.expr(s, x))
-	if s.aggs.constants != nil {
-		e = b.maybeLiteralKey(s, x, e)
-	}
+	e := b.maybeLiteralKey(s, x, b.settle(b.expr(s, x)))
 	return g.add(e, ast.ColumnName(x), isColumn(x))
 }
 

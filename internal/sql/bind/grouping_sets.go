@@ -132,7 +132,7 @@ func (b *binder) groupingFunc(s *scope, e *ast.Func) plan.Expr {
 	}
 	c := groupingCall{pos: e.Pos}
 	for _, a := range e.Args {
-		c.args = append(c.args, b.settle(b.expr(s, a.X)))
+		c.args = append(c.args, b.maybeLiteralKey(s, a.X, b.settle(b.expr(s, a.X))))
 	}
 	c.col = b.cols.New("grouping", types.TInt32, true)
 	s.aggs.groupings = append(s.aggs.groupings, c)

@@ -74,7 +74,7 @@ func (b *binder) orderKey(s *scope, x ast.Expr, items []item, clause string) ord
 			return k
 		}
 	}
-	e := b.settle(b.expr(s, x))
+	e := b.maybeLiteralKey(s, x, b.settle(b.expr(s, x)))
 	k.at.hi = len(s.aggs.refs)
 	for i := range items {
 		if plan.EqualExpr(e, items[i].x) {

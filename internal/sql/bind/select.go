@@ -132,10 +132,7 @@ func (b *binder) item(s *scope, x ast.Expr, name string) item {
 		unsupported(row.Pos, "a row value in a select list")
 	}
 	had, refs := len(s.aggs.list), len(s.aggs.refs)
-	e := b.expr(s, x)
-	if s.aggs.constants != nil {
-		e = b.maybeLiteralKey(s, x, e)
-	}
+	e := b.maybeLiteralKey(s, x, b.expr(s, x))
 	it := item{x: e, name: name, at: span{x.Position(), refs, len(s.aggs.refs)}, column: isColumn(x)}
 	if e.Type().Kind == types.Unknown {
 		it.lit, _ = e.(*plan.Const)
