@@ -60,6 +60,10 @@ func yieldsNothing(p *pipe.Pipeline, empty map[pipe.Sink]bool) bool {
 		if empty[src.Of] {
 			return true
 		}
+	case *pipe.Series:
+		if src.Node.N == 0 {
+			return true
+		}
 	case *pipe.Constants:
 		if len(src.Rows) == 0 {
 			return true
