@@ -22,8 +22,28 @@ type External interface {
 type Opener interface {
 	// Open returns a snapshot for a scan of some columns. Its segments have chunks for those, nil
 	// for others; of the columns in tested it is known that they decide which rows matter. Chunks have
-	// shape and zone, but no data until the segment's Loader has made it.
+	// shape and zone, but no data until the segment's Loader has made it. Where nobody can say how many
+	// rows there are, the snapshot has a Stream.
 	Open(ctx context.Context, cols, tested []int) (*Snapshot, error)
+}
+
+// Stream is the rows of an opened scan that nobody can count before they are read: those of text
+// files. They come as segments in the order of the source, once, and all of the same shapes. The
+// snapshot shows these in a segment without rows; its Rows are a bound that is never exceeded, and its
+// statistics hold for whatever may come.
+type Stream interface {
+	// Next reads the rows that come next; nil after the last. Many goroutines may call it at
+	// once, and then read at once: num is the place of a segment among all. Each chunk is one block of
+	// room, which begins with its data and belongs to the caller.
+	Next(ctx context.Context, room Room) (seg *Segment, num int, err error)
+	// Close ends reading. It waits for calls of Next, and may come before the first of them.
+	Close()
+}
+
+// Room gives memory for reading and takes it back.
+type Room interface {
+	Take(size int) (addr uintptr, err error) // holds anything
+	Free(addr uintptr)
 }
 
 // ScanOptions are the settings of a query that reads files.
@@ -34,6 +54,7 @@ type ScanOptions struct {
 	Dict   bool // dictionaries for texts that repeat
 	SIMD   bool // assembly may decode pages
 	Map    bool // files are read in place
+	Block  int  // bytes of a text file that are parsed at a time; 0: as many as pay
 }
 
 // Loader makes the chunks of a segment. It may be used by many goroutines.

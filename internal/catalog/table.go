@@ -54,6 +54,7 @@ type Snapshot struct {
 	Segments []*Segment
 	Stats    []ColumnStats
 	External External // not nil: the rows are elsewhere, and a scan must be opened first
+	Stream   Stream   // not nil: where the rows of an opened scan come from; Segments has their shapes
 }
 
 // Table is a stored table, or what a transaction is making of one: see fork.go. The exported

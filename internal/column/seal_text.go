@@ -163,7 +163,7 @@ func (p *sealing) surveyPlain() error {
 		if len(text) > StrInline {
 			p.heapBytes += len(text)
 			if len(text) > maxText {
-				return &types.Error{Code: "54000", Msg: fmt.Sprintf("a text of %d bytes is too long: the limit is %d", len(text), maxText)}
+				return tooLong(len(text))
 			}
 		}
 		if !order.any {
@@ -202,6 +202,10 @@ func (p *sealing) surveyPlain() error {
 
 // maxText is the longest text, as in PostgreSQL.
 const maxText = 1 << 30
+
+func tooLong(n int) error {
+	return &types.Error{Code: "54000", Msg: fmt.Sprintf("a text of %d bytes is too long: the limit is %d", n, maxText)}
+}
 
 func (p *sealing) writeCodes(c *Chunk) {
 	b := p.b

@@ -137,12 +137,6 @@ func (e *emitter) loop(body func(l int32)) {
 	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 }
 
-// Live is the columns of its source that a pipeline reads behind the source's filters.
-func Live(p *pipe.Pipeline) plan.ColSet {
-	e := emitter{Request: Request{Pipeline: p}}
-	return e.liveness()[0]
-}
-
 // liveness computes for each operator which columns it and all after it read; the last
 // entry is the sink's.
 func (e *emitter) liveness() []plan.ColSet {

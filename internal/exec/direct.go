@@ -20,6 +20,9 @@ type tableRows struct {
 	columns []resultColumn
 	offset  int64 // rows left out
 	n       int64
+
+	stream catalog.Stream // not nil: where the segments come from …
+	limit  int64          // … and how many rows are enough; < 0: all
 }
 
 // direct is the result of a query that only picks columns; nil if it does more.
@@ -39,7 +42,7 @@ func (r *run) direct() *tableRows {
 			return nil
 		}
 	}
-	out := &tableRows{offset: res.Offset}
+	out := &tableRows{offset: res.Offset, stream: t.Scan.Snap.Stream, limit: res.Limit}
 	for _, id := range res.Cols {
 		ord, ok := from[id]
 		if !ok {

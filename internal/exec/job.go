@@ -41,9 +41,10 @@ type job struct {
 	behind   func(sp *span) bool // top-N: no row of a range is wanted any more; nil: not known
 	busy     atomic.Int64        // time of all workers, in nanoseconds
 	others   func()              // starts the other threads; nil: they run, or there are none
-	live     plan.ColSet         // files: columns that are read behind the scan's filters
+	escapes  plan.ColSet         // files: columns whose texts must stay
 	again    bool                // the ranges will be read once more
 	sift     *sift               // files: what finds the rows whose columns are needed
+	stream   catalog.Stream      // where the rows come from instead of ranges
 
 	perLaunch, perRow int // GPU: rows per launch, and tuples that a row may become
 }
@@ -184,6 +185,9 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		return err
 	}
 	req.Rows = scan.Snap.Rows
+	if isStream(scan) {
+		return j.fromStream(t, req)
+	}
 	based := make([]bool, len(scan.Cols))
 	for _, seg := range j.wanted(scan, req.Filters) {
 		for k, ord := range scan.Ordinal {
@@ -192,7 +196,7 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		sp := span{seg: seg, rows: seg.Rows, first: j.total, num: len(j.ranges)}
 		if seg.Loader != nil {
 			sp.lazy = newLazy(seg, scan.Ordinal)
-			j.live = emit.Live(j.p)
+			j.escapes = escapes(j.p)
 		}
 		if j.late != nil {
 			j.late.segs = append(j.late.segs, seg)

@@ -65,7 +65,7 @@ func (o *Options) late(prog *pipe.Program, p *pipe.Pipeline) *lateColumns {
 
 // inFiles reports a table whose rows are not in memory.
 func inFiles(s *plan.Scan) bool {
-	return slices.ContainsFunc(s.Snap.Segments, func(s *catalog.Segment) bool { return s.Loader != nil })
+	return isStream(s) || slices.ContainsFunc(s.Snap.Segments, func(s *catalog.Segment) bool { return s.Loader != nil })
 }
 
 // carried is the place in the table of each column that comes unchanged from the scan through ops.

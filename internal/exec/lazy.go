@@ -153,17 +153,6 @@ func (l *lazy) done(w *worker, rows int) {
 	}
 }
 
-// escaping reports that texts of a scanned column may be pointed to by what the pipeline writes.
-func (j *job) escaping(col int) bool {
-	scan := j.scan()
-	for k, ord := range scan.Ordinal {
-		if ord == col && j.live.Has(scan.Cols[k]) {
-			return true
-		}
-	}
-	return false
-}
-
 // joined puts the segments of files together that are read more cheaply so.
 func joined(segs []*catalog.Segment) []*catalog.Segment {
 	out := segs[:0]

@@ -176,6 +176,9 @@ func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) error {
 
 // firstShapes are those of the first segment that has rows and is not left out.
 func firstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
+	if isStream(scan) {
+		return shapesOf(scan, scan.Snap.Segments[0])
+	}
 	out := make([]emit.Shape, len(scan.Cols))
 	for k := range out {
 		out[k] = emptyShape(scan, k)
@@ -186,10 +189,7 @@ func firstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
 		if seg.Rows == 0 || skip && found {
 			continue
 		}
-		for k, ord := range scan.Ordinal {
-			c := seg.Chunks[ord]
-			out[k] = emit.Shape{Shape: c.Shape, Based: c.Base != 0}
-		}
+		out = shapesOf(scan, seg)
 		if found = true; !skip {
 			break
 		}

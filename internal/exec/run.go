@@ -122,6 +122,7 @@ type run struct {
 	shown      map[uintptr]int // query memory that the GPU knows, with sizes
 	stats      Stats
 	keep       []any
+	streams    []catalog.Stream // that were begun
 
 	late *lateColumns // of the result
 
@@ -141,6 +142,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, unions: map[pipe.Sink][]layout.Field{}, finished: map[pipe.Sink]bool{}, tables: map[*pipe.Build]*layout.Table{},
 		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}, rankTables: map[*column.Dict]uintptr{}}
 	defer func() {
+		r.closeStreams()
 		for _, c := range r.codes {
 			c.Free()
 		}
@@ -154,13 +156,17 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	}
 	if t := r.direct(); t != nil {
 		start := time.Now()
-		if !opts.Parts {
-			if err := r.loadAll(t); err != nil {
-				return nil, err
-			}
+		switch {
+		case t.stream != nil:
+			err = r.readAll(t)
+		case !opts.Parts:
+			err = r.loadAll(t)
+		}
+		if err != nil {
+			return nil, err
 		}
 		r.stats.Exec = time.Since(start)
-		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, unloaded: opts.Parts, columns: t.columns, mem: r.mem, keep: append(r.keep, prog)}, nil
+		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, unloaded: opts.Parts && t.stream == nil, columns: t.columns, mem: r.mem, keep: append(r.keep, prog)}, nil
 	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++

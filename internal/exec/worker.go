@@ -97,6 +97,10 @@ func (j *job) execute() error {
 		perWorker = int64(r.MorselRows)
 	}
 	n := int(min(int64(r.Threads), (j.total+perWorker-1)/perWorker))
+	if j.stream != nil {
+		n = r.Threads
+		defer func() { j.st.RowsIn = j.feed.done }()
+	}
 	if n <= 1 || r.gpu != nil {
 		var err error
 		func() {
@@ -126,7 +130,7 @@ func (j *job) execute() error {
 			}()
 		}
 	}
-	if r.Off.ThreadTrial || r.MorselRows > 0 || j.ranges[0].lazy != nil { // morsels of a given size, or segments that must be read
+	if r.Off.ThreadTrial || r.MorselRows > 0 || j.stream != nil || j.ranges[0].lazy != nil { // morsels of a given size, or segments that must be read
 		j.others()
 	}
 	work(0)
@@ -175,7 +179,7 @@ func (j *job) work(id int) error {
 	}
 	defer w.close()
 	defer func(start time.Time) { j.busy.Add(int64(time.Since(start))) }(time.Now())
-	if len(j.ranges) == 0 {
+	if len(j.ranges) == 0 && j.stream == nil {
 		return nil
 	}
 	rows := firstMorsel
@@ -198,7 +202,10 @@ func (j *job) work(id int) error {
 	}
 	attached := false
 	for {
-		m, ok := j.feed.take(rows, w.sp)
+		m, ok, err := w.next(rows)
+		if err != nil {
+			return err
+		}
 		if !ok || j.r.stop.Load() {
 			break
 		}

@@ -82,7 +82,7 @@ func BenchmarkCSVParse(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		sp := newSplitter(src.csv, src.files)
+		sp := newSplitter(context.Background(), src.csv, src.files)
 		r := newRowParser(context.Background(), src, t, opts)
 		var buf []byte
 		for {
@@ -110,7 +110,7 @@ func BenchmarkCSVSplit(b *testing.B) {
 	}
 	b.SetBytes(src.files[0].size)
 	for b.Loop() {
-		sp := newSplitter(src.csv, src.files)
+		sp := newSplitter(context.Background(), src.csv, src.files)
 		var buf []byte
 		for {
 			blk, err := sp.next(buf)

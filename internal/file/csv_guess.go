@@ -1,6 +1,7 @@
 package file
 
 import (
+	"math"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -11,8 +12,11 @@ type class uint8
 
 const (
 	looksText class = iota
+	looksCode       // digits that are no number: what leads them, or how many there are, would be lost
 	looksBool
 	looksInt
+	looksLong // an integer that DOUBLE would round
+	looksHuge // an integer that DECIMAL(38) holds, but not BIGINT
 	looksFloat
 	looksDate
 	looksTimestamp
@@ -50,6 +54,9 @@ func classOf(s string) class {
 	return looksText
 }
 
+// exactInts is how many digits an integer may have for DOUBLE to hold it whatever they are.
+const exactInts = 15
+
 // numberClass is the class of what begins as a number.
 func numberClass(s string) class {
 	digits := s
@@ -65,17 +72,35 @@ func numberClass(s string) class {
 			points++
 		}
 	}
-	switch usual := n > 0 && n < 19 && n+points == len(digits); { // no need to try
-	case usual && points == 0:
-		return looksInt
-	case usual && points == 1:
+	switch plain := n > 0 && n+points == len(digits); {
+	case n > 1 && digits[0] == '0' && isDigit(digits[1]):
+		if plain && points <= 1 {
+			return looksCode
+		}
+	case plain && points == 0:
+		return intClass(s, n)
+	case plain && points == 1 && n < 19: // no need to try
 		return looksFloat
-	case points == 0 && parses(types.TInt64, s):
-		return looksInt
 	case parses(types.TFloat64, s):
 		return looksFloat
 	}
 	return looksText
+}
+
+// intClass is the class of an integer of n digits.
+func intClass(s string, n int) class {
+	switch {
+	case n <= exactInts:
+		return looksInt
+	case n <= 19 && parses(types.TInt64, s):
+		if v, _ := types.ParseValue(types.TInt64, s); int64(float64(v.I)) == v.I && v.I != math.MaxInt64 {
+			return looksInt
+		}
+		return looksLong
+	case n <= types.MaxPrecision:
+		return looksHuge
+	}
+	return looksCode
 }
 
 func parses(t types.Type, s string) bool {
@@ -107,21 +132,54 @@ func (g *guess) see(f *sniffed) {
 	g[classOf(f.text)] = true
 }
 
-// best is the narrowest type for all values; VARCHAR if there are none.
+// best is the narrowest type that holds all values as they are; VARCHAR if there are none.
 func (g *guess) best() types.Type {
-	number, day := g[looksInt] || g[looksFloat], g[looksDate] || g[looksTimestamp]
+	whole := g[looksInt] || g[looksLong] || g[looksHuge]
+	number, day := whole || g[looksFloat], g[looksDate] || g[looksTimestamp]
+	kinds := 0
+	for _, is := range []bool{g[looksText] || g[looksCode], g[looksBool], number, day} {
+		if is {
+			kinds++
+		}
+	}
 	switch {
-	case g[looksText]:
-	case g[looksBool] && !number && !day:
+	case kinds != 1:
+	case g[looksBool]:
 		return types.TBool
-	case g[looksFloat] && !g[looksBool] && !day:
+	case g[looksFloat] && !g[looksLong] && !g[looksHuge]:
 		return types.TFloat64
-	case number && !g[looksBool] && !day:
+	case g[looksHuge] && !g[looksFloat]:
+		return hugeInt
+	case whole && !g[looksFloat]:
 		return types.TInt64
-	case g[looksTimestamp] && !g[looksBool] && !number:
+	case g[looksTimestamp]:
 		return types.TTimestamp
-	case day && !g[looksBool] && !number:
+	case day:
 		return types.TDate
 	}
 	return types.TText
 }
+
+// isNumber reports a class of digits.
+func isNumber(c class) bool {
+	switch c {
+	case looksCode, looksInt, looksLong, looksHuge, looksFloat:
+		return true
+	}
+	return false
+}
+
+// digits reports a column of nothing but digits.
+func (g *guess) digits() bool {
+	any := false
+	for c, seen := range g {
+		if seen && !isNumber(class(c)) {
+			return false
+		}
+		any = any || seen
+	}
+	return any
+}
+
+// hugeInt is the type of integers that need more than 64 bits.
+var hugeInt = types.Type{Kind: types.Decimal, Prec: types.MaxPrecision}

@@ -15,6 +15,12 @@ func (s *Source) loadCSV(ctx context.Context, table *catalog.Table, opts LoadOpt
 	for _, f := range s.files {
 		total += f.size
 	}
+	for _, f := range s.files {
+		if err := f.once(); err != nil {
+			return nil, err
+		}
+		defer f.close()
+	}
 	c := newCollector(opts, total)
 	// A worker has one block, another waits for it; buffers come back here.
 	blocks := make(chan *block)
@@ -56,7 +62,7 @@ func parseBlock(r *rowParser, b *block) (seg *catalog.Segment, err error) {
 
 // split hands out blocks until there are no more or one has failed.
 func (s *Source) split(ctx context.Context, c *collector, blocks chan<- *block, free <-chan []byte) {
-	sp := newSplitter(s.csv, s.files)
+	sp := newSplitter(ctx, s.csv, s.files)
 	if s.tune != nil {
 		s.tune(sp)
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -119,19 +121,24 @@ func (t *target) to(table *catalog.Table, c int, b *column.Builder) {
 	}
 }
 
-// segment reads a block; nil if it has no rows.
-func (r *rowParser) segment(b *block) (*catalog.Segment, error) {
+// rows reads the rows of a block into the builders and returns their number.
+func (r *rowParser) rows(b *block) (rows int, err error) {
 	r.sb.Reset()
-	rows := 0
 	for i := range b.pieces {
 		n, err := r.piece(b.buf, &b.pieces[i])
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		rows += n
 	}
-	if rows == 0 {
-		return nil, nil
+	return rows, nil
+}
+
+// segment reads a block; nil if it has no rows.
+func (r *rowParser) segment(b *block) (*catalog.Segment, error) {
+	rows, err := r.rows(b)
+	if err != nil || rows == 0 {
+		return nil, err
 	}
 	appendDefaults(r.sb, r.missing, r.defaults, rows)
 	return r.table.Seal(r.sb)
@@ -203,7 +210,7 @@ func (r *rowParser) fast(t *target, b []byte, p int) int {
 	case scanTexts, scanSkip:
 		return r.fastText(t, b, p)
 	}
-	if q == p || v < t.lo || v > t.hi {
+	if q == p || v < t.lo || v > t.hi || t.guessed && t.kind < scanDates && zeroLeads(b[p:]) {
 		return p
 	}
 	next := q + 1
@@ -268,6 +275,11 @@ func (r *rowParser) store(t *target, f *field) error {
 		t.b.AppendNull()
 		return nil
 	}
+	if t.guessed && t.kind < scanDates && f.hi-f.lo > 1 {
+		if err := t.lossy(f.bytes()); err != nil {
+			return err
+		}
+	}
 	var v int64
 	q := f.lo
 	switch t.kind {
@@ -297,6 +309,34 @@ func (r *rowParser) store(t *target, f *field) error {
 	return r.parse(t, f.bytes())
 }
 
+// zeroLeads reports a number that begins with a zero and has more digits before its point. At least
+// three bytes are there.
+func zeroLeads(b []byte) bool {
+	if b[0] == '-' || b[0] == '+' {
+		b = b[1:]
+	}
+	return b[0] == '0' && isDigit(b[1])
+}
+
+// lossy is the error of a number that the type, which nobody asked for, would change: zeros that
+// lead it, or digits of an integer that DOUBLE has no room for.
+func (t *target) lossy(s []byte) error {
+	if s = bytes.TrimSpace(s); len(s) < 2 {
+		return nil
+	}
+	text := string(s)
+	switch c := numberClass(text); {
+	case c == looksCode && zeroLeads(append(s[:len(s):len(s)], 0)):
+		return &types.Error{Code: "22P02", Msg: fmt.Sprintf("%s would lose the zeros of %q", t.t, text)}
+	case t.kind == scanFloats && (c == looksLong || c == looksHuge || c == looksCode):
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || strconv.FormatFloat(f, 'f', 0, 64) != strings.TrimPrefix(text, "+") {
+			return &types.Error{Code: "22003", Msg: fmt.Sprintf("%s would lose digits of %q", t.t, text)}
+		}
+	}
+	return nil
+}
+
 // parse leaves a value to package types.
 func (r *rowParser) parse(t *target, s []byte) error {
 	// The text lives as long as the value is looked at; a Text value is copied by Append.
@@ -318,7 +358,8 @@ func (r *rowParser) fail(err error, b []byte, pc *piece, row int, t *target) err
 		named := diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg).WithDetail("%s", e.Detail)
 		switch {
 		case t.guessed:
-			err = named.WithHint("the type %s was guessed from the first rows of the file; to say another, create a table and COPY into it", t.t)
+			err = named.WithHint("the type %s was guessed from the first rows of the file; read_csv('…', sample_size => -1) looks at all, "+
+				"and read_csv('…', all_varchar => true) leaves them as they are", t.t)
 		case line == 1 && !r.d.header:
 			err = named.WithHint("if the first line has the names of the columns, say HEADER")
 		}

@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -22,6 +23,17 @@ const (
 	maxRow     = 1 << 30   // the longest row, as in PostgreSQL
 )
 
+// textRoom is where the text of blocks goes.
+type textRoom interface {
+	// grow returns a copy of text with room for more bytes behind it, or text itself if it has that.
+	grow(text []byte, more int) ([]byte, error)
+}
+
+// heapRoom is Go's heap.
+type heapRoom struct{}
+
+func (heapRoom) grow(text []byte, more int) ([]byte, error) { return slices.Grow(text, more), nil }
+
 // block is rows for one segment at most.
 type block struct {
 	seq    int
@@ -38,11 +50,14 @@ type piece struct {
 }
 
 type splitter struct {
+	ctx   context.Context
 	d     *dialect
 	files []*input // still to come
-	nl    []byte   // d.nl
-	rows  int      // per block, at most
-	chunk int      // bytes per read
+	room  textRoom
+	nl    []byte // d.nl
+	rows  int    // per block, at most
+	size  int    // bytes from which on a block is cut
+	chunk int    // bytes per read
 	read  atomic.Int64
 	seq   int
 
@@ -63,8 +78,8 @@ type splitter struct {
 	carry   []byte // the beginning of the next block
 }
 
-func newSplitter(d *dialect, files []*input) *splitter {
-	return &splitter{d: d, files: files, nl: []byte{d.nl}, rows: column.SegmentRows, chunk: readBytes}
+func newSplitter(ctx context.Context, d *dialect, files []*input) *splitter {
+	return &splitter{ctx: ctx, d: d, files: files, room: heapRoom{}, nl: []byte{d.nl}, rows: column.SegmentRows, size: blockBytes, chunk: readBytes}
 }
 
 func (s *splitter) close() {
@@ -76,7 +91,11 @@ func (s *splitter) close() {
 
 // next makes the next block in buf, which may be nil; io.EOF after the last.
 func (s *splitter) next(buf []byte) (*block, error) {
-	s.buf = append(buf[:0], s.carry...)
+	var err error
+	if s.buf, err = s.room.grow(buf[:0], len(s.carry)+2*pad); err != nil {
+		return nil, err
+	}
+	s.buf = append(s.buf, s.carry...)
 	s.pieces, s.n = nil, 0
 	s.begin(0)
 	for {
@@ -93,7 +112,7 @@ func (s *splitter) next(buf []byte) (*block, error) {
 		}
 		s.scan(s.rows)
 		switch {
-		case s.n == s.rows, len(s.buf) >= blockBytes && (s.rowEnd > s.start || len(s.pieces) > 0):
+		case s.n == s.rows, len(s.buf) >= s.size && (s.rowEnd > s.start || len(s.pieces) > 0):
 			s.endPiece(s.rowEnd)
 			return s.cut(), nil
 		case s.eof:
@@ -118,7 +137,7 @@ func (s *splitter) begin(at int) {
 // open goes to the next file, past a byte order mark and the header.
 func (s *splitter) open() error {
 	s.file, s.files = s.files[0], s.files[1:]
-	r, err := s.file.text(&s.read)
+	r, err := s.file.text(s.ctx, &s.read)
 	if err != nil {
 		return err
 	}
@@ -162,7 +181,10 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // more reads on.
 func (s *splitter) more() error {
 	at, n := len(s.buf), s.chunk
-	s.buf = slices.Grow(s.buf, n+2*pad) // room for what finish and cut append
+	var err error
+	if s.buf, err = s.room.grow(s.buf, n+2*pad); err != nil { // room for what finish and cut append
+		return err
+	}
 	got, err := s.r.Read(s.buf[at : at+n])
 	s.buf = s.buf[:at+got]
 	if err == io.EOF {

@@ -137,7 +137,17 @@ func TestSniff(t *testing.T) {
 		{"single quotes", "x.csv", "a,b\n1,'x,y'\n2,'it''s'\n", "a BIGINT, b VARCHAR", "1 \"x,y\"\n2 \"it's\"\n"},
 		{"apostrophes", "x.csv", "a,b\n1,'tis\n2,it's\n", "a BIGINT, b VARCHAR", "1 \"'tis\"\n2 \"it's\"\n"},
 		{"same name twice", "x.csv", "a,A,\n1,2,3\n", "a BIGINT, A_1 BIGINT, column2 BIGINT", "1 2 3\n"},
-		{"big numbers", "x.csv", "a\n1\n99999999999999999999\n", "a DOUBLE", "1\n1e+20\n"},
+		{"big numbers", "x.csv", "a\n1\n99999999999999999999\n", "a DECIMAL(38,0)", "1\n99999999999999999999\n"},
+		{"numbers too big for anything", "x.csv", "a\n1\n999999999999999999999999999999999999999\n", "a VARCHAR", "\"1\"\n\"999999999999999999999999999999999999999\"\n"},
+		{"negative and big", "x.csv", "a,b\n-9223372036854775808,-9223372036854775809\n9223372036854775807,+9223372036854775808\n", "a BIGINT, b DECIMAL(38,0)", "-9223372036854775808 -9223372036854775809\n9223372036854775807 9223372036854775808\n"},
+		{"integers that DOUBLE would round", "x.csv", "a,b,c\n9007199254740993,9007199254740992,123456789012345678901\n1.5,1.5,0.5\n", "a VARCHAR, b DOUBLE, c VARCHAR", "\"9007199254740993\" 9.007199254740992e+15 \"123456789012345678901\"\n\"1.5\" 1.5 \"0.5\"\n"},
+		{"leading zeros", "x.csv", "a,b,c,d,e\n01234,0,0.5,-007,00\n12345,1,10.5,8,1\n", "a VARCHAR, b BIGINT, c DOUBLE, d VARCHAR, e VARCHAR", "\"01234\" 0 0.5 \"-007\" \"00\"\n\"12345\" 1 10.5 \"8\" \"1\"\n"},
+		{"leading zeros, no header", "x.csv", "01234,bath\n05678,york\n", "column0 VARCHAR, column1 VARCHAR", "\"01234\" \"bath\"\n\"05678\" \"york\"\n"},
+		{"leading zeros in some rows, no header", "x.csv", "10115\n20095\n01067\n", "column0 VARCHAR", "\"10115\"\n\"20095\"\n\"01067\"\n"},
+		{"years are names", "x.csv", "town,2020,2021\nbath,a,b\n", "town VARCHAR, 2020 VARCHAR, 2021 VARCHAR", "\"bath\" \"a\" \"b\"\n"},
+		{"leading zeros below a header", "x.csv", "zip\n01234\n05678\n", "zip VARCHAR", "\"01234\"\n\"05678\"\n"},
+		{"leading zeros of a fraction", "x.csv", "01.5\n2.5\n", "column0 VARCHAR", "\"01.5\"\n\"2.5\"\n"},
+		{"dates have them", "x.csv", "a\n0999-01-01\n", "a DATE", "0999-01-01\n"},
 		{"one column", "x.csv", "word\nfoo\nbar\n", "word VARCHAR", "\"foo\"\n\"bar\"\n"},
 		{"CRLF", "x.csv", "a,b\r\n1,x\r\n", "a BIGINT, b VARCHAR", "1 \"x\"\n"},
 		{"quoted header", "x.csv", "\"a\nb\",\"c,d\"\n1,2\n", "\"a\nb\" BIGINT, \"c,d\" BIGINT", "1 2\n"},
@@ -176,5 +186,6 @@ func TestGuessedWrong(t *testing.T) {
 	path := write(t, "x.csv", "k,v\n1,a\n2,b\nx,c\n")
 	_, err := loadFile(path, Options{SampleRows: 3}, nil, nil, 1)
 	same(t, "error", message(err, path), "ERROR: invalid input syntax for type bigint: \"x\" (22P02)\nDETAIL: file x.csv, line 4, column \"k\"\n"+
-		"HINT: the type BIGINT was guessed from the first rows of the file; to say another, create a table and COPY into it")
+		"HINT: the type BIGINT was guessed from the first rows of the file; read_csv('…', sample_size => -1) looks at all, "+
+		"and read_csv('…', all_varchar => true) leaves them as they are")
 }

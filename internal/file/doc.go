@@ -11,7 +11,9 @@
 //
 // Read source.go first. CSV: csv_split.go cuts the text into blocks of whole rows,
 // csv_rows.go turns a block into a segment with the scanners of csv_scan.go, leaving unusual fields to
-// csv_field.go, and csv_sniff.go guesses what the options leave open. Parquet: parquet_schema.go, then for
+// csv_field.go, and csv_sniff.go guesses what the options leave open, the columns in csv_columns.go, csv_guess.go and
+// csv_names.go. Load makes a table's segments of blocks (csv_load.go), a query those that it needs
+// just now (csv_stream.go). pipe.go has what can be read only once. Parquet: parquet_schema.go, then for
 // Load parquet_load.go and parquet_read.go. Queries read Parquet files as they run: scan.go makes segments without
 // data of footers (footer.go) and page indexes (scan_pages.go), and chunk.go makes their data of pages (pages.go), straight into the arrays of a
 // column.Chunk, by the decoders in snappy.go, hybrid.go, unpack.go, delta*.go and values_*.go. Files are mapped (map.go); what

@@ -75,23 +75,11 @@ func show(cols []catalog.ColumnDef) string {
 
 // dump writes the rows of a table, a line each; texts in quotes, so that they differ from NULL.
 func dump(t *catalog.Table) string {
-	s := t.Snapshot()
-	var b strings.Builder
-	for row := range s.Rows {
-		for c := range t.Columns {
-			if c > 0 {
-				b.WriteString(" ")
-			}
-			v := s.Value(row, c)
-			if v.Type.Kind == types.Text && !v.Null {
-				fmt.Fprintf(&b, "%q", v.S)
-			} else {
-				b.WriteString(v.String())
-			}
-		}
-		b.WriteString("\n")
+	var cols []int
+	for i := range t.Columns {
+		cols = append(cols, i)
 	}
-	return b.String()
+	return dumpSnapshot(t.Snapshot(), cols)
 }
 
 // write makes a file.

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,11 +25,15 @@ type input struct {
 	size int64
 	mod  time.Time
 	info Info
+	at   os.FileInfo // of a file, when it was found
 
 	stream io.Reader // if it can be read only once: what it still has to say
+	pipe   *pipe     // where a named pipe's stream comes from
+	taken  bool      // the stream has been given to somebody
 }
 
-func statInput(path string) (*input, error) {
+// statInput finds a file. A named pipe is opened, which waits for somebody who writes to it.
+func statInput(ctx context.Context, path string) (*input, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, fileError("open", path, err)
@@ -36,37 +42,83 @@ func statInput(path string) (*input, error) {
 		return nil, diag.Errorf(diag.WrongObjectType, diag.NoPos, "%q is a directory", path).
 			WithHint("to read all files in it, say %q", path+"/*")
 	}
-	in := &input{path: path, size: st.Size(), mod: st.ModTime(), info: infoOf(path, st, time.Now())}
-	if st.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0 { // can be read only once
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fileError("open", path, err)
+	in := &input{path: path, size: st.Size(), mod: st.ModTime(), info: infoOf(path, st, time.Now()), at: st}
+	switch mode := st.Mode() & special; {
+	case mode == 0:
+	case mode == fs.ModeNamedPipe:
+		if in.pipe, err = openPipe(ctx, path, os.O_RDONLY); err != nil {
+			return nil, err
 		}
-		in.stream = f
+		in.stream = in.pipe
+	case isNullDevice(st):
+		in.stream = strings.NewReader("")
+	default:
+		return nil, notAFile(path, st)
 	}
 	return in, nil
 }
 
+// close ends the use of a stream that is ours.
+func (in *input) close() {
+	if in.pipe != nil {
+		in.pipe.Close()
+	}
+}
+
 // raw opens the file as it is. What is read is counted in n, if it is not nil.
-func (in *input) raw(n *atomic.Int64) (io.ReadCloser, error) {
+func (in *input) raw(ctx context.Context, n *atomic.Int64) (io.ReadCloser, error) {
 	if in.stream != nil {
-		return &countingReader{r: in.stream, path: in.path, n: n}, nil
+		if in.pipe != nil {
+			in.pipe.ctx = ctx
+		}
+		return &countingReader{ctx: ctx, r: in.stream, path: in.path, n: n}, nil
 	}
 	f, err := os.Open(in.path)
 	if err != nil {
 		return nil, fileError("open", in.path, err)
 	}
-	return &countingReader{r: f, c: f, path: in.path, n: n}, nil
+	if err := in.unchanged(f, 0); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &countingReader{ctx: ctx, r: f, c: f, path: in.path, n: n, end: func(read int64) error { return in.unchanged(f, read) }}, nil
+}
+
+// unchanged makes sure that a file has what it had when it was looked at, of which so many bytes have
+// been read. It may have become longer, as logs do.
+func (in *input) unchanged(f *os.File, read int64) error {
+	st, err := f.Stat()
+	if err != nil {
+		return fileError("read", in.path, err)
+	}
+	grown := st.Size() > in.size || read > in.size
+	if !os.SameFile(st, in.at) || !grown && (st.Size() < in.size || !st.ModTime().Equal(in.mod)) {
+		return diag.Errorf(diag.IOError, diag.NoPos, "file %q was changed while it was read", in.path)
+	}
+	return nil
+}
+
+// once makes sure that a stream is read only once.
+func (in *input) once() error {
+	if in.stream == nil {
+		return nil
+	}
+	if in.taken {
+		return diag.Errorf(diag.FeatureNotSupported, diag.NoPos, "%q can be read only once", in.path).
+			WithHint("load it into a table first: CREATE TABLE … AS SELECT * FROM …")
+	}
+	in.taken = true
+	return nil
 }
 
 // head is the first bytes of the file, at most n, and whether that is all of it.
-func (in *input) head(n int, open func(*atomic.Int64) (io.ReadCloser, error)) (data []byte, all bool, err error) {
+func (in *input) head(ctx context.Context, n int, open func(context.Context, *atomic.Int64) (io.ReadCloser, error)) (data []byte, all bool, err error) {
 	if s := in.stream; s != nil { // what is read here must be said again
 		var said bytes.Buffer
 		in.stream = io.TeeReader(s, &said)
 		defer func() { in.stream = io.MultiReader(&said, s) }()
 	}
-	r, err := open(nil)
+	r, err := open(ctx, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -77,8 +129,8 @@ func (in *input) head(n int, open func(*atomic.Int64) (io.ReadCloser, error)) (d
 
 // text opens the file for reading text: decompressed, if its first bytes say
 // that it is compressed.
-func (in *input) text(n *atomic.Int64) (io.ReadCloser, error) {
-	r, err := in.raw(n)
+func (in *input) text(ctx context.Context, n *atomic.Int64) (io.ReadCloser, error) {
+	r, err := in.raw(ctx, n)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +146,8 @@ func (in *input) text(n *atomic.Int64) (io.ReadCloser, error) {
 		z, err = gzip.NewReader(br)
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		var d *zstd.Decoder
-		if d, err = zstd.NewReader(br, zstd.WithDecoderConcurrency(1)); err == nil {
+		// A frame declares how far back it refers: so much memory is needed to read it.
+		if d, err = zstd.NewReader(br, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow)); err == nil {
 			z = d.IOReadCloser()
 		}
 	case bytes.HasPrefix(magic, []byte("BZh")):
@@ -108,6 +161,8 @@ func (in *input) text(n *atomic.Int64) (io.ReadCloser, error) {
 	}
 	return &readCloser{&unzipReader{r: z, path: in.path}, r}, nil
 }
+
+const maxZstdWindow = 64 << 20
 
 // damaged is the error of a file whose bytes make no sense; not of one that could not be read, which
 // has its error already.
@@ -125,20 +180,33 @@ type readCloser struct {
 
 func (r *readCloser) Close() error { return r.c.Close() }
 
-// countingReader counts for the progress report and words errors.
+// countingReader counts for the progress report, ends with its context and words errors.
 type countingReader struct {
+	ctx  context.Context
 	r    io.Reader
 	c    io.Closer // nil: not ours to close
 	path string
 	n    *atomic.Int64
+	read int64
+	end  func(read int64) error // a last check; nil: none
 }
 
 func (r *countingReader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, canceled(r.ctx)
+	}
 	n, err := r.r.Read(p)
+	r.read += int64(n)
 	if r.n != nil {
 		r.n.Add(int64(n))
 	}
-	if err != nil && err != io.EOF {
+	var d *diag.Error
+	switch {
+	case err == io.EOF && r.end != nil:
+		if changed := r.end(r.read); changed != nil {
+			err = changed
+		}
+	case err != nil && err != io.EOF && !errors.As(err, &d):
 		err = fileError("read", r.path, err)
 	}
 	return n, err
@@ -160,9 +228,11 @@ type unzipReader struct {
 func (u *unzipReader) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	if err != nil && err != io.EOF {
-		if _, ok := err.(*diag.Error); !ok {
-			err = damaged(u.path, err)
+		var d *diag.Error
+		if !errors.As(err, &d) {
+			return n, damaged(u.path, err)
 		}
+		err = d
 	}
 	return n, err
 }

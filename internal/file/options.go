@@ -40,8 +40,11 @@ type Options struct {
 	// Columns, if not nil, are the columns of a CSV or text file, in order, as when the
 	// file is for a known table. Then neither their types nor their number are guessed.
 	Columns []catalog.ColumnDef
-	// SampleRows is how many rows of a file to look at for guessing types; 0 = 20480, as many as DuckDB.
+	// SampleRows is how many rows of a file to look at for guessing types; 0 = 20480, as many as DuckDB;
+	// less: all. Of small files all rows are looked at anyway.
 	SampleRows int
+	// AllText makes every column of a text file VARCHAR, whatever its values look like.
+	AllText bool
 
 	// Compression of a written file. Parquet: snappy, zstd, gzip, lz4, brotli,
 	// none; default: snappy where it pays. CSV and text: gzip, zstd, none; default: by the name's last extension.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -22,13 +23,19 @@ type Source struct {
 
 	csv     *dialect
 	guessed bool            // the columns' types are
+	seen    bool            // the sample was everything, and little
 	tune    func(*splitter) // tests make blocks small
 	parquet []*parquetFile  // one per file
-	hunches []hunch         // Parquet: of the columns
+	hunches []hunch         // of the columns
 }
 
-// Open looks at the files that a path or glob names.
+// Open is OpenContext without an end.
 func Open(path string, opts Options) (*Source, error) {
+	return OpenContext(context.Background(), path, opts)
+}
+
+// OpenContext looks at the files that a path or glob names, until the context ends.
+func OpenContext(ctx context.Context, path string, opts Options) (*Source, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
@@ -38,13 +45,25 @@ func Open(path string, opts Options) (*Source, error) {
 	}
 	s := &Source{}
 	for _, p := range paths {
-		in, err := statInput(p)
+		in, err := statInput(ctx, p)
 		if err != nil {
+			s.close()
 			return nil, err
 		}
 		s.files = append(s.files, in)
 	}
-	return s, s.look(opts)
+	if err := s.look(ctx, opts); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// close gives up what was opened.
+func (s *Source) close() {
+	for _, f := range s.files {
+		f.close()
+	}
 }
 
 // OpenReader is a source of what r says, CSV or text, as for COPY FROM STDIN. The name is for errors.
@@ -56,11 +75,11 @@ func OpenReader(r io.Reader, name string, opts Options) (*Source, error) {
 		opts.Format = CSV
 	}
 	s := &Source{files: []*input{{path: name, stream: r}}}
-	return s, s.look(opts)
+	return s, s.look(context.Background(), opts)
 }
 
 // look finds out what the files contain.
-func (s *Source) look(opts Options) error {
+func (s *Source) look(ctx context.Context, opts Options) error {
 	first := s.files[0]
 	s.format = opts.Format
 	if s.format == Auto {
@@ -70,7 +89,7 @@ func (s *Source) look(opts Options) error {
 		}
 	}
 	if s.format == Auto {
-		magic, _, err := first.head(len(parquetMagic), first.raw)
+		magic, _, err := first.head(ctx, len(parquetMagic), first.raw)
 		if err != nil {
 			return err
 		}
@@ -81,11 +100,16 @@ func (s *Source) look(opts Options) error {
 	}
 	switch s.format {
 	case Parquet:
+		for _, f := range s.files {
+			if f.stream != nil {
+				return diag.Errorf(diag.WrongObjectType, diag.NoPos, "%q is not a regular file, which a Parquet file must be", f.path)
+			}
+		}
 		return s.lookParquet()
 	case JSON:
 		return diag.Unsupported(diag.NoPos, "reading JSON")
 	}
-	return s.lookCSV(opts)
+	return s.lookCSV(ctx, opts)
 }
 
 // formatByNames is the format that the names of all files say.
@@ -114,6 +138,15 @@ func (s *Source) Columns() []catalog.ColumnDef { return s.cols }
 // EstimateRows is the number of rows: exact for Parquet, else a guess from the sample; 0
 // if there is nothing to guess from.
 func (s *Source) EstimateRows() int64 { return s.rows }
+
+// Small reports text files of which everything has been looked at already, so that loading
+// them costs little and reads nothing that could surprise.
+func (s *Source) Small() bool { return s.seen }
+
+// Once reports that the source can be read only once.
+func (s *Source) Once() bool {
+	return slices.ContainsFunc(s.files, func(f *input) bool { return f.stream != nil })
+}
 
 // LoadOptions say how to load a source into a table.
 type LoadOptions struct {

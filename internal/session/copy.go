@@ -106,7 +106,7 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 			opts.Columns = append(opts.Columns, b.Table.Columns[ord])
 		}
 	}
-	src, err := file.Open(b.Path, opts)
+	src, err := file.OpenContext(ctx, b.Path, opts)
 	if err != nil {
 		return nil, atPos(err, b.Pos)
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -8,8 +9,9 @@ import (
 
 // env is what a statement of this session may refer to.
 type env struct {
-	s  *Session
-	tx *catalog.Tx // nil for statements that name no tables
+	s   *Session
+	tx  *catalog.Tx     // nil for statements that name no tables
+	ctx context.Context // looking at files ends with it
 }
 
 func (e env) Table(schema, name string) (*catalog.Table, bool) {

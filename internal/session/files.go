@@ -13,10 +13,10 @@ import (
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
 )
 
-// File is a file as a table. Parquet files are read while the query runs, as far as it needs
-// them; others are loaded here. What is known of a file holds until it changes.
+// File is a file as a table, which is read while the query runs. Only a text file that is small is loaded
+// here. What is known of a file holds until it changes.
 func (e env) File(path, format string, pos int) (*catalog.Table, error) {
-	t, err := e.s.DB.files.table(e.s, path, fileFormats[format])
+	t, err := e.s.DB.files.table(e.ctx, e.s, path, fileFormats[format])
 	return t, atPos(err, pos)
 }
 
@@ -34,6 +34,7 @@ type fileName struct {
 	path   string
 	format file.Format // Auto: the name tells
 	trust  bool        // statistics in the file are used
+	small  bool        // a small file is loaded
 }
 
 type fileTable struct {
@@ -44,35 +45,45 @@ type fileTable struct {
 // mostFiles bounds the tables that are kept.
 const mostFiles = 256
 
-func (c *fileTables) table(s *Session, path string, format file.Format) (*catalog.Table, error) {
+func (c *fileTables) table(ctx context.Context, s *Session, path string, format file.Format) (*catalog.Table, error) {
 	set := s.Settings()
 	state, err := file.Stat(path)
 	if err != nil {
 		return nil, err
 	}
+	name := fileName{path, format, set.FileStatistics, set.FileBlock == 0}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.tables == nil {
 		c.tables, c.chunks = map[fileName]*fileTable{}, file.NewCache(cacheBytes)
 	}
-	name := fileName{path, format, set.FileStatistics}
-	if f := c.tables[name]; f != nil && slices.EqualFunc(f.state, state, func(a, b file.Info) bool { return a.Same(&b) }) && (set.FileCache || f.table.Snapshot().External != nil) {
+	f := c.tables[name]
+	c.mu.Unlock()
+	if f != nil && slices.EqualFunc(f.state, state, func(a, b file.Info) bool { return a.Same(&b) }) && (set.FileCache || f.table.Snapshot().External != nil) {
 		return f.table, nil
 	}
-	src, err := file.Open(path, file.Options{Format: format})
+	// Others need not wait while this file is looked at, which may take long if it is a pipe.
+	src, err := file.OpenContext(ctx, path, file.Options{Format: format})
 	if err != nil {
 		return nil, err
 	}
-	t := src.Table(path, set.FileStatistics, c.chunks)
+	var t *catalog.Table
+	if !src.Small() || set.FileBlock > 0 {
+		t = src.Table(path, set.FileStatistics, c.chunks)
+	}
 	if t == nil {
 		t = catalog.NewTable(path, src.Columns(), nil, column.Options{Narrow: set.Narrow, Dict: set.Dict})
-		if _, err := src.Load(context.Background(), t, file.LoadOptions{Threads: set.Threads, Progress: s.fileProgress()}); err != nil {
+		if _, err := src.Load(ctx, t, file.LoadOptions{Threads: set.Threads}); err != nil {
 			return nil, err
 		}
 		if !set.FileCache {
 			return t, nil
 		}
 	}
+	if src.Once() {
+		return t, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if len(c.tables) >= mostFiles {
 		clear(c.tables)
 	}
@@ -82,7 +93,7 @@ func (c *fileTables) table(s *Session, path string, format file.Format) (*catalo
 
 // openFiles opens the scans of a plan that read files.
 func openFiles(ctx context.Context, q *plan.Query, set *Settings) error {
-	opts := catalog.ScanOptions{Cache: set.FileCache, Once: set.readOnce, Narrow: set.Narrow, Dict: set.Dict, SIMD: set.FileSIMD, Map: set.FileMap}
+	opts := catalog.ScanOptions{Cache: set.FileCache, Once: set.readOnce, Narrow: set.Narrow, Dict: set.Dict, SIMD: set.FileSIMD, Map: set.FileMap, Block: set.FileBlock}
 	openers := map[catalog.External]catalog.Opener{}
 	var err error
 	visit := func(n plan.Node) bool {

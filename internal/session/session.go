@@ -139,7 +139,7 @@ func (s *Session) View() *catalog.Tx {
 // ViewColumns are the columns of a view.
 func (s *Session) ViewColumns(name string) ([]Column, error) {
 	describe := &ast.Describe{Table: ast.Name{{Name: name}}}
-	b, err := bind.Statement(env{s, s.View()}, describe, nil)
+	b, err := bind.Statement(env{s, s.View(), context.Background()}, describe, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *Session) ViewColumns(name string) ([]Column, error) {
 func (s *Session) attempt(ctx context.Context, tx *catalog.Tx, st Statement, args []types.Value) (res *Result, err error) {
 	defer diag.Recover("session", &err)
 	start := time.Now()
-	b, err := bind.Statement(env{s, tx}, st.Stmt, args)
+	b, err := bind.Statement(env{s, tx, ctx}, st.Stmt, args)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (s *Session) execute(ctx context.Context, tx *catalog.Tx, b *bind.Execute, 
 		}
 	}
 	start := time.Now()
-	inner, err := bind.Statement(env{s, tx}, p.stmt, args)
+	inner, err := bind.Statement(env{s, tx, ctx}, p.stmt, args)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ type Settings struct {
 	Off        emit.Off        // techniques
 	Tally      bool            // count instructions
 	FileCache  bool            // keep what is read of files
+	FileBlock  int             // bytes of a text file that a thread parses at a time, 0: as many as pay
 	FileMap    bool            // read files where the system has them in memory
 	// FileSIMD: pages are decoded by vector instructions, where the processor has them.
 	FileSIMD bool
@@ -99,6 +100,9 @@ var settings = []setting{
 	{"file_cache", "keep what queries read of files for later ones",
 		func(s *Settings) string { return onOff(s.FileCache) },
 		func(s *Settings, v types.Value) (err error) { s.FileCache, err = boolOf(v); return }},
+	{"file_block", "bytes of a CSV file that a thread reads at a time, also of small files, which else are loaded first; 0: as many as pay",
+		func(s *Settings) string { return strconv.Itoa(s.FileBlock) },
+		func(s *Settings, v types.Value) (err error) { s.FileBlock, err = intOf(v, 0, 1<<26); return }},
 	{"file_map", "read Parquet files in place, where the system has them in memory",
 		func(s *Settings) string { return onOff(s.FileMap) },
 		func(s *Settings, v types.Value) (err error) { s.FileMap, err = boolOf(v); return }},

@@ -378,7 +378,7 @@ func kernels(t *testing.T, s *Session, text string) ([]*ir.Func, exec.Stats) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := bind.Statement(env{s, s.DB.Catalog.Begin()}, stmts[0].Stmt, nil)
+	b, err := bind.Statement(env{s, s.DB.Catalog.Begin(), context.Background()}, stmts[0].Stmt, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

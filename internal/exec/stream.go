@@ -1,0 +1,153 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// A stream's segments come while the pipeline runs. A worker reads one, processes its rows and gives
+// its memory back, but for texts that may be pointed to by tuples; then it reads another. All
+// segments have the same shapes, so there is one variant.
+
+// isStream reports a scan whose rows nobody can count before they are read.
+func isStream(s *plan.Scan) bool { return s.Snap.Stream != nil }
+
+// shapesOf are the shapes of a segment's columns.
+func shapesOf(scan *plan.Scan, seg *catalog.Segment) []emit.Shape {
+	out := make([]emit.Shape, len(scan.Cols))
+	for k, ord := range scan.Ordinal {
+		c := seg.Chunks[ord]
+		out[k] = emit.Shape{Shape: c.Shape, Based: c.Base != 0}
+	}
+	return out
+}
+
+// fromStream compiles the code for a stream's segments.
+func (j *job) fromStream(t *pipe.Table, req emit.Request) error {
+	if err := j.r.begin(t.Scan.Snap.Stream); err != nil {
+		return err
+	}
+	j.stream, j.escapes = t.Scan.Snap.Stream, escapes(j.p)
+	j.total = t.Scan.Table.Snapshot().Rows // a guess
+	req.Shapes = shapesOf(t.Scan, t.Scan.Snap.Segments[0])
+	_, err := j.addVariant(req)
+	return err
+}
+
+// begin notes that a stream is read, which is possible only once.
+func (r *run) begin(s catalog.Stream) error {
+	if slices.Contains(r.streams, s) {
+		return diag.Internalf("exec", "a stream is read twice")
+	}
+	r.streams = append(r.streams, s)
+	return nil
+}
+
+// closeStreams ends reading, also of streams that were not read to their end.
+func (r *run) closeStreams() {
+	for _, s := range r.streams {
+		s.Close()
+	}
+}
+
+// Take and Free make a query's memory room for streams.
+func (m *memory) Take(size int) (uintptr, error) { return m.room(size) }
+func (m *memory) Free(addr uintptr)              { m.free(addr) }
+
+// next is the worker's next morsel.
+func (w *worker) next(rows int) (m morsel, ok bool, err error) {
+	j := w.j
+	if j.stream == nil {
+		m, ok = j.feed.take(rows, w.sp)
+		return m, ok, nil
+	}
+	sp := w.sp
+	if sp == nil || sp.given >= sp.rows {
+		if sp, err = w.read(sp); sp == nil || err != nil {
+			return m, false, err
+		}
+	}
+	m = morsel{sp, sp.given, min(sp.given+rows, sp.rows), j.seq + sp.first + int64(sp.given)}
+	sp.given = m.hi
+	j.feed.mu.Lock()
+	j.feed.n++
+	j.feed.done += int64(m.hi - m.lo)
+	j.feed.mu.Unlock()
+	return m, true, nil
+}
+
+// read takes the stream's next segment, after the worker is done with one. Segments that were begun
+// are processed to their end, so that a LIMIT gets the first rows of the source.
+func (w *worker) read(before *span) (*span, error) {
+	j := w.j
+	if before != nil {
+		for ord, c := range before.seg.Chunks {
+			if c != nil && (c.Enc != column.EncStr || !j.escaping(ord)) {
+				w.r.mem.free(c.Data)
+			}
+		}
+	}
+	j.feed.mu.Lock()
+	enough := j.limit >= 0 && j.feed.got >= j.limit
+	j.feed.mu.Unlock()
+	if enough {
+		return nil, nil
+	}
+	seg, num, err := j.stream.Next(w.r.ctx, w.r.mem)
+	if seg == nil || err != nil {
+		return nil, err
+	}
+	return &span{v: j.variants[0], seg: seg, rows: seg.Rows, first: int64(num) * column.SegmentRows, num: num}, nil
+}
+
+// readAll reads the segments of a stream that a result needs: it is their columns.
+func (r *run) readAll(t *tableRows) error {
+	s, limit := t.stream, t.limit
+	if err := r.begin(s); err != nil {
+		return err
+	}
+	type part struct {
+		seg *catalog.Segment
+		num int
+	}
+	var mu sync.Mutex
+	var parts []part
+	var rows int64
+	if err := r.parallel(r.Threads, func(int) error {
+		for {
+			mu.Lock()
+			enough := limit >= 0 && rows >= t.offset+limit
+			mu.Unlock()
+			if enough || r.stop.Load() {
+				return nil
+			}
+			seg, num, err := s.Next(r.ctx, r.mem)
+			if seg == nil || err != nil {
+				return err
+			}
+			mu.Lock()
+			parts = append(parts, part{seg, num})
+			rows += int64(seg.Rows)
+			mu.Unlock()
+		}
+	}); err != nil {
+		return err
+	}
+	slices.SortFunc(parts, func(a, b part) int { return a.num - b.num })
+	rows = 0
+	for _, p := range parts {
+		t.segs, t.starts = append(t.segs, p.seg), append(t.starts, rows)
+		rows += int64(p.seg.Rows)
+	}
+	if t.n = max(rows-t.offset, 0); limit >= 0 {
+		t.n = min(t.n, limit)
+	}
+	return nil
+}

@@ -1,0 +1,281 @@
+package file
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Text files are read while a query runs: whoever needs rows cuts the next block of text off the file,
+// which is quick, and then parses the columns that the query wants, while others do the same with the
+// blocks behind it. So memory is that of a block per thread, and a query that has enough stops reading.
+// Nothing is known of the rows but what their types say: neither how many there are, nor their
+// ranges, nor whether some are NULL. What the sample says of them serves the optimizer's
+// estimates and nothing else.
+
+const (
+	// Blocks of a stream begin small, so that the first rows come soon, and double up to the size that
+	// fits into a core's cache.
+	firstStreamBlock = 64 << 10
+	streamBlock      = 1 << 20
+
+	// streamRows bounds the rows of a stream, for code that adds them up.
+	streamRows = 1 << 40
+)
+
+// csvTable is text files as a table.
+type csvTable struct{ s *Source }
+
+// Keys are not known.
+func (t *csvTable) Keys() [][]int { return nil }
+
+// Begin starts a query.
+func (t *csvTable) Begin(opts catalog.ScanOptions) catalog.Opener { return &csvQuery{t.s, opts.Block} }
+
+// csvQuery is a query's use of the files.
+type csvQuery struct {
+	s     *Source
+	block int // bytes of a block; 0: by themselves
+}
+
+// Open makes a stream of the columns.
+func (q *csvQuery) Open(ctx context.Context, cols, tested []int) (*catalog.Snapshot, error) {
+	s := q.s
+	shapes := &catalog.Segment{Chunks: make([]*column.Chunk, len(s.cols))}
+	for _, c := range cols {
+		shapes.Chunks[c] = &column.Chunk{Shape: column.PlainShape(s.cols[c].Type), Type: s.cols[c].Type}
+	}
+	return &catalog.Snapshot{Rows: streamRows, Segments: []*catalog.Segment{shapes}, Stats: s.guessedStats(),
+		Stream: &csvStream{s: s, fixed: q.block, cols: slices.Compact(slices.Sorted(slices.Values(cols)))}}, nil
+}
+
+// guessedStats is what the sample tells. That there may be NULLs is always said.
+func (s *Source) guessedStats() []catalog.ColumnStats {
+	out := make([]catalog.ColumnStats, len(s.cols))
+	for c := range out {
+		out[c].NullCount = 1
+		if c < len(s.hunches) {
+			out[c].Distinct, out[c].AvgLen = s.hunches[c].distinct, s.hunches[c].length
+		}
+	}
+	return out
+}
+
+// csvStream is a query's scan of text files.
+type csvStream struct {
+	s     *Source
+	cols  []int // wanted, in order
+	fixed int   // bytes of a block; 0: they grow
+
+	mu     sync.Mutex
+	split  *splitter    // nil before the first block
+	ended  error        // io.EOF, or what went wrong with cutting blocks off
+	texts  [][]byte     // of blocks that have been parsed
+	idle   []*rowParser //
+	table  *catalog.Table
+	repeat int // blocks that are left of the present size
+
+	// The error that counts is that of the first block in order, so that a file with two mistakes has
+	// one error message: blocks before one that failed are waited for.
+	parsing map[int]bool
+	parsed  sync.Cond
+	failed  error
+	at      int // the block of failed
+}
+
+// Next parses the block that comes next.
+func (st *csvStream) Next(ctx context.Context, room catalog.Room) (*catalog.Segment, int, error) {
+	for {
+		b, r, err := st.block(ctx, room)
+		if err == io.EOF {
+			return nil, 0, nil
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		seg, err := parseStream(r, b, st.cols, room)
+		if err = st.done(b, r, err); err != nil || seg != nil {
+			return seg, b.seq, err
+		}
+	}
+}
+
+// done takes back what parsing needed. If it failed, that is the stream's error unless an
+// earlier block has another.
+func (st *csvStream) done(b *block, r *rowParser, err error) error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.texts = append(st.texts, b.buf)
+	st.idle = append(st.idle, r)
+	delete(st.parsing, b.seq)
+	if err != nil && (st.failed == nil || b.seq < st.at) {
+		st.failed, st.at = err, b.seq
+	}
+	st.parsed.Broadcast()
+	if err == nil {
+		return nil
+	}
+	return st.failure()
+}
+
+// failure is the error of the first block that has one.
+func (st *csvStream) failure() error {
+	for {
+		before := false
+		for seq := range st.parsing {
+			before = before || seq < st.at
+		}
+		if !before {
+			return st.failed
+		}
+		st.parsed.Wait()
+	}
+}
+
+// block cuts a block off, and finds somebody to parse it.
+func (st *csvStream) block(ctx context.Context, room catalog.Room) (b *block, r *rowParser, err error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.ended == nil && st.split == nil {
+		st.ended = st.open(ctx, room)
+	}
+	if st.ended == nil && ctx.Err() != nil {
+		st.ended = canceled(ctx)
+	}
+	if st.failed != nil {
+		return nil, nil, st.failure()
+	}
+	if st.ended != nil {
+		return nil, nil, st.ended
+	}
+	var buf []byte
+	if n := len(st.texts); n > 0 {
+		buf, st.texts = st.texts[n-1], st.texts[:n-1]
+	}
+	if b, err = nextBlock(st.split, buf); err != nil {
+		if st.ended = err; err != io.EOF {
+			st.failed, st.at = err, st.split.seq
+			err = st.failure()
+		}
+		return nil, nil, err
+	}
+	st.parsing[b.seq] = true
+	if st.repeat--; st.repeat < 0 {
+		st.grow()
+	}
+	if n := len(st.idle); n > 0 {
+		r, st.idle = st.idle[n-1], st.idle[:n-1]
+		r.ctx = ctx
+		return b, r, nil
+	}
+	wanted := make([]int, len(st.s.cols))
+	for i := range wanted {
+		wanted[i] = -1
+	}
+	for _, c := range st.cols {
+		wanted[c] = c
+	}
+	return b, newRowParser(ctx, st.s, st.table, LoadOptions{Columns: wanted}), nil
+}
+
+// open starts reading.
+func (st *csvStream) open(ctx context.Context, room catalog.Room) error {
+	for _, f := range st.s.files {
+		if err := f.once(); err != nil {
+			return err
+		}
+	}
+	st.parsing, st.parsed.L = map[int]bool{}, &st.mu
+	st.table = catalog.NewExternal("", st.s.cols, 0, nil, nil)
+	st.split = newSplitter(ctx, st.s.csv, st.s.files)
+	st.split.room = queryRoom{room}
+	st.split.size, st.split.chunk = firstStreamBlock, firstStreamBlock
+	st.repeat = runtime.GOMAXPROCS(0)
+	switch {
+	case st.s.tune != nil:
+		st.s.tune(st.split)
+	case st.fixed > 0:
+		st.split.size, st.split.chunk = st.fixed, st.fixed
+	}
+	return nil
+}
+
+// grow makes the next blocks larger.
+func (st *csvStream) grow() {
+	if st.s.tune != nil || st.fixed > 0 || st.split.size >= streamBlock {
+		return
+	}
+	st.split.size *= 2
+	st.split.chunk = min(st.split.size, readBytes)
+	st.repeat = runtime.GOMAXPROCS(0)
+}
+
+// Close ends reading.
+func (st *csvStream) Close() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.split != nil {
+		st.split.close()
+		for _, f := range st.s.files {
+			f.close()
+		}
+	}
+	if st.ended == nil {
+		st.ended = io.EOF
+	}
+	st.texts, st.idle = nil, nil
+}
+
+// parseStream makes a segment of a block; nil if it has no rows.
+func parseStream(r *rowParser, b *block, cols []int, room catalog.Room) (seg *catalog.Segment, err error) {
+	defer diag.Recover("read csv", &err)
+	rows, err := r.rows(b)
+	if err != nil || rows == 0 {
+		return nil, err
+	}
+	seg = &catalog.Segment{Rows: rows, Chunks: make([]*column.Chunk, len(r.cols))}
+	for _, c := range cols {
+		ch, err := r.sb.Cols[c].Plain(room.Take)
+		if err != nil {
+			return nil, err
+		}
+		// Only their types bound the values.
+		if t := ch.Type.Phys(); t == types.PhysI64 || t == types.PhysI128 {
+			lo, hi := typeBounds(ch.Type)
+			ch.Zone.Min, ch.Zone.Max = numberOf(ch.Type, lo), numberOf(ch.Type, hi)
+		}
+		seg.Chunks[c] = ch
+	}
+	return seg, nil
+}
+
+// queryRoom is memory that counts as the query's.
+type queryRoom struct{ of catalog.Room }
+
+func (q queryRoom) grow(text []byte, more int) ([]byte, error) {
+	n := len(text) + more
+	if n <= cap(text) {
+		return text, nil
+	}
+	if cap(text) > 0 {
+		n = max(n, cap(text)*3/2)
+	}
+	addr, err := q.of.Take(n)
+	if err != nil {
+		return nil, err
+	}
+	out := column.SliceAt[byte](addr, n)[:len(text)]
+	copy(out, text)
+	if cap(text) > 0 {
+		q.of.Free(uintptr(unsafe.Pointer(unsafe.SliceData(text))))
+	}
+	return out, nil
+}

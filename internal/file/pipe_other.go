@@ -1,0 +1,5 @@
+//go:build !unix
+
+package file
+
+func openOtherSide(string, int) bool { return false }
