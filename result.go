@@ -69,6 +69,10 @@ func (r *Result) Columns() []Column { return r.columns }
 // as microseconds without zone, text as String.
 func (r *Result) Schema() *arrow.Schema { return r.inner.Schema() }
 
+// TextIntervals lets the batches have intervals as text, as PostgreSQL writes them. Arrow's own end at times of
+// 292 years, beyond which a batch is an error. Call it before anything is read.
+func (r *Result) TextIntervals() { r.inner.TextIntervals() }
+
 // Len is the number of rows.
 func (r *Result) Len() int64 { return r.inner.Rows }
 

@@ -24,6 +24,7 @@ func (r *Result) Next() bool {
 		r.batch = nil
 	}
 	if r.err == nil {
+		r.inner.TextIntervals() // which is how they are delivered
 		r.batch, r.err = r.next()
 		r.row = 0
 	}

@@ -39,8 +39,8 @@ type DictView struct {
 // NewDict returns an empty dictionary.
 func NewDict() *Dict { return &Dict{codes: map[string]uint32{}} }
 
-// View returns the present addresses. Even in an empty dictionary that a chunk
-// uses (all its rows are NULL), entry 0 can be read.
+// View returns the present addresses. Even in an empty dictionary entry 0 can be read: it is
+// what the code of a NULL means where a column has nothing else.
 func (d *Dict) View() DictView {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -49,14 +49,24 @@ func (d *Dict) View() DictView {
 
 func (d *Dict) view() DictView {
 	v := DictView{Len: len(d.texts), desc: d.desc, heap: d.heap}
-	if d.desc != nil {
-		v.Desc = d.desc.Addr()
+	if v.desc == nil {
+		v.desc = noEntry()
 	}
+	v.Desc = v.desc.Addr()
 	if d.heap != nil {
 		v.Heap = d.heap.Addr()
 	}
 	return v
 }
+
+// noEntry is the descriptor of an empty text, for all dictionaries without any.
+var noEntry = sync.OnceValue(func() *Mem {
+	m, err := Alloc(descBytesSize + TextPad)
+	if err != nil {
+		panic(err)
+	}
+	return m
+})
 
 // Memory are the blocks that the view's addresses point into: descriptors and heap.
 func (v *DictView) Memory() (desc uintptr, descSize int, heap uintptr, heapSize int) {

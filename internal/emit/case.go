@@ -66,6 +66,9 @@ func (e *emitter) assign(out, v value) {
 		if out.d.Form != layout.F64 {
 			e.b.Mov(out.a.R, ir.K(0))
 		}
+		if out.two() { // a text without address has no length
+			e.b.Mov(out.b.R, ir.K(0))
+		}
 		return
 	}
 	w := e.reform(v.borrowed(), out.d.Form)
@@ -180,9 +183,13 @@ func (e *emitter) coalesce(x *plan.Call) value {
 // nullIf is NULL where both operands are equal, else the first.
 func (e *emitter) nullIf(x *plan.Call) value {
 	l, r := e.eval(x.Args[0]), e.eval(x.Args[1])
+	if l.isNull() {
+		e.free(r)
+		return l
+	}
 	out := l.borrowed()
 	n := e.int("nullif")
-	if l.isNull() || r.isNull() {
+	if r.isNull() {
 		e.b.Mov(n, l.null)
 	} else {
 		same := e.comparison(ir.EQ, l, r)

@@ -54,6 +54,8 @@ type Request struct {
 	TopN bool
 	// Count: keep a counter of rows after each operator, for EXPLAIN ANALYZE.
 	Count bool
+	// Check: addresses and lengths of texts are looked at, for tests.
+	Check bool
 	// Verbose: comments tell the operators' expressions, for EXPLAIN.
 	Verbose bool
 	Off     Off

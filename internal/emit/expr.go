@@ -10,6 +10,34 @@ import (
 
 // eval writes code that computes an expression. The caller frees the result.
 func (e *emitter) eval(x plan.Expr) value {
+	v := e.compute(x)
+	if e.Check && v.d.Form == layout.Str {
+		e.checkText(v)
+	}
+	return v
+}
+
+// checkText ends the query if a text's address cannot be one, or its length: see value.
+func (e *emitter) checkText(v value) {
+	if v.isNull() || e.Target != ir.CPU { // the simulated GPU looks at every access itself
+		return
+	}
+	if v.a.IsImm() {
+		panic("a text that may not be NULL without an address")
+	}
+	bad := e.fail(diag.Errorf(diag.InternalError, -1, "internal error in generated code: a text whose bytes are not in memory"))
+	e.when(ir.NE, v.b, ir.K(0), func() {
+		e.b.Exit(bad, ir.ULT, v.a, ir.K(firstPage))
+		e.b.Exit(bad, ir.UGT, v.b, ir.K(maxText))
+	}, nil)
+}
+
+const (
+	firstPage = 4096    // nothing is mapped below
+	maxText   = 1 << 40 // no text is as long
+)
+
+func (e *emitter) compute(x plan.Expr) value {
 	switch x := x.(type) {
 	case *plan.Ref:
 		return e.column(x.ID)

@@ -83,6 +83,9 @@ func strictInText(x plan.Expr) bool {
 			return true
 		case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Not, plan.InList, plan.Like,
 			plan.StartsWith, plan.Substring, plan.Length, plan.OctetLength, plan.Cast:
+			if mayFail(x) {
+				return false
+			}
 			for _, a := range x.Args {
 				if !strictInText(a) {
 					return false
@@ -90,6 +93,21 @@ func strictInText(x plan.Expr) bool {
 			}
 			return true
 		}
+	}
+	return false
+}
+
+// mayFail reports operations that a table is not made of: entries of the dictionary need not be in any row,
+// and must not end the query.
+func mayFail(x *plan.Call) bool {
+	switch x.Op {
+	case plan.Substring:
+		if len(x.Args) > 2 {
+			n := constantOf(x.Args[2])
+			return n == nil || n.I < 0
+		}
+	case plan.Cast:
+		return x.T.Kind != types.Text
 	}
 	return false
 }
@@ -121,7 +139,7 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
 		target = e.Target
 	}
 	sub := &emitter{
-		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather},
+		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Check: e.Check, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather},
 		b:       ir.NewFunc(e.Name+"_lut", target),
 		f:       &Fragment{},
 		ctx:     ctxWords,

@@ -79,6 +79,7 @@ type probe struct {
 	keys []value
 	dead ir.Val // 1: the row has no match whatever the table holds (a NULL key, a key beyond the build side's range)
 	own  bool   // dead is ours
+	null ir.Val // mark joins, which have one key: 1 where it is NULL
 }
 
 // must reports that a row without match is dropped.
@@ -86,7 +87,7 @@ func (p *probe) must() bool { return p.op.Kind == pipe.ProbeInner || p.op.Kind =
 
 // probeKeys evaluates the keys in the form in which the build side stores them.
 func (e *emitter) probeKeys(p *probe) {
-	p.dead = ir.K(0)
+	p.dead, p.null = ir.K(0), ir.K(0)
 	kill := func(c ir.Cond, x, y ir.Val) {
 		if p.must() {
 			e.skip(c, x, y)
@@ -104,14 +105,23 @@ func (e *emitter) probeKeys(p *probe) {
 	}
 	for k, x := range p.op.Keys {
 		v := e.text(e.eval(x))
-		if !v.never() && !(p.op.NullSafe != nil && p.op.NullSafe[k]) {
+		f := &p.t.Tuple.Fields[k]
+		switch {
+		case v.never():
+		case !p.nullSafe(k):
+			kill(ir.NE, v.null, ir.K(0))
+			p.null = v.null
+		case f.Null < 0: // NULL equals NULL, but there is none
 			kill(ir.NE, v.null, ir.K(0))
 		}
-		switch want := p.t.Tuple.Fields[k].Desc.Form; {
+		switch want := f.Desc.Form; {
 		case want == v.d.Form:
 		case want == layout.I64 && v.d.Form == layout.I128:
 			s := e.int("sign")
 			e.b.Op2(ir.Sar, s, v.a, ir.K(63))
+			if !v.never() { // a NULL is never beyond the range, whatever it holds
+				e.b.Sel(s, ir.NE, v.null, ir.K(0), v.b, s.V())
+			}
 			kill(ir.NE, s.V(), v.b)
 			e.b.Clear(s)
 			v = e.reform(v, want)
@@ -445,8 +455,8 @@ func (e *emitter) mark(p *probe, found ir.Reg) value {
 	n := ir.K(0)
 	if p.t.SawNull {
 		n = ir.K(1)
-	} else if p.dead != ir.K(0) {
-		n = p.dead
+	} else {
+		n = p.null
 	}
 	if n == ir.K(0) {
 		return v

@@ -17,6 +17,10 @@ import (
 //	Str:        a address, b length
 //	Ivl:        a months<<32|days, b microseconds
 //
+// A text with bytes can be read even where it is NULL: b of them from a on, and column.TextPad more. Of one
+// without bytes nothing is read, and a may be anything: the row of an outer join without match has 0 there. Only a
+// value that is always NULL may have an immediate for its address. SET check = on holds texts to that (checkText).
+//
 // null is the immediate 0 (never NULL), 1 (always), or a register of 0 or 1. A boolean
 // that is NULL has a = 0, so that a alone says "is true".
 //

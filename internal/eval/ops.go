@@ -24,15 +24,12 @@ func apply(x *plan.Call, a []types.Value) (types.Value, error) {
 		return types.Sub(a[0], a[1], x.T)
 	case plan.Mul:
 		if x.T.Kind == types.Interval {
-			return types.ScaleInterval(a[0], a[1].Float())
+			return types.ScaleInterval(a[0], a[1].Float(), false)
 		}
 		return types.Mul(a[0], a[1], x.T)
 	case plan.Div:
 		if x.T.Kind == types.Interval {
-			if a[1].Float() == 0 {
-				return types.Value{}, types.ErrDivisionByZero
-			}
-			return types.ScaleInterval(a[0], 1/a[1].Float())
+			return types.ScaleInterval(a[0], a[1].Float(), true)
 		}
 		return types.Div(a[0], a[1], x.T)
 	case plan.Mod:

@@ -325,11 +325,18 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 		_, err := r.launch(w, 0, l.Len)
 		return out, err
 	}
-	status := k.Call(pointer(w.ctx))
-	if status != 0 {
-		return 0, l.Frag.Errors[status-1]
+	for {
+		switch status := k.Call(pointer(w.ctx)); status {
+		case ir.StatusDone:
+			return out, nil
+		case emit.YieldText, emit.YieldLower, emit.YieldUpper:
+			if err := w.makeText(status); err != nil {
+				return 0, err
+			}
+		default:
+			return 0, l.Frag.Errors[status-1]
+		}
 	}
-	return out, nil
 }
 
 // discardSink is for pipelines that only set match flags.

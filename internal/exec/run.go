@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -151,6 +152,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 		}
 	}()
 	defer diag.Recover("exec", &err)
+	defer panicOnFault()()
 	if opts.Device == "simt" {
 		r.gpu, r.shown = device.NewSimt(), map[uintptr]int{}
 	}
@@ -274,7 +276,7 @@ func (r *run) fail(err error) {
 
 // compile emits and translates a request.
 func (r *run) compile(req emit.Request) (*emit.Fragment, device.Kernel, error) {
-	req.Cols, req.Off = r.prog.Query.Cols, r.Off
+	req.Cols, req.Off, req.Check = r.prog.Query.Cols, r.Off, r.Verify
 	req.Tables = r.tables
 	r.deviceRequest(&req)
 	f, err := emit.Pipeline(req)
@@ -317,6 +319,13 @@ func (r *run) view(d *column.Dict) column.DictView {
 	return v
 }
 
+// panicOnFault makes every fault of this goroutine a panic until the function that it returns is called: Go
+// code that sorts, merges and reads tuples trusts addresses that generated code wrote.
+func panicOnFault() (undo func()) {
+	before := debug.SetPanicOnFault(true)
+	return func() { debug.SetPanicOnFault(before) }
+}
+
 // parallelUnless is parallel, or on this thread alone.
 func (r *run) parallelUnless(alone bool, n int, f func(i int) error) error {
 	if !alone {
@@ -350,6 +359,7 @@ func (r *run) parallel(n int, f func(i int) error) error {
 			}
 		}()
 		defer diag.Recover("exec", &err)
+		defer panicOnFault()()
 		for !r.stop.Load() {
 			i := int(next.Add(1) - 1)
 			if i >= n {

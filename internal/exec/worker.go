@@ -117,6 +117,7 @@ func (j *job) execute() error {
 			}
 		}()
 		defer diag.Recover("generated code", &err)
+		defer panicOnFault()()
 		err = j.work(i)
 	}
 	var wg sync.WaitGroup

@@ -3,6 +3,7 @@ package session
 import (
 	"math"
 	"math/bits"
+	"runtime/debug"
 	"sync"
 	"unsafe"
 
@@ -18,6 +19,13 @@ import (
 )
 
 // Arrow batches are made column by column, straight into their buffers.
+
+// batchAt is up to n rows from row pos on as a record batch.
+func (r *Result) batchAt(rd *exec.Reader, pos int64, n int) (b arrow.RecordBatch, err error) {
+	defer diag.Recover("result", &err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // rows lie outside of the Go heap
+	return r.batch(rd, rd.Window(pos, n))
+}
 
 // batch is the reader's window as a record batch.
 func (r *Result) batch(rd *exec.Reader, n int) (arrow.RecordBatch, error) {
@@ -78,11 +86,21 @@ func arrowColumn(rd *exec.Reader, i int, t types.Type, dt arrow.DataType, n int)
 		rd.Wides(i, xs)
 		bufs[1] = b
 	case types.Interval:
+		if dt.ID() == arrow.STRING {
+			return intervalTexts(rd, i, n), nil
+		}
 		xs, b := fixed[arrow.MonthDayNanoInterval](n)
-		rd.Intervals(i, func(k int, months, days int32, micros int64) {
-			xs[k] = arrow.MonthDayNanoInterval{Months: months, Days: days, Nanoseconds: micros * 1000}
-		})
 		bufs[1] = b
+		var err error
+		rd.Intervals(i, func(k int, months, days int32, micros int64) {
+			x, e := arrowInterval(months, days, micros)
+			if xs[k] = x; e != nil && err == nil && (nulls == 0 || valid[k/8]>>(k%8)&1 != 0) {
+				err = e
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
 	case types.Text:
 		ends, b := fixed[int32](n + 1)
 		ends[0] = 0
@@ -109,6 +127,29 @@ func arrowColumn(rd *exec.Reader, i int, t types.Type, dt arrow.DataType, n int)
 	}
 	defer data.Release()
 	return array.MakeFromData(data), nil
+}
+
+// intervalTexts is a column of intervals as text.
+func intervalTexts(rd *exec.Reader, i, n int) arrow.Array {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	b.Reserve(n)
+	rd.Column(i, &intervalPrinter{b: b})
+	return b.NewArray()
+}
+
+// intervalPrinter takes intervals.
+type intervalPrinter struct {
+	exec.Receiver // takes nothing else
+	b             *array.StringBuilder
+	text          []byte
+}
+
+func (p *intervalPrinter) Null() { p.b.AppendNull() }
+
+func (p *intervalPrinter) Interval(months, days int32, micros int64) {
+	p.text = types.AppendInterval(p.text[:0], months, days, micros)
+	p.b.BinaryBuilder.Append(p.text)
 }
 
 // A decimal128.Num and an Int128 are the same in memory.

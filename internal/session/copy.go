@@ -65,6 +65,9 @@ func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timi
 		return nil, err
 	}
 	defer res.Close()
+	if opts.Format != file.Parquet {
+		res.TextIntervals()
+	}
 	start := time.Now()
 	cols := make([]catalog.ColumnDef, len(res.Columns))
 	for i, c := range res.Columns {

@@ -5,9 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
-
-	"github.com/kelpiedb/kelpie/internal/diag"
-	"github.com/kelpiedb/kelpie/internal/exec"
 )
 
 // Large results become batches on several threads, a few batches ahead of who takes them.
@@ -79,14 +76,9 @@ func (f *fetcher) work() {
 		if i >= len(f.spans) {
 			return
 		}
-		b, err := f.batch(rd, f.spans[i])
+		b, err := f.r.batchAt(rd, f.spans[i].pos, f.spans[i].n)
 		f.slots[i%len(f.slots)] <- fetched{b, err}
 	}
-}
-
-func (f *fetcher) batch(rd *exec.Reader, s span) (b arrow.RecordBatch, err error) {
-	defer diag.Recover("result", &err)
-	return f.r.batch(rd, rd.Window(s.pos, s.n))
 }
 
 // take is the next batch, nil at the end.

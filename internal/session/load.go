@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,6 +85,7 @@ type loader struct {
 // part seals the rows of a part: more than one segment, if it is a large one of a file.
 func (l *loader) part(p exec.Part) (segs []*catalog.Segment, err error) {
 	defer diag.Recover("load", &err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // rows lie outside of the Go heap
 	release, err := l.x.Load(l.ctx, p)
 	if err != nil {
 		return nil, err

@@ -36,6 +36,16 @@ type Result struct {
 	reader  *exec.Reader
 	fetch   *fetcher // makes batches of large results
 	schema  *arrow.Schema
+
+	textIntervals bool
+}
+
+// TextIntervals lets batches have intervals as text, as PostgreSQL writes them: Arrow's own end at times of 292 years.
+// It is called before the first batch.
+func (r *Result) TextIntervals() {
+	if r.pos == 0 && r.fetch == nil {
+		r.textIntervals, r.schema = true, nil
+	}
 }
 
 // Warning is a remark that is more than a notice, with its SQLSTATE.
@@ -105,6 +115,9 @@ func (r *Result) Schema() *arrow.Schema {
 		fs := make([]arrow.Field, len(r.Columns))
 		for i, c := range r.Columns {
 			fs[i] = arrow.Field{Name: c.Name, Type: ArrowType(c.Type), Nullable: c.Nullable}
+			if r.textIntervals && c.Type.Kind == types.Interval {
+				fs[i].Type = arrow.BinaryTypes.String
+			}
 		}
 		r.schema = arrow.NewSchema(fs, nil)
 	}
@@ -152,7 +165,7 @@ func (r *Result) Next() (arrow.RecordBatch, error) {
 	case r.exec == nil && r.values == nil:
 		return nil, fmt.Errorf("the result is closed")
 	case r.exec == nil:
-		b = r.literalBatch(int(min(left, BatchRows)))
+		b, err = r.literalBatch(int(min(left, BatchRows)))
 	case r.pos == 0 && r.exec.Threads > 1 && r.Rows*int64(len(r.Columns)) > manyCells:
 		r.fetch = r.newFetcher(r.exec.Threads)
 		fallthrough
@@ -164,7 +177,7 @@ func (r *Result) Next() (arrow.RecordBatch, error) {
 		if r.reader == nil {
 			r.reader = r.exec.NewReader()
 		}
-		b, err = r.batch(r.reader, r.reader.Window(r.pos, BatchRows))
+		b, err = r.batchAt(r.reader, r.pos, BatchRows)
 	}
 	if err != nil {
 		return nil, err
@@ -177,23 +190,25 @@ func (r *Result) Next() (arrow.RecordBatch, error) {
 const manyCells = 1 << 18
 
 // literalBatch is the next n rows of a result made in Go.
-func (r *Result) literalBatch(n int) arrow.RecordBatch {
+func (r *Result) literalBatch(n int) (arrow.RecordBatch, error) {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, r.Schema())
 	defer b.Release()
 	for i := range r.Columns {
 		f := b.Field(i)
 		f.Reserve(n)
 		for _, row := range r.values[r.pos : r.pos+int64(n)] {
-			appendValue(f, row[i])
+			if err := appendValue(f, row[i]); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return b.NewRecordBatch()
+	return b.NewRecordBatch(), nil
 }
 
-func appendValue(b array.Builder, v types.Value) {
+func appendValue(b array.Builder, v types.Value) error {
 	if v.Null {
 		b.AppendNull()
-		return
+		return nil
 	}
 	switch b := b.(type) {
 	case *array.BooleanBuilder:
@@ -216,13 +231,27 @@ func appendValue(b array.Builder, v types.Value) {
 	case *array.Float64Builder:
 		b.Append(v.F)
 	case *array.StringBuilder:
-		b.Append(v.S)
+		b.Append(v.String())
 	case *array.MonthDayNanoIntervalBuilder:
-		m, d, us := v.IntervalParts()
-		b.Append(arrow.MonthDayNanoInterval{Months: m, Days: d, Nanoseconds: us * 1000})
+		x, err := arrowInterval(v.IntervalParts())
+		if err != nil {
+			return err
+		}
+		b.Append(x)
 	default:
 		b.AppendNull()
 	}
+	return nil
+}
+
+// arrowInterval is an interval as Arrow has them, whose time is counted in nanoseconds.
+func arrowInterval(months, days int32, micros int64) (arrow.MonthDayNanoInterval, error) {
+	ns := micros * 1000
+	if ns/1000 != micros {
+		return arrow.MonthDayNanoInterval{}, diag.Errorf(diag.DatetimeOverflow, -1, "interval %s is out of the range of Arrow's intervals",
+			types.AppendInterval(nil, months, days, micros)).WithHint("cast it to VARCHAR")
+	}
+	return arrow.MonthDayNanoInterval{Months: months, Days: days, Nanoseconds: ns}, nil
 }
 
 // Values reads all remaining rows as Go values, for tests, small tools and INSERT.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -154,6 +155,7 @@ func (s *Session) ViewColumns(name string) ([]Column, error) {
 // attempt runs one statement in a transaction. Whatever goes wrong is an error.
 func (s *Session) attempt(ctx context.Context, tx *catalog.Tx, st Statement, args []types.Value) (res *Result, err error) {
 	defer diag.Recover("session", &err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // columns and tuples lie outside of the Go heap
 	start := time.Now()
 	b, err := bind.Statement(env{s, tx, ctx}, st.Stmt, args)
 	if err != nil {

@@ -119,8 +119,16 @@ func AddInterval(ts int64, months, days int32, micros int64) (int64, error) {
 
 // SubTimestamps is a - b as an interval of days and time, without months.
 func SubTimestamps(a, b int64) Value {
-	d := a - b // both are in range: no overflow
-	return IntervalValue(0, int32(d/MicrosPerDay), d%MicrosPerDay)
+	day, rest := SplitTimestamp(a)
+	day2, rest2 := SplitTimestamp(b)
+	day, rest = day-day2, rest-rest2 // the difference of all may need more than 64 bits
+	switch {
+	case day > 0 && rest < 0:
+		day, rest = day-1, rest+MicrosPerDay
+	case day < 0 && rest > 0:
+		day, rest = day+1, rest-MicrosPerDay
+	}
+	return IntervalValue(0, int32(day), rest)
 }
 
 // Weekday is 0 for Sunday … 6 for Saturday.

@@ -122,6 +122,7 @@ func (p *intervalParser) parse(text string) bool {
 		}
 	}
 	if ago {
+		p.overflow = p.overflow || p.micros == math.MinInt64
 		p.months, p.days, p.micros = -p.months, -p.days, -p.micros
 	}
 	return true
@@ -369,16 +370,36 @@ func IntervalKey(months, days int32, micros int64) Int128 {
 	return k.Add(FromInt64(micros))
 }
 
-// ScaleInterval multiplies an interval. Fractions of a month become days of a thirtieth, fractions
-// of a day become time.
-func ScaleInterval(iv Value, f float64) (Value, error) {
+// ScaleInterval is an interval times f, or by f if divide. Fractions of a month become days of a thirtieth,
+// fractions of a day become time; each is rounded to a millionth before, as in PostgreSQL.
+func ScaleInterval(iv Value, f float64, divide bool) (Value, error) {
+	if divide && f == 0 {
+		return Value{}, ErrDivisionByZero
+	}
+	scale := func(x float64) float64 {
+		if divide {
+			return x / f
+		}
+		return x * f
+	}
 	m, d, u := iv.IntervalParts()
-	months := float64(m) * f
-	days := float64(d)*f + (months-math.Trunc(months))*daysPerMonth
-	micros := float64(u)*f + (days-math.Trunc(days))*MicrosPerDay
+	months, days := scale(float64(m)), scale(float64(d))
 	const limit = 1 << 31
-	if !(math.Abs(months) < limit && math.Abs(days) < limit && math.Abs(micros) < 1e18) {
+	if !(math.Abs(months) < limit && math.Abs(days) < limit) {
 		return Value{}, ErrOutOfRange(TInterval)
 	}
-	return IntervalValue(int32(months), int32(days), int64(math.Round(micros))), nil
+	micro := func(x float64) float64 { return math.RoundToEven(x*1e6) / 1e6 }
+	const daySeconds = MicrosPerDay / microsPerSecond
+	rest := micro((months - math.Trunc(months)) * daysPerMonth)
+	seconds := micro((days - math.Trunc(days) + rest - math.Trunc(rest)) * daySeconds)
+	sum := math.Trunc(days) + math.Trunc(rest)
+	if math.Abs(seconds) >= daySeconds {
+		more := math.Trunc(seconds / daySeconds)
+		sum, seconds = sum+more, seconds-more*daySeconds
+	}
+	micros := math.RoundToEven(scale(float64(u)) + seconds*microsPerSecond)
+	if !(math.Abs(sum) < limit && micros >= math.MinInt64 && micros < -math.MinInt64) {
+		return Value{}, ErrOutOfRange(TInterval)
+	}
+	return IntervalValue(int32(months), int32(sum), int64(micros)), nil
 }

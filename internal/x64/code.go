@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -78,8 +79,12 @@ func (t *translator) release() {
 }
 
 // Call runs the code. ctx addresses a context block; the result is an exit status.
-// Faults inside are run-time panics of the caller.
-func (c *Code) Call(ctx unsafe.Pointer) int64 { return enter(c.entry, ctx) }
+// Faults inside, at whatever address, are run-time panics of the caller.
+func (c *Code) Call(ctx unsafe.Pointer) int64 {
+	// Without this, only faults in the first page are panics; all others end the process.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	return enter(c.entry, ctx)
+}
 
 // SaveBytes is how large the area at the context's ir.CtxSave must be; 0: none is needed.
 func (c *Code) SaveBytes() int { return c.saveBytes }

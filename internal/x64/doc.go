@@ -19,8 +19,8 @@
 // It runs on the goroutine's stack, in the frame of the trampoline (enter_amd64.s).
 // It never moves rsp, never calls, and clobbers everything else. Because [rsp] is
 // always the return address into the trampoline, the Go runtime treats a fault in
-// generated code (a nil page, a division by zero) as a panic of the trampoline,
-// which can be recovered. Calls are not preemptible: the emitter keeps them short.
+// generated code (an address that is not mapped or must not be written, a division by zero)
+// as a panic of the trampoline, which can be recovered. Calls are not preemptible: the emitter keeps them short.
 //
 // # Registers
 //

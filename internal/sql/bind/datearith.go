@@ -122,14 +122,7 @@ func (b *binder) scaleInterval(iv, n plan.Expr, at place, divide bool) plan.Expr
 	if ic.V.Null || nc.V.Null {
 		return plan.NullConst(types.TInterval)
 	}
-	f := nc.V.Float()
-	if divide {
-		if f == 0 {
-			check(types.ErrDivisionByZero, at.op)
-		}
-		f = 1 / f
-	}
-	v, err := types.ScaleInterval(ic.V, f)
+	v, err := types.ScaleInterval(ic.V, nc.V.Float(), divide)
 	check(err, at.op)
 	return &plan.Const{V: v}
 }

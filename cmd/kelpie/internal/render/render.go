@@ -47,6 +47,7 @@ func Write(ctx context.Context, out io.Writer, res *kelpie.Result, o Options) er
 		}
 		return w.Flush()
 	}
+	res.TextIntervals()
 	p := newPrinter(w, res, o)
 	p.begin()
 	var rows int64
