@@ -53,9 +53,12 @@ func divisionByZero(pos int) *diag.Error {
 	return diag.Errorf(diag.DivisionByZero, pos, "division by zero")
 }
 
-// divide is / and %: integers truncate, floats divide. A zero divisor is an error, in floats
-// too, as in PostgreSQL.
+// divide is / and %: integers truncate, floats divide, decimals are rounded. A zero divisor is an
+// error, in floats too, as in PostgreSQL.
 func (e *emitter) divide(x *plan.Call) value {
+	if x.Op == plan.Div && x.T.Kind == types.Decimal {
+		return e.quotient(x)
+	}
 	l, r := e.eval(x.Args[0]), e.eval(x.Args[1])
 	n, own := e.anyNull(l, r)
 	fail := divisionByZero(x.Pos)
@@ -269,9 +272,6 @@ func (e *emitter) roundDecimal(x *plan.Call, v value) value {
 		refuse(x.Pos, "%s of a wide decimal is not supported yet", x.Op)
 	}
 	digits = min(digits, from)
-	if from-digits > 18 || digits < -18 {
-		refuse(x.Pos, "%s over more than 18 digits is not supported yet", x.Op)
-	}
 	mode := map[plan.Op]rounding{plan.Floor: roundDown, plan.Ceil: roundUp, plan.Trunc: roundZero, plan.Round: roundHalf}[x.Op]
 	v = e.scaleDown(v, from-digits, mode)
 	v.d.Type = types.TDecimal(38, max(digits, 0))

@@ -69,9 +69,6 @@ func constantOf(x plan.Expr) *types.Value {
 	return nil
 }
 
-// maxScaleDown is how many digits one division by a 64-bit power of ten takes away.
-const maxScaleDown = 18
-
 func canRound(x *plan.Call) bool {
 	t := x.Args[0].Type()
 	if t.Kind != types.Decimal {
@@ -85,7 +82,7 @@ func canRound(x *plan.Call) bool {
 		}
 		digits = int(min(max(c.I, -100), int64(t.Scale)))
 	}
-	return int(t.Scale)-digits <= maxScaleDown && digits >= -maxScaleDown && int(x.T.Scale) >= digits
+	return digits >= -types.MaxPrecision && int(x.T.Scale) >= digits
 }
 
 // canCast reports that cast has code for the types. From doubles to decimals it has none:
@@ -94,9 +91,7 @@ func canCast(from, to types.Type) bool {
 	switch {
 	case from == to, from.Kind == types.Text && to.Kind == types.Text:
 		return true
-	case isExact(from) && isExact(to):
-		return int(from.Scale)-int(to.Scale) <= maxScaleDown
-	case isExact(from) && to.IsFloat(), from.IsFloat() && to.IsFloat(), from.IsFloat() && to.IsInteger():
+	case isExact(from) && isExact(to), isExact(from) && to.IsFloat(), from.IsFloat() && to.IsFloat(), from.IsFloat() && to.IsInteger():
 		return true
 	case from.Kind == types.Date && to.Kind == types.Timestamp, from.Kind == types.Timestamp && to.Kind == types.Date:
 		return true

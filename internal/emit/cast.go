@@ -155,13 +155,24 @@ const (
 	roundZero
 )
 
-// scaleDown divides by 10^k (k ≤ 18); v is used up. The caller sets the type.
+// maxScaleDown is how many digits one division by a 64-bit power of ten takes away.
+const maxScaleDown = 18
+
+// scaleDown divides by 10^k; v is used up. The caller sets the type.
 func (e *emitter) scaleDown(v value, k int, mode rounding) value {
 	if k <= 0 {
 		return v
 	}
-	if k > 18 {
-		refuse(-1, "rounding away more than 18 digits is not supported yet")
+	// A divisor has 64 bits. Steps give what one division would: rounding down or up in each of
+	// them, and a half is one if it is one after the digits behind it were cut off.
+	for k > maxScaleDown {
+		first := mode
+		if mode == roundHalf {
+			first = roundZero
+		}
+		step := min(k-maxScaleDown, maxScaleDown)
+		v = e.scaleDown(v, step, first)
+		k -= step
 	}
 	c := int64(types.Pow10(k).Lo)
 	pos, neg := int64(0), int64(0) // added before truncating division, by sign
@@ -201,7 +212,7 @@ func (e *emitter) scaleDown(v value, k int, mode rounding) value {
 	e.b.Sel(t, ir.LT, w.b, ir.K(0), ir.K(neg), ir.K(pos))
 	e.b.Op2(ir.Sar, th, t.V(), ir.K(63))
 	e.b.Op128(ir.Add128, lo, hi, w.a, w.b, t.V(), th.V(), 0)
-	e.div128(lo, hi, c)
+	e.div128(lo, hi, ir.K(c))
 	e.b.Clear(t, th)
 	e.free(w)
 	d := layout.Desc{Type: v.d.Type, Form: layout.I128}

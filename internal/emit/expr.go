@@ -159,6 +159,9 @@ func (e *emitter) arith(x *plan.Call) value {
 		op := map[plan.Op]ir.Op{plan.Add: ir.FAdd, plan.Sub: ir.FSub, plan.Mul: ir.FMul}[x.Op]
 		return e.floatOp(op, l, r, x.T)
 	}
+	if x.Op == plan.Mul && x.T.Kind == types.Decimal && l.d.Type.Scale+r.d.Type.Scale > x.T.Scale {
+		return e.roundedProduct(x, l, r)
+	}
 	op := map[plan.Op]ir.Op{plan.Add: ir.Add, plan.Sub: ir.Sub, plan.Mul: ir.Mul}[x.Op]
 	return e.intOp(op, l, r, x.T, overflow(x.T, x.Pos))
 }

@@ -62,25 +62,20 @@ func (e *emitter) loadBytes(d ir.Reg, m ir.Mem) {
 	e.b.Clear(at, sh, hi)
 }
 
-// div128 divides the pair in lo and hi by a positive constant, truncating. The GPU has no
+// div128 divides the pair in lo and hi by a positive 64-bit number, truncating. The GPU has no
 // such division: one bit of the quotient after the other, unless 64 bits are enough.
-func (e *emitter) div128(lo, hi ir.Reg, c int64) {
+func (e *emitter) div128(lo, hi ir.Reg, c ir.Val) {
 	if e.Target != ir.GPU {
-		e.b.Op128(ir.Div128, lo, hi, lo.V(), hi.V(), ir.K(c), ir.Val{}, 0)
+		e.b.Op128(ir.Div128, lo, hi, lo.V(), hi.V(), c, ir.Val{}, 0)
 		return
 	}
 	s, t := e.int("sign"), e.int("t")
 	e.b.Op2(ir.Sar, s, hi.V(), ir.K(63))
-	negate := func() { // if s is -1
-		e.b.Op2(ir.Xor, lo, lo.V(), s.V())
-		e.b.Op2(ir.Xor, hi, hi.V(), s.V())
-		e.b.Op128(ir.Sub128, lo, hi, lo.V(), hi.V(), s.V(), s.V(), 0)
-	}
-	negate()
+	e.negateIf(lo, hi, s)
 	e.b.Op2(ir.Shr, t, lo.V(), ir.K(63))
 	e.b.Op2(ir.Or, t, t.V(), hi.V())
 	e.when(ir.EQ, t.V(), ir.K(0), func() {
-		e.b.Op2(ir.Div, lo, lo.V(), ir.K(c))
+		e.b.Op2(ir.Div, lo, lo.V(), c)
 	}, func() {
 		rem, i, fits := e.int("rem"), e.int("i"), e.int("fits")
 		e.b.Mov(rem, ir.K(0))
@@ -90,15 +85,15 @@ func (e *emitter) div128(lo, hi ir.Reg, c int64) {
 		e.b.Op2(ir.Shr, fits, hi.V(), ir.K(63))
 		e.b.Op2(ir.Or, rem, rem.V(), fits.V())
 		e.b.Op128(ir.Add128, lo, hi, lo.V(), hi.V(), lo.V(), hi.V(), 0)
-		e.b.Set(fits, ir.UGE, rem.V(), ir.K(c))
+		e.b.Set(fits, ir.UGE, rem.V(), c)
 		e.b.Op2(ir.Or, lo, lo.V(), fits.V())
 		e.b.Op1(ir.Neg, fits, fits.V())
-		e.b.Op2(ir.And, fits, fits.V(), ir.K(c))
+		e.b.Op2(ir.And, fits, fits.V(), c)
 		e.b.Op2(ir.Sub, rem, rem.V(), fits.V())
 		e.b.Op2(ir.Sub, i, i.V(), ir.K(1))
 		e.b.EndLoop(l, ir.NE, i.V(), ir.K(0))
 		e.b.Clear(rem, i, fits)
 	})
-	negate()
+	e.negateIf(lo, hi, s)
 	e.b.Clear(s, t)
 }

@@ -69,7 +69,11 @@ func (sp *splitter) add(a plan.Agg) {
 			panic(diag.Unsupported(diag.NoPos, "avg of %s", a.Arg.Type().SQLName()))
 		}
 		sum, n := sp.sum(a.Arg, a.Filter), sp.count(a)
-		sp.compute(a.Col, plan.NewCall(plan.Div, types.TFloat64, double(sum), double(n)))
+		t, _ := types.AvgType(a.Arg.Type())
+		if t.IsFloat() {
+			sum, n = double(sum), double(n)
+		}
+		sp.compute(a.Col, plan.NewCall(plan.Div, t, sum, n))
 	case plan.StddevSamp, plan.StddevPop, plan.VarSamp, plan.VarPop:
 		sp.compute(a.Col, sp.variance(a))
 	default:

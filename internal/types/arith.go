@@ -3,8 +3,8 @@ package types
 import "math"
 
 // Arithmetic on values, for constants: what generated code computes, in Go. The
-// operands are as plan wants them: one kind with the result, decimals of the result's
-// scale for Add, Sub and Mod, scales adding for Mul. NULL in, NULL out.
+// operands are as plan wants them: one kind with the result, decimals of the result's scale for
+// Add, Sub and Mod, of any scale for Mul and Div. NULL in, NULL out.
 
 // Add is a + b of type t.
 func Add(a, b Value, t Type) (Value, error) {
@@ -18,8 +18,11 @@ func Sub(a, b Value, t Type) (Value, error) {
 		func(x, y float64) float64 { return x - y })
 }
 
-// Mul is a * b of type t.
+// Mul is a * b of type t. Digits for which a decimal has no room are rounded away.
 func Mul(a, b Value, t Type) (Value, error) {
+	if cut := a.scale() + b.scale() - int(t.Scale); t.Kind == Decimal && cut > 0 && !a.Null && !b.Null {
+		return exactly(t)(MulDiv(a.Int128(), b.Int128(), pow10[cut]))
+	}
 	v, err := arith(a, b, t, func(x, y Int128) (Int128, bool) { return x.Mul(y) },
 		func(x, y float64) float64 { return x * y })
 	if err == nil && t.IsFloat() && !v.Null && v.F == 0 && a.F != 0 && b.F != 0 &&
@@ -29,10 +32,14 @@ func Mul(a, b Value, t Type) (Value, error) {
 	return v, err
 }
 
-// Div is a / b of type t: truncating for integers, a division of doubles else.
+// Div is a / b of type t: truncating for integers, rounded half away from zero at the scale of a
+// decimal, a division of doubles else.
 func Div(a, b Value, t Type) (Value, error) {
 	if zeroDivisor(a, b) {
 		return Value{}, ErrDivisionByZero
+	}
+	if t.Kind == Decimal && !a.Null && !b.Null {
+		return exactly(t)(Quotient(a.Int128(), b.Int128(), int(t.Scale)+b.scale()-a.scale()))
 	}
 	return arith(a, b, t, func(x, y Int128) (Int128, bool) { q, _ := x.DivRem(y); return q, true },
 		func(x, y float64) float64 { return x / y })
@@ -61,6 +68,16 @@ func Neg(a Value) (Value, error) {
 		return IntervalValue(-m, -d, -u), nil
 	}
 	return Sub(Value{Type: a.Type}, a, a.Type)
+}
+
+// exactly makes a decimal of type t from a number that may not have fitted.
+func exactly(t Type) func(x Int128, ok bool) (Value, error) {
+	return func(x Int128, ok bool) (Value, error) {
+		if !ok || !FitsPrecision(x, int(t.Prec)) {
+			return Value{}, ErrOutOfRange(t)
+		}
+		return DecimalValue(t, x), nil
+	}
 }
 
 func zeroDivisor(a, b Value) bool {

@@ -84,8 +84,20 @@ func AddType(a, b Type) (Type, bool) {
 	return t, true
 }
 
-// MulType is the type of a * b. Decimals: scales and precisions add. ok is false
-// when the product's scale would exceed 38.
+// Quotients have no finite scale, and PostgreSQL chooses one for each value: at least 16
+// significant digits. A static type needs a rule that holds for all of its values.
+const (
+	// quotientScale is how many digits after the point a quotient has where there is room: as
+	// many as PostgreSQL gives to a quotient from 0.0001 to 1, and more than to a larger one.
+	quotientScale = 20
+	// leastQuotientScale is what it keeps where the operands' types alone would leave no room for
+	// it: sums have 38 digits by type, and hardly ever by value. 22 digits before the point remain.
+	leastQuotientScale = 16
+)
+
+// MulType is the type of a * b. Decimals: scales and precisions add. Where that makes more than 38
+// digits, most of them after the point, the scale gives way to the digits before the point; it
+// stays at least quotientScale and that of either operand.
 func MulType(a, b Type) (Type, bool) {
 	if !a.IsNumeric() || !b.IsNumeric() {
 		return Type{}, false
@@ -97,23 +109,35 @@ func MulType(a, b Type) (Type, bool) {
 	x, _ := AsDecimal(a)
 	y, _ := AsDecimal(b)
 	scale := int(x.Scale) + int(y.Scale)
-	if scale > MaxPrecision {
-		return Type{}, false
+	whole := int(x.Prec) + int(y.Prec) - scale
+	if scale > quotientScale && whole+scale > MaxPrecision {
+		scale = min(scale, max(MaxPrecision-whole, quotientScale, int(x.Scale), int(y.Scale)))
 	}
-	return TDecimal(min(MaxPrecision, int(x.Prec)+int(y.Prec)), scale), true
+	return decimalOf(whole, scale), true
 }
 
-// DivType is the type of a / b: integers divide as integers, all else as doubles
-// (REAL by REAL stays REAL).
+// DivType is the type of a / b: integers divide as integers, floats as floats, and decimals give a
+// decimal of quotientScale digits after the point.
 func DivType(a, b Type) (Type, bool) {
 	if !a.IsNumeric() || !b.IsNumeric() {
 		return Type{}, false
 	}
 	t := commonNumeric(a, b)
-	if t.Kind == Decimal {
-		return TFloat64, true
+	if t.Kind != Decimal {
+		return t, true
 	}
-	return t, true
+	x, _ := AsDecimal(a)
+	y, _ := AsDecimal(b)
+	// The largest quotient is that of the largest dividend and the smallest divisor.
+	whole := int(x.Prec) - int(x.Scale) + int(y.Scale)
+	return quotientType(whole, int(x.Scale)), true
+}
+
+// quotientType is the type of a quotient with up to whole digits before the point. Digits of the
+// dividend are not lost: x / 1 is x.
+func quotientType(whole, dividendScale int) Type {
+	room := max(leastQuotientScale, min(quotientScale, MaxPrecision-whole))
+	return decimalOf(whole, max(room, dividendScale))
 }
 
 // ModType is the type of a % b: that of the common scale.
@@ -139,11 +163,16 @@ func SumType(t Type) (Type, bool) {
 	return Type{}, false
 }
 
-// AvgType is the type of avg(t): a double, as in DuckDB; intervals stay intervals.
+// AvgType is the type of avg(t): exact for integers and decimals, the quotient of their sum and
+// their number; doubles and intervals stay what they are.
 func AvgType(t Type) (Type, bool) {
 	switch {
-	case t.IsNumeric():
+	case t.IsFloat():
 		return TFloat64, true
+	case t.IsNumeric():
+		d, _ := AsDecimal(t)
+		// An average is not larger than the largest of its values.
+		return quotientType(int(d.Prec)-int(d.Scale), int(d.Scale)), true
 	case t.Kind == Interval:
 		return t, true
 	}
@@ -152,7 +181,7 @@ func AvgType(t Type) (Type, bool) {
 
 // ParseNumber reads a number written in a query. Its type is the smaller of INTEGER
 // and BIGINT that holds it; with a point, or beyond BIGINT, the DECIMAL with exactly its
-// digits; with an exponent or too many digits, DOUBLE.
+// digits; with an exponent, DOUBLE. More digits than a DECIMAL has are an error.
 func ParseNumber(text string) (Value, error) {
 	for i := 0; i < len(text); i++ {
 		if text[i] == 'e' || text[i] == 'E' {
@@ -164,7 +193,7 @@ func ParseNumber(text string) (Value, error) {
 		return Value{}, syntaxError(TDecimal(MaxPrecision, 0), text)
 	}
 	if !fit {
-		return ParseValue(TFloat64, text)
+		return Value{}, errf(codeOutOfRange, "a number of more than %d digits is out of range for type numeric", MaxPrecision)
 	}
 	point := scale > 0
 	for i := 0; i < len(text) && !point; i++ {

@@ -120,3 +120,37 @@ func TestPow10(t *testing.T) {
 		want.Mul(want, big.NewInt(10))
 	}
 }
+
+// TestMulDiv compares with big fractions.
+func TestMulDiv(t *testing.T) {
+	xs := someInts(120)
+	limit := Pow10(MaxPrecision).ToBig()
+	for _, x := range xs {
+		for _, y := range xs {
+			for i, d := range xs {
+				if d == (Int128{}) || d.Hi == math.MinInt64 || x.Hi == math.MinInt64 || y.Hi == math.MinInt64 || i%11 != 0 {
+					continue
+				}
+				n := new(big.Int).Mul(x.ToBig(), y.ToBig())
+				want := roundHalf(n, d.ToBig())
+				got, ok := MulDiv(x, y, d)
+				fits := want.CmpAbs(limit) < 0
+				if ok != fits || ok && got.ToBig().Cmp(want) != 0 {
+					t.Fatalf("%v * %v / %v = %v, %t; want %v", x, y, d, got, ok, want)
+				}
+			}
+		}
+	}
+}
+
+// roundHalf is n/d, rounded half away from zero.
+func roundHalf(n, d *big.Int) *big.Int {
+	twice := new(big.Int).Lsh(new(big.Int).Abs(n), 1)
+	abs := new(big.Int).Abs(d)
+	q := twice.Add(twice, abs)
+	q.Quo(q, abs.Lsh(abs, 1))
+	if n.Sign()*d.Sign() < 0 {
+		q.Neg(q)
+	}
+	return q
+}

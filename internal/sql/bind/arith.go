@@ -133,9 +133,7 @@ func (b *binder) numeric(op plan.Op, l, r plan.Expr, at place) plan.Expr {
 	case plan.Add, plan.Sub:
 		t, ok = types.AddType(lt, rt)
 	case plan.Mul:
-		if t, ok = types.MulType(lt, rt); !ok { // more than 38 digits after the point
-			t, ok = types.TFloat64, true
-		}
+		t, ok = types.MulType(lt, rt)
 	case plan.Div:
 		t, ok = types.DivType(lt, rt)
 	case plan.Mod:
@@ -145,7 +143,7 @@ func (b *binder) numeric(op plan.Op, l, r plan.Expr, at place) plan.Expr {
 		panic(noOperator(op.String(), l, r, at.op))
 	}
 	switch {
-	case t.Kind == types.Decimal && op == plan.Mul:
+	case t.Kind == types.Decimal && (op == plan.Mul || op == plan.Div):
 		l, r = b.toDecimal(l, at.l), b.toDecimal(r, at.r)
 	case t.Kind == types.Decimal:
 		l, r = b.toScale(l, int(t.Scale), at.l), b.toScale(r, int(t.Scale), at.r)
