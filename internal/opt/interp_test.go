@@ -493,6 +493,15 @@ func (in *interp) agg(a plan.Agg, rows []*scopeRow) types.Value {
 			sum = must(types.Add(sum, must(types.Cast(v, t)), t))
 		}
 		return sum
+	case plan.Avg:
+		if !t.IsFloat() {
+			of, _ := types.SumType(a.Arg.Type())
+			sum := must(types.Cast(vals[0], of))
+			for _, v := range vals[1:] {
+				sum = must(types.Add(sum, must(types.Cast(v, of)), of))
+			}
+			return must(types.Div(sum, types.IntValue(types.TInt64, int64(len(vals))), t))
+		}
 	}
 	var sum, squares float64
 	for _, v := range vals {

@@ -99,6 +99,28 @@ $d*$w
 $w*2
 $d/3
 $w/7
+$w/$d
+$d/$w
+$w/$w
+-$w/($w+1)
+$i/$d
+$l/$w
+$d/3.0
+$d/-0.0007
+($d/7)*($w/3)
+($d/7)*($d/3)
+round($d/$w,3)
+cast($d/7 as integer)
+cast($l/7.0 as bigint)
+floor($w/7)
+ceil($d/-3)
+($d/7)%2
+abs($d/7)
+sign($d/7)
+greatest($d/7,$w)
+$d/7>$d
+cast($d/7 as double)
+cast($d/7 as text)
 $i/7
 $l/-1
 $i/$i2

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"errors"
 	"math/big"
 	"strings"
 	"testing"
@@ -166,10 +167,18 @@ func TestDerive(t *testing.T) {
 		{"add", AddType, TDate, TInt32, ""},
 		{"mul", MulType, dec(15, 2), dec(16, 2), "DECIMAL(31,4)"},
 		{"mul", MulType, dec(31, 4), dec(16, 2), "DECIMAL(38,6)"},
-		{"mul", MulType, dec(38, 30), dec(38, 30), ""},
+		{"mul", MulType, dec(38, 30), dec(38, 30), "DECIMAL(38,30)"},
+		{"mul", MulType, dec(20, 15), dec(20, 15), "DECIMAL(38,28)"},
+		{"mul", MulType, dec(30, 20), dec(30, 20), "DECIMAL(38,20)"},
+		{"mul", MulType, dec(38, 10), dec(38, 10), "DECIMAL(38,20)"},
 		{"mul", MulType, TInt16, dec(4, 2), "DECIMAL(9,2)"},
 		{"mul", MulType, TInt16, TInt32, "INTEGER"},
-		{"div", DivType, dec(4, 2), TInt32, "DOUBLE"},
+		{"div", DivType, dec(4, 2), TInt32, "DECIMAL(22,20)"},
+		{"div", DivType, dec(15, 2), dec(15, 2), "DECIMAL(35,20)"},
+		{"div", DivType, dec(20, 0), TInt32, "DECIMAL(38,18)"},
+		{"div", DivType, dec(38, 4), dec(38, 4), "DECIMAL(38,16)"},
+		{"div", DivType, dec(38, 30), dec(10, 9), "DECIMAL(38,30)"},
+		{"div", DivType, TFloat32, dec(10, 9), "DOUBLE"},
 		{"div", DivType, TInt32, TInt32, "INTEGER"},
 		{"mod", ModType, dec(4, 2), TInt32, "DECIMAL(12,2)"},
 	} {
@@ -189,13 +198,23 @@ func TestDerive(t *testing.T) {
 	if _, ok := SumType(TText); ok {
 		t.Error("sum(text) exists")
 	}
+	for _, c := range []struct {
+		a    Type
+		want string
+	}{{TInt16, "DECIMAL(25,20)"}, {TInt32, "DECIMAL(30,20)"}, {TInt64, "DECIMAL(38,19)"}, {dec(15, 2), "DECIMAL(33,20)"}, {dec(38, 2), "DECIMAL(38,16)"},
+		{dec(38, 38), "DECIMAL(38,38)"}, {TFloat32, "DOUBLE"}, {TFloat64, "DOUBLE"}, {TInterval, "INTERVAL"}} {
+		if got, ok := AvgType(c.a); !ok || got.String() != c.want {
+			t.Errorf("avg(%s) is %s", c.a, got)
+		}
+	}
 }
 
 func TestParseNumber(t *testing.T) {
 	for _, c := range []struct{ in, typ, text string }{
 		{"1", "INTEGER", "1"}, {"2147483648", "BIGINT", "2147483648"}, {"9223372036854775808", "DECIMAL(19,0)", "9223372036854775808"},
 		{"0.05", "DECIMAL(2,2)", "0.05"}, {"1.50", "DECIMAL(3,2)", "1.50"}, {"0.0", "DECIMAL(1,1)", "0.0"}, {"5.", "DECIMAL(1,0)", "5"},
-		{"1e3", "DOUBLE", "1000"}, {strings.Repeat("1", 40), "DOUBLE", "1.1111111111111112e+39"},
+		{"1e3", "DOUBLE", "1000"}, {strings.Repeat("1", 38), "DECIMAL(38,0)", strings.Repeat("1", 38)},
+		{"-2147483648", "INTEGER", "-2147483648"}, {"-9223372036854775808", "BIGINT", "-9223372036854775808"},
 	} {
 		v, err := ParseNumber(c.in)
 		if err != nil || v.Type.String() != c.typ || v.String() != c.text {
@@ -204,5 +223,11 @@ func TestParseNumber(t *testing.T) {
 	}
 	if _, err := ParseNumber("1x"); err == nil {
 		t.Error("1x is a number")
+	}
+	for _, long := range []string{strings.Repeat("1", 39), "0." + strings.Repeat("1", 39), "1" + strings.Repeat("0", 38) + ".5"} {
+		var e *Error
+		if _, err := ParseNumber(long); !errors.As(err, &e) || e.Code != codeOutOfRange {
+			t.Errorf("ParseNumber(%s): %v", long, err)
+		}
 	}
 }
