@@ -12,7 +12,8 @@ import (
 
 func floatBits(f float64) int64 { return int64(math.Float64bits(f)) }
 
-// toFloat opens a float register with an integer-like or float value, unscaled.
+// toFloat opens a float register with an integer-like or float value, unscaled. Of 128 bits it makes an
+// estimate; exactToFloat is exact.
 func (e *emitter) toFloat(v value) ir.Reg {
 	r := e.float("f")
 	switch v.d.Form {

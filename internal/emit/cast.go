@@ -252,22 +252,6 @@ func (e *emitter) floorDiv(v value, c int64) value {
 	return intVal(v.d.Type, q, rng).withNull(n, own)
 }
 
-func (e *emitter) exactToFloat(v value, from, to types.Type) value {
-	r := e.toFloat(v)
-	if from.Scale > 0 {
-		k := e.float("scale")
-		e.b.FConst(k, floatBits(types.Pow10(int(from.Scale)).Float64()))
-		e.b.Op2(ir.FDiv, r, r.V(), k.V())
-		e.b.Clear(k)
-	}
-	if to.Kind == types.Float32 {
-		e.b.Op1(ir.FRound32, r, r.V())
-	}
-	n, own := e.anyNull(v)
-	e.free(v)
-	return value{d: layout.Desc{Type: to, Form: layout.F64}, a: r.V(), ownA: true}.withNull(n, own)
-}
-
 // realCheck fails when rounding f to the single precision of r made it infinite or zero.
 func (e *emitter) realCheck(r, f ir.Reg, n ir.Val, pos int) {
 	k, t, bad := e.float("k"), e.float("abs"), e.int("bad")

@@ -220,8 +220,16 @@ func (s *groupSink) note() string {
 	return s.plan.Mode.String() + ", " + plural(s.result.Len(), "group")
 }
 
-// finish merges the workers' groups into one result.
+// finish merges the workers' groups into one result, whose sums must be decimals.
 func (s *groupSink) finish() error {
+	if err := s.merge(); err != nil {
+		return err
+	}
+	return s.checkSums()
+}
+
+// merge makes one result of the workers' groups.
+func (s *groupSink) merge() error {
 	var gs []*groups
 	for _, g := range s.workers {
 		if g != nil {

@@ -103,8 +103,8 @@ $w/$d
 $d/$w
 $w/$w
 -$w/($w+1)
-$i/$d
-$l/$w
+cast($i as decimal(10,0))/$d
+cast($l as decimal(19,0))/$w
 $d/3.0
 $d/-0.0007
 ($d/7)*($w/3)

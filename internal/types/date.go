@@ -18,7 +18,7 @@ const (
 // The range of DATE is PostgreSQL's, and fits in 32 bits. TIMESTAMP begins with it and
 // ends 30 years before PostgreSQL's, which counts from 2000.
 var (
-	MinDate      = DaysFromCivil(-4712, 11, 24)
+	MinDate      = DaysFromCivil(-4713, 11, 24)
 	MaxDate      = DaysFromCivil(5874897, 12, 31)
 	MinTimestamp = MinDate * MicrosPerDay
 	MaxTimestamp = (DaysFromCivil(294246, 12, 31)+1)*MicrosPerDay - 1

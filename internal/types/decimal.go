@@ -48,6 +48,10 @@ func ParseDecimal(s string) (x Int128, scale int, fit, ok bool) {
 	return x, scale, true, true
 }
 
+// maxWrittenScale is how many digits after the point a numeral may stand for before it is rounded: PostgreSQL's
+// limit. Beyond it lie mistakes rather than numbers that happen to be small.
+const maxWrittenScale = 16383
+
 // number is a numeral taken apart: ±digits × 10^-scale, leading zeros gone.
 type number struct {
 	neg    bool
@@ -127,6 +131,9 @@ func ParseDecimalAs(s string, t Type) (Int128, error) {
 	n, ok := scanNumber(s)
 	if !ok {
 		return Int128{}, syntaxError(t, s)
+	}
+	if n.scale > maxWrittenScale {
+		return Int128{}, errf(codeOutOfRange, "value overflows numeric format")
 	}
 	digits := n.digits
 	drop := n.scale - int(t.Scale)

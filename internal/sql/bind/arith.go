@@ -54,8 +54,36 @@ func comparison(op string) plan.Op {
 	return plan.OpNone
 }
 
+// signedNumber is the text of a literal with the minuses before it. The sign belongs to the number:
+// -2147483648 is an INTEGER, and - -2147483648 a BIGINT.
+func signedNumber(e *ast.Unary) (text string, pos int) {
+	if e.Op != "-" {
+		return "", 0
+	}
+	switch x := e.X.(type) {
+	case *ast.Unary:
+		text, pos = signedNumber(x)
+	case *ast.Literal:
+		if x.Kind == ast.LitInt || x.Kind == ast.LitDecimal || x.Kind == ast.LitFloat {
+			text, pos = x.Text, x.Pos
+		}
+	}
+	switch {
+	case text == "":
+		return "", 0
+	case text[0] == '-':
+		return text[1:], pos
+	}
+	return "-" + text, pos
+}
+
 // unary binds a prefix operator.
 func (b *binder) unary(s *scope, e *ast.Unary) plan.Expr {
+	if text, pos := signedNumber(e); text != "" {
+		v, err := types.ParseNumber(text)
+		check(err, pos)
+		return &plan.Const{V: v}
+	}
 	x := b.expr(s, e.X)
 	t := x.Type()
 	if t.Kind == types.Unknown { // '5' after a sign is a number

@@ -78,6 +78,11 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 	if !types.CanCast(from, t) {
 		fail(diag.CannotCoerce, e.Pos, "cannot cast type %s to %s", from.SQLName(), t.SQLName())
 	}
+	if t.Kind == types.Decimal && len(e.Type.Mods) == 0 {
+		if own, ok := ownDecimal(x, e.X.Position()); ok {
+			t = own
+		}
+	}
 	// A literal fails at its own place, and one that is to be DECIMAL keeps its digits.
 	if c, ok := x.(*plan.Const); ok && from.Kind == types.Unknown {
 		v, err := types.Cast(typed(c.V, t), t)
@@ -100,6 +105,19 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 		return &plan.Call{Op: plan.Cast, T: t, Args: []plan.Expr{x}, Pos: e.Pos}
 	}
 	return b.convert(x, t, e.Pos)
+}
+
+// ownDecimal is the type of x::numeric, without precision and scale, where x has digits of its own: they are
+// kept, as PostgreSQL keeps them. More of them than a DECIMAL has are an error.
+func ownDecimal(x plan.Expr, pos int) (types.Type, bool) {
+	if c, ok := x.(*plan.Const); ok && c.V.Type.Kind == types.Unknown && !c.V.Null {
+		v, scale, fit, ok := types.ParseDecimal(c.V.S)
+		if ok && !fit {
+			fail(diag.NumericOutOfRange, pos, "%q has more digits than type numeric holds, which is %d", c.V.S, types.MaxPrecision)
+		}
+		return decimalFor(v, scale), ok
+	}
+	return types.AsDecimal(x.Type())
 }
 
 // typed makes a literal a text if a text is wanted, so that CAST('abc' AS VARCHAR(2)) cuts and

@@ -289,10 +289,14 @@ func (b *binder) makeDate(c *call) plan.Expr {
 		}
 		v[i] = int(max(min(k.V.I, 1e7), -1e7))
 	}
-	if v[0] == 0 || v[1] < 1 || v[1] > 12 || v[2] < 1 || v[2] > types.DaysInMonth(v[0], v[1]) {
+	year := v[0]
+	if year < 0 { // -44 is 44 BC, and no year is 0
+		year++
+	}
+	if v[0] == 0 || v[1] < 1 || v[1] > 12 || v[2] < 1 || v[2] > types.DaysInMonth(year, v[1]) {
 		fail(diag.DatetimeOverflow, c.pos, "date field value out of range: %d-%02d-%02d", v[0], v[1], v[2])
 	}
-	days := types.DaysFromCivil(v[0], v[1], v[2])
+	days := types.DaysFromCivil(year, v[1], v[2])
 	if !types.DateInRange(days) {
 		fail(diag.DatetimeOverflow, c.pos, "date out of range: %d-%02d-%02d", v[0], v[1], v[2])
 	}

@@ -3,6 +3,7 @@ package parse
 import (
 	"strconv"
 
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
 
@@ -84,7 +85,39 @@ func (p *parser) plainType(t *ast.TypeName) {
 		t.Schema = t.Name
 		t.Name = unifyType(p.label().Name)
 	}
+	if t.Name == "decimal" || t.Name == "numeric" || t.Name == "dec" {
+		p.refuseMods()
+	}
 	t.Mods = p.typeMods()
+}
+
+// refuseMods leaves if a modifier of a DECIMAL is a word, a text or a number that is not an integer: to
+// PostgreSQL that is no mistake of syntax but a text that does not read as an integer.
+func (p *parser) refuseMods() {
+	if p.kind() != tLParen {
+		return
+	}
+	for i := 1; ; i += 2 {
+		if p.peek(i) == tMinus {
+			i++
+		}
+		t := p.at(i)
+		switch k := p.peek(i + 1); {
+		case k != tComma && k != tRParen:
+			return
+		case t.kind == tString || t.kind == tDecimal || t.kind == tFloat || t.kind.isName():
+			p.fail(int(t.pos), diag.InvalidTextRepresentation, "invalid input syntax for type integer: \"%s\"", t.text)
+		case t.kind == tInt:
+			if _, err := strconv.ParseInt(t.text, 10, 32); err != nil {
+				p.fail(int(t.pos), diag.NumericOutOfRange, "value \"%s\" is out of range for type integer", t.text)
+			}
+			if k == tRParen {
+				return
+			}
+		default:
+			return
+		}
+	}
 }
 
 // typeMods reads (15, 2) if it is there. A scale may be negative.
