@@ -131,7 +131,7 @@ func near(a, b string, tolerance float64) bool {
 	return math.Abs(x-y) <= tolerance*max(math.Abs(x), math.Abs(y))
 }
 
-// sameNumber compares two exact numbers, rounded to the lesser of their scales if that is asked for.
+// sameNumber compares two exact numbers, as roundings of one number if that is asked for.
 func sameNumber(a, b string, rounded bool) bool {
 	x, ok1 := new(big.Rat).SetString(a)
 	y, ok2 := new(big.Rat).SetString(b)
@@ -141,8 +141,16 @@ func sameNumber(a, b string, rounded bool) bool {
 	if x.Cmp(y) == 0 {
 		return true
 	}
-	scale := min(scaleOf(a), scaleOf(b))
-	return rounded && x.FloatString(scale) == y.FloatString(scale)
+	// Both are one number, each rounded at its own scale: half a unit of the last place of each is
+	// the most by which they differ.
+	most := new(big.Rat).Add(halfUnit(a), halfUnit(b))
+	return rounded && x.Sub(x, y).Abs(x).Cmp(most) <= 0
+}
+
+// halfUnit is half of a unit of a number's last place.
+func halfUnit(number string) *big.Rat {
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scaleOf(number))), nil)
+	return new(big.Rat).SetFrac(big.NewInt(1), unit.Lsh(unit, 1))
 }
 
 func scaleOf(number string) int {

@@ -24,8 +24,8 @@
 // After query may stand:
 //
 //	rowsort  the order of rows does not count
-//	rounded  decimals agree with PostgreSQL's at the lesser of both scales: for quotients
-//	         and averages, of which it shows other digits
+//	rounded  decimals and PostgreSQL's are roundings of one number, each at its own scale: for
+//	         quotients and averages, of which it shows other digits
 //
 // Before a record may stand lines that say where it does not run, and why:
 //
