@@ -8,6 +8,9 @@ import (
 )
 
 func TestMem(t *testing.T) {
+	if !alone(t) {
+		return
+	}
 	before := BytesInUse()
 	var ms []*Mem
 	for _, n := range []int{0, 1, 511, 512, 513, 4096, 64 << 10, 64<<10 + 1, 5 << 20} {
@@ -53,6 +56,9 @@ func TestMem(t *testing.T) {
 
 // TestMemCleanup lets the garbage collector find unreachable memory.
 func TestMemCleanup(t *testing.T) {
+	if !alone(t) {
+		return
+	}
 	before := BytesInUse()
 	for _, n := range []int{100, 1 << 20} {
 		if _, err := Alloc(n); err != nil {
@@ -108,6 +114,9 @@ func TestMemConcurrent(t *testing.T) {
 // TestPressure takes memory without keeping it and without making garbage on the Go heap: it
 // must come back all the same, with nobody calling the collector.
 func TestPressure(t *testing.T) {
+	if !alone(t) {
+		return
+	}
 	const size = 64 << 20
 	pressure.Store(pressureMin)
 	start := BytesInUse()
@@ -138,6 +147,9 @@ func TestPoolClass(t *testing.T) {
 
 // TestPool takes blocks again, and lets the pool rest.
 func TestPool(t *testing.T) {
+	if !alone(t) {
+		return
+	}
 	before := BytesInUse()
 	for _, n := range []int{100, 70 << 10, 3 << 20} {
 		a, _, err := Take(n, true)
@@ -181,6 +193,9 @@ func TestPool(t *testing.T) {
 
 // TestPoolZeros gives a block of zeros back, which those get who want zeros.
 func TestPoolZeros(t *testing.T) {
+	if !alone(t) {
+		return
+	}
 	const n = 100 << 10
 	a, _, _ := TakeNew(n)
 	b, _, _ := TakeNew(n)
@@ -197,6 +212,9 @@ func TestPoolZeros(t *testing.T) {
 
 // TestPoolBound gives back more than the pool may hold; nothing is touched, so it costs no memory.
 func TestPoolBound(t *testing.T) {
+	if !alone(t) {
+		return
+	}
 	var bs []Block
 	for range 5 {
 		b, _, err := Take(poolMax/4, false)

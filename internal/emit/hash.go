@@ -5,8 +5,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
-// Hash constants: odd numbers without pattern. exec computes the same function in Go where it
-// fills Bloom filters; TestHashAgrees holds the two together.
+// Hash constants: odd numbers without pattern. exec computes the same function in Go where it builds hash tables and
+// fills Bloom filters; TestHashAgrees of session holds the two together.
 const (
 	HashSeed = 0x51_7c_c1_b7_27_22_0a_95
 	HashMul  = -0x61c8864680b583eb // 2^64 / golden ratio

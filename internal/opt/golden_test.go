@@ -22,11 +22,14 @@ var rewrite = flag.Bool("rewrite", false, "write what the tests in testdata give
 func TestGolden(t *testing.T) {
 	for _, p := range passes {
 		file := "testdata/" + p.Name + ".txt"
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
 		t.Run(p.Name, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if blocks := strings.Count(string(text), "\n----"); blocks == 0 {
+				t.Errorf("%s tests nothing", file)
+			}
 			var out strings.Builder
 			for i, block := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
 				if i > 0 {
@@ -41,6 +44,16 @@ func TestGolden(t *testing.T) {
 			}
 			write(t, file, out.String())
 		})
+	}
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		if !slices.ContainsFunc(passes, func(p Pass) bool { return p.Name == name }) {
+			t.Errorf("%s is of no pass", file)
+		}
 	}
 }
 
@@ -118,7 +131,10 @@ func TestBenchmarks(t *testing.T) {
 			}
 			file := filepath.Join("testdata", "bench", b.name+".txt")
 			write(t, file, out.String())
-			want, _ := os.ReadFile(file)
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if string(want) != out.String() {
 				t.Errorf("plans differ from %s; see what changes with -rewrite and git diff", file)
 			}
