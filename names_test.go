@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.Name() == ".git" {
+		if d.IsDir() && d.Name() == ".git" {
 			return filepath.SkipDir
 		}
 		name = filepath.ToSlash(name)

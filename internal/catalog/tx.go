@@ -175,8 +175,8 @@ func (tx *Tx) Write(t *Table) *Table {
 	key := strings.ToLower(t.Name)
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
-	if ch, ok := tx.own[key]; ok && ch.now == Relation(t) {
-		return t
+	if own, ok := tx.own[key].now.(*Table); ok && own.id == t.id {
+		return own
 	}
 	f := t.fork()
 	tx.put(key, f)

@@ -21,12 +21,12 @@ func TestAhead(t *testing.T) {
 	for kind, sql := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			ask("drop table if exists build; create table build as " + sql)
-			for _, q := range []string{
+			for _, q := range thin([]string{
 				"select count(*), sum(v), sum(a), min(w) from probe join build on a = k",
 				"select count(*), sum(v), sum(a), min(w) from probe join build on a = k where c = 3",
 				"select count(*), sum(v), sum(a) from probe left join build on b = k where c < 2",
 				"select count(*), sum(b) from probe where c < 5 and exists (select 1 from build where k = a and v > 5)",
-			} {
+			}) {
 				ask("set prefetch = on")
 				if plan := ask("explain (ir) " + q); !strings.Contains(plan, "fetch ahead") && !strings.Contains(q, "exists") {
 					t.Errorf("nothing is fetched ahead: %s", q)
@@ -69,7 +69,7 @@ func TestMatchedKeys(t *testing.T) {
 		create table many as select cast(i * 7919 % 650000 + 1 as int) as inside, cast(i * 7919 % 1500000 - 1000 as int) as beyond,
 			case when i % 5 > 0 then i * 104729 % 700000 end as maybe, i * 31 % 60000 * 1000003 as far, i % 10 as c
 		from (select cast(i as bigint) as i from generate_series(1, 400000) as g(i)) q`)
-	for _, q := range []string{
+	for _, q := range thin([]string{
 		"select count(*), sum(n), sum(k * n), max(s) from (select few.k, count(*) as n, sum(c) as s from many join few on inside = few.k group by few.k) q",
 		"select count(*), sum(n), sum(k * n), max(s) from (select few.k, count(*) as n, sum(c) as s from many join few on beyond = few.k where c < 8 group by few.k) q",
 		"select count(*), sum(n), sum(k * n) from (select few.k, count(c) as n from few left join many on few.k = inside group by few.k) q",
@@ -78,7 +78,7 @@ func TestMatchedKeys(t *testing.T) {
 		"select count(*), sum(spread.k % 1000), count(distinct spread.k) from many join spread on far = spread.k where v < 5",
 		"select count(*), sum(spread.k % 1000), sum(few.k) from many join spread on far = spread.k and c % 3 = w join few on few.k = inside",
 		"select few.k, spread.k, c from many join few on few.k = inside join spread on spread.k = far where few.k < 40 order by 1, 2, 3",
-	} {
+	}) {
 		ask("set matched_keys = off; set prefetch = off; set threads = 1")
 		want := ask(q)
 		for _, set := range []string{"set matched_keys = on", "set prefetch = on", "set threads = 2", "set simd = off; set check = on"} {

@@ -13,6 +13,9 @@ func TestCalendar(t *testing.T) {
 	s := New(NewDB())
 	rowsOf(t, s, "SET check = on")
 	for first, days := range map[string]int{"1999-11-30": 900, "1969-12-20": 30, "0001-01-01": 800, "1890-03-01": 9000} {
+		if raced && days > 100 {
+			continue
+		}
 		rowsOf(t, s, "drop table if exists d")
 		// Every other time a day too far away for a table.
 		rowsOf(t, s, fmt.Sprintf(`create table d as select case when i %% 13 = 5 then null else date '%[1]s' + (i * 7) %% %[2]d end as day,

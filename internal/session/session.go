@@ -109,7 +109,8 @@ func (s *Session) Query(ctx context.Context, text string, args ...types.Value) (
 }
 
 // Run runs one statement.
-func (s *Session) Run(ctx context.Context, st Statement, args ...types.Value) (*Result, error) {
+func (s *Session) Run(ctx context.Context, st Statement, args ...types.Value) (res *Result, err error) {
+	defer diag.Recover("session", &err)
 	if ctx.Err() != nil {
 		return nil, canceled()
 	}
@@ -117,12 +118,11 @@ func (s *Session) Run(ctx context.Context, st Statement, args ...types.Value) (*
 	ctx, stop := withTimeout(ctx, set.client.timeout)
 	defer stop()
 	ctx, notices := diag.WithNotices(ctx)
-	res, err := s.transact(ctx, st, args)
-	if err != nil {
+	if res, err = s.transact(ctx, st, args); err != nil {
 		return nil, timeoutError(ctx, err)
 	}
 	res.said = notices
-	res.quiet(s.Settings().client.messages)
+	res.quiet(set.client.messages)
 	return res, nil
 }
 

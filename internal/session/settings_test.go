@@ -141,7 +141,7 @@ func TestMessages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n += len(res.Notices) + len(res.Warnings)
+			n += len(res.Notices()) + len(res.Warnings)
 		}
 		if n != want {
 			t.Errorf("%s: %d messages, want %d", level, n, want)

@@ -75,7 +75,7 @@ func TestSimtAnswers(t *testing.T) {
 				continue
 			}
 			s.Configure(func(x *Settings) { x.Device, x.NoCPU, x.Check = "simt", alone, true })
-			for _, q := range suiteQueries(suite) {
+			for _, q := range thin(suiteQueries(suite)) {
 				checkAnswer(t, s, suite, "0.01", q)
 			}
 		}
@@ -93,7 +93,7 @@ func TestSimtMatrix(t *testing.T) {
 			s := New(NewDB())
 			s.Configure(func(x *Settings) { x.Narrow, x.Dict = enc, enc })
 			loadInto(t, s, suite, "0.01")
-			for _, c := range []struct{ grid, block, rows int }{{1, 32, 0}, {4, 32, 0}, {1, 128, 0}, {4, 128, 0}, {3, 96, 10000}, {0, 1024, 999}} {
+			for _, c := range thin([]struct{ grid, block, rows int }{{1, 32, 0}, {4, 32, 0}, {1, 128, 0}, {4, 128, 0}, {3, 96, 10000}, {0, 1024, 999}}) {
 				if testing.Short() && (c.rows > 0) != enc {
 					continue
 				}
@@ -122,7 +122,7 @@ func TestSimtPassesOff(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
-			for _, q := range suiteQueries("tpch") {
+			for _, q := range thin(suiteQueries("tpch")) {
 				if list != "joinorder" || bearable[q] {
 					checkAnswer(t, s, "tpch", "0.01", q)
 				}
@@ -137,7 +137,7 @@ func TestSimtFunctions(t *testing.T) {
 		s := New(NewDB())
 		s.Configure(func(x *Settings) { x.Dict, x.Narrow, x.Check = dict, dict, true })
 		functionTable(t, s, 7)
-		for _, f := range functions {
+		for _, f := range thin(functions) {
 			devicesAgree(t, s, "select id, "+functionText(f, -1)+" from v where id % 10 <> 3")
 			if !testing.Short() {
 				devicesAgree(t, s, "select id, "+functionText(f, -1)+" from v")
@@ -284,7 +284,7 @@ func TestSimtSQL(t *testing.T) {
 				continue
 			}
 			s.Configure(func(x *Settings) { x.Grid, x.Block, x.MorselRows = c.grid, c.block, c.rows })
-			for _, text := range simtSQL {
+			for _, text := range thin(simtSQL) {
 				devicesAgree(t, s, text)
 			}
 		}

@@ -41,7 +41,7 @@ func TestSortKinds(t *testing.T) {
 	}
 	mustRun(t, s, "insert into t values "+strings.Join(rows, ", "))
 	cols := []string{"b", "i", "n", "d", "m", "f", "x", "y", "v", "day"}
-	for range 100 {
+	for range len(thin(make([]int, 100))) {
 		rnd.Shuffle(len(cols), func(i, j int) { cols[i], cols[j] = cols[j], cols[i] })
 		var keys []string
 		for _, c := range cols[:1+rnd.IntN(4)] {
@@ -77,7 +77,7 @@ func TestSortKinds(t *testing.T) {
 // TestSortLarge: sorts that all threads take part in.
 func TestSortLarge(t *testing.T) {
 	s := load(t, "tpch", "0.02")
-	for _, keys := range []string{"l_extendedprice", "l_shipmode, l_tax desc", "l_comment", "l_orderkey desc", "l_orderkey desc, l_comment", "upper(l_comment) desc, l_tax", "l_tax, l_shipmode || l_comment", "l_returnflag", "l_linenumber desc, l_orderkey", "l_shipinstruct, l_comment desc, l_partkey"} {
+	for _, keys := range thin([]string{"l_extendedprice", "l_shipmode, l_tax desc", "l_comment", "l_orderkey desc", "l_orderkey desc, l_comment", "upper(l_comment) desc, l_tax", "l_tax, l_shipmode || l_comment", "l_returnflag", "l_linenumber desc, l_orderkey", "l_shipinstruct, l_comment desc, l_partkey"}) {
 		q := "select l_orderkey, l_linenumber from lineitem order by " + keys
 		s.Configure(func(x *Settings) { x.Off.RadixSort, x.Threads = true, 1 })
 		want := rowsOf(t, s, q)
