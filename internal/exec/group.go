@@ -180,27 +180,30 @@ func (s *groupSink) widen(g *groups, n uint64) error {
 	if s.r.gpu != nil {
 		reenter(words(dir, int(size)), words(g.dir, int(g.mask+1)))
 	} else {
-		enter(words(dir, int(size)), g.bufs)
+		err = s.r.enter(words(dir, int(size)), g.bufs)
 	}
 	s.r.mem.free(g.dir)
 	g.dir, g.mask = dir, size-1
-	return nil
+	return err
 }
 
 // enter puts the tuples of buffers, all of different groups, into an empty directory. They are read in the order
 // in which they lie, not in that of the old directory: only what is written is far apart.
-func enter(dir []uint64, bufs []buffer) {
+func (r *run) enter(dir []uint64, bufs []buffer) error {
 	mask := uint64(len(dir) - 1)
 	for i := range bufs {
-		bufs[i].each(func(a uintptr) {
+		if err := bufs[i].poll(r, func(a uintptr) {
 			h := load64(a)
 			k := h & mask
 			for dir[k] != 0 {
 				k = (k + 1) & mask
 			}
 			dir[k] = h&tagMask | uint64(a)
-		})
+		}); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // tagMask is the bits of a hash that are kept in the directory beside the address.

@@ -240,7 +240,7 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]Piece, error) {
 	from := make([]int, len(gs)+1) // where each worker's part of the list begins
 	for w := range gs {
 		from[w] = n
-		gs[w].bufs[p].each(func(a uintptr) {
+		err := gs[w].bufs[p].poll(r, func(a uintptr) {
 			h := load64(a)
 			for i := h & g.mask; ; i = (i + 1) & g.mask {
 				d := dir[i]
@@ -255,6 +255,9 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]Piece, error) {
 				}
 			}
 		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	from[len(gs)] = n
 	if n == 0 {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"math/bits"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -34,7 +35,7 @@ func (s *groupSink) split(g *groups, n int) error {
 	if g.cursors, err = s.r.mem.alloc(n * 16); err != nil {
 		return err
 	}
-	old.each(func(a uintptr) {
+	stopped := old.poll(s.r, func(a uintptr) {
 		b := &g.bufs[load64(a)>>emit.PartShift&uint64(n-1)]
 		if b.cur == b.end && err == nil {
 			err = b.grow(b.cur)
@@ -45,7 +46,7 @@ func (s *groupSink) split(g *groups, n int) error {
 		}
 	})
 	s.r.releaseBuffer(&old)
-	return err
+	return cmp.Or(err, stopped)
 }
 
 // partChunk is the size of a part's chunks.

@@ -42,16 +42,15 @@ func radixSort[E item](r *run, es, tmp []E, spread bool) error {
 		insertionSort(es)
 		return nil
 	}
-	lo, hi, sorted := extent(es)
-	if sorted {
-		return nil
+	lo, hi, sorted, err := wholeExtent(r, es)
+	if err != nil || sorted {
+		return err
 	}
 	if small(len(es), hi-lo) {
-		copy(tmp, es)
+		if err := r.blocks(len(es), lookRows, func(lo, hi int) { copy(tmp[lo:hi], es[lo:hi]) }); err != nil {
+			return err
+		}
 		return sortInto(r, es, tmp, lo, hi)
-	}
-	if err := r.canceled(); err != nil {
-		return err
 	}
 	// So many first digits that a part has about partMost entries, if keys are spread evenly.
 	width := bits.Len64(hi - lo)
@@ -70,7 +69,11 @@ func radixSort[E item](r *run, es, tmp []E, spread bool) error {
 	part := func(i int, spread bool) error {
 		to, from := es[begin(i):ends[i]], tmp[begin(i):ends[i]]
 		if len(to) > insertionMost {
-			if lo, hi, sorted := extent(from); !sorted && small(len(to), hi-lo) {
+			lo, hi, sorted, err := wholeExtent(r, from)
+			if err != nil {
+				return err
+			}
+			if !sorted && small(len(to), hi-lo) {
 				return sortInto(r, to, from, lo, hi)
 			}
 		}
@@ -89,15 +92,26 @@ func radixSort[E item](r *run, es, tmp []E, spread bool) error {
 			rest = append(rest, i)
 		}
 	}
-	if spread {
-		return r.parallel(len(rest), func(k int) error { return part(rest[k], false) })
+	return r.parallelUnless(!spread, len(rest), func(k int) error { return part(rest[k], false) })
+}
+
+// lookRows is how many entries a loop takes between two looks at the query's context.
+const lookRows = 1 << 17
+
+// wholeExtent is extent of many entries.
+func wholeExtent[E item](r *run, es []E) (lo, hi uint64, sorted bool, err error) {
+	if len(es) <= lookRows {
+		lo, hi, sorted = extent(es)
+		return lo, hi, sorted, nil
 	}
-	for _, i := range rest {
-		if err := part(i, false); err != nil {
-			return err
-		}
-	}
-	return nil
+	lo, sorted = ^uint64(0), true
+	last := uint64(0)
+	err = r.blocks(len(es), lookRows, func(from, to int) {
+		l, h, s := extent(es[from:to])
+		sorted = sorted && s && keyOf(&es[from]) >= last
+		lo, hi, last = min(lo, l), max(hi, h), keyOf(&es[to-1])
+	})
+	return lo, hi, sorted, err
 }
 
 // small reports what sortInto is for: it fits in the cache, or one digit does it.
@@ -106,8 +120,7 @@ func small(n int, span uint64) bool { return n <= lsdMost || span < 1<<9 }
 // sortInto puts the entries of from into to in order; their keys are from lo to hi.
 func sortInto[E item](r *run, to, from []E, lo, hi uint64) error {
 	if passes(len(to), hi-lo) <= 2 {
-		lsdSort(to, from, lo, hi)
-		return nil
+		return lsdSort(r, to, from, lo, hi)
 	}
 	return msdSort(r, to, from, lo, hi)
 }
@@ -150,11 +163,9 @@ func scatter[E item](r *run, es, tmp []E, lo uint64, shift uint, digits int, spr
 	at := make([][]int, threads)
 	err := r.parallel(threads, func(t int) error {
 		count := make([]int, digits)
-		for _, e := range es[min(t*stretch, len(es)):min((t+1)*stretch, len(es))] {
-			count[(keyOf(&e)-lo)>>shift]++
-		}
 		at[t] = count
-		return nil
+		mine := es[min(t*stretch, len(es)):min((t+1)*stretch, len(es))]
+		return r.blocks(len(mine), lookRows, func(from, to int) { countFirst(mine[from:to], count, lo, shift) })
 	})
 	if err != nil {
 		return nil, err
@@ -170,14 +181,25 @@ func scatter[E item](r *run, es, tmp []E, lo uint64, shift uint, digits int, spr
 		ends[d] = n
 	}
 	return ends, r.parallel(threads, func(t int) error {
-		to := at[t]
-		for _, e := range es[min(t*stretch, len(es)):min((t+1)*stretch, len(es))] {
-			d := (keyOf(&e) - lo) >> shift
-			tmp[to[d]] = e
-			to[d]++
-		}
-		return nil
+		mine := es[min(t*stretch, len(es)):min((t+1)*stretch, len(es))]
+		return r.blocks(len(mine), lookRows, func(from, to int) { moveFirst(mine[from:to], tmp, at[t], lo, shift) })
 	})
+}
+
+// countFirst counts the entries of each digit from bit shift on.
+func countFirst[E item](es []E, count []int, lo uint64, shift uint) {
+	for i := range es {
+		count[(keyOf(&es[i])-lo)>>shift]++
+	}
+}
+
+// moveFirst moves entries to where those of their digit go.
+func moveFirst[E item](es, tmp []E, to []int, lo uint64, shift uint) {
+	for _, e := range es {
+		d := (keyOf(&e) - lo) >> shift
+		tmp[to[d]] = e
+		to[d]++
+	}
 }
 
 // maxDigit is the widest digit of lsdSort and msdSort: its counters take half of the first-level cache.
@@ -195,11 +217,11 @@ func widest(n int) int {
 func passes(n int, span uint64) int { return (bits.Len64(span) + widest(n) - 1) / widest(n) }
 
 // lsdSort is sortInto by one digit after the other, the last first.
-func lsdSort[E item](es, tmp []E, lo, hi uint64) {
+func lsdSort[E item](r *run, es, tmp []E, lo, hi uint64) error {
 	width, n := bits.Len64(hi-lo), passes(len(es), hi-lo)
 	if n == 0 {
 		copy(es, tmp)
-		return
+		return nil
 	}
 	digit := uint((width + n - 1) / n)
 	mask := uint64(1)<<digit - 1
@@ -209,19 +231,34 @@ func lsdSort[E item](es, tmp []E, lo, hi uint64) {
 		shift := uint(p) * digit
 		count := counts[:1<<digit]
 		clear(count)
-		for i := range from {
-			count[(keyOf(&from[i])-lo)>>shift&mask]++
+		if err := r.blocks(len(from), lookRows, func(a, b int) { countDigit(from[a:b], count, lo, shift, mask) }); err != nil {
+			return err
 		}
 		begins(count)
-		for _, e := range from {
-			d := (keyOf(&e) - lo) >> shift & mask
-			to[count[d]] = e
-			count[d]++
+		if err := r.blocks(len(from), lookRows, func(a, b int) { moveDigit(from[a:b], to, count, lo, shift, mask) }); err != nil {
+			return err
 		}
 		from, to = to, from
 	}
 	if &from[0] != &es[0] {
 		copy(es, from)
+	}
+	return nil
+}
+
+// countDigit counts the entries of each digit that mask cuts out from bit shift on.
+func countDigit[E item](es []E, count []uint32, lo uint64, shift uint, mask uint64) {
+	for i := range es {
+		count[(keyOf(&es[i])-lo)>>shift&mask]++
+	}
+}
+
+// moveDigit moves entries to where those of their digit go.
+func moveDigit[E item](es, to []E, count []uint32, lo uint64, shift uint, mask uint64) {
+	for _, e := range es {
+		d := (keyOf(&e) - lo) >> shift & mask
+		to[count[d]] = e
+		count[d]++
 	}
 }
 

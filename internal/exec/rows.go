@@ -130,6 +130,19 @@ func (b *buffer) each(f func(a uintptr)) {
 	}
 }
 
+// poll calls f like each and gives up when the query is canceled.
+func (b *buffer) poll(r *run, f func(a uintptr)) error {
+	for _, p := range append(b.pieces[:len(b.pieces):len(b.pieces)], Piece{b.start, int(b.cur-b.start) / b.stride}) {
+		if err := r.canceled(); err != nil {
+			return err
+		}
+		for i := range p.N {
+			f(p.Addr + uintptr(i*b.stride))
+		}
+	}
+	return nil
+}
+
 // count is how many tuples there are.
 func (b *buffer) count() int {
 	n := int(b.cur-b.start) / b.stride

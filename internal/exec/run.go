@@ -331,7 +331,15 @@ func (r *run) parallelUnless(alone bool, n int, f func(i int) error) error {
 	if !alone {
 		return r.parallel(n, f)
 	}
+	return r.inTurn(n, f)
+}
+
+// inTurn runs f(0) … f(n-1) on this thread, until the query is canceled.
+func (r *run) inTurn(n int, f func(i int) error) error {
 	for i := range n {
+		if err := r.canceled(); err != nil {
+			return err
+		}
 		if err := f(i); err != nil {
 			return err
 		}
@@ -339,16 +347,23 @@ func (r *run) parallelUnless(alone bool, n int, f func(i int) error) error {
 	return nil
 }
 
-// parallel runs f(0) … f(n-1) on the query's threads.
+// blocks calls f on stretches that make up 0 … n-1, until the query is canceled. It is for long loops: a step takes
+// far less than the time in which a query must end.
+func (r *run) blocks(n, step int, f func(lo, hi int)) error {
+	for lo := 0; lo < n; lo += step {
+		if err := r.canceled(); err != nil {
+			return err
+		}
+		f(lo, min(lo+step, n))
+	}
+	return nil
+}
+
+// parallel runs f(0) … f(n-1) on the query's threads, until the query is canceled.
 func (r *run) parallel(n int, f func(i int) error) error {
 	k := min(n, r.Threads)
 	if k <= 1 {
-		for i := range n {
-			if err := f(i); err != nil {
-				return err
-			}
-		}
-		return nil
+		return r.inTurn(n, f)
 	}
 	var next atomic.Int64
 	work := func() {
@@ -363,6 +378,9 @@ func (r *run) parallel(n int, f func(i int) error) error {
 		for !r.stop.Load() {
 			i := int(next.Add(1) - 1)
 			if i >= n {
+				return
+			}
+			if err = r.canceled(); err != nil {
 				return
 			}
 			if err = f(i); err != nil {

@@ -136,6 +136,9 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 func (s *sorter) byNextWord(es, tmp []entry, w int) error {
 	var ends [fillRows]int
 	for lo := 0; lo < len(es); {
+		if err := s.r.canceled(); err != nil {
+			return err
+		}
 		n, hi, most := 0, lo, 0 // runs, where the last ends, the longest
 		for hi < len(es) && n < len(ends) {
 			end := hi + 1
@@ -182,6 +185,9 @@ func (s *sorter) byFilled(es, tmp []entry, w int, last bool) error {
 	return s.byNextWord(es, tmp, w+1)
 }
 
+// textRows is how many texts are looked at between two looks at the query's context: each may lie anywhere.
+const textRows = 1 << 13
+
 // textRounds is how often a text's next bytes are looked at before texts are compared as a whole.
 const textRounds = 8
 
@@ -194,16 +200,26 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 		return nil
 	}
 	k := &s.keys[i]
-	fill := func(depth int) (same bool) {
-		for j := range es {
-			es[j].key = k.chunk(es[j].addr, depth)
-		}
-		lo, hi, _ := extent(es)
-		return lo == hi
+	fill := func(depth int) (same bool, err error) {
+		lo, hi := ^uint64(0), uint64(0)
+		err = s.r.blocks(len(es), textRows, func(from, to int) {
+			for j := from; j < to; j++ {
+				es[j].key = k.chunk(es[j].addr, depth)
+			}
+			l, h, _ := extent(es[from:to])
+			lo, hi = min(lo, l), max(hi, h)
+		})
+		return lo == hi, err
 	}
-	if fill(depth) { // a longer look
-		common, shortest, longest := k.common(es, depth)
+	same, err := fill(depth)
+	if err != nil {
+		return err
+	}
+	if same { // a longer look
+		common, shortest, longest, err := k.common(s.r, es, depth)
 		switch {
+		case err != nil:
+			return err
 		case common == longest && shortest == longest: // all alike
 			if w+1 < len(s.words) {
 				return s.byWord(es, tmp, w+1)
@@ -214,7 +230,9 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 			return nil
 		}
 		depth = common
-		fill(depth)
+		if _, err := fill(depth); err != nil {
+			return err
+		}
 	}
 	spread := s.r.Threads > 1 && len(es) >= threadsLeast
 	if err := radixSort(s.r, es, tmp, spread); err != nil {
@@ -225,33 +243,42 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 
 // common is how many first bytes all texts share (those behind an end count as zeros), which are
 // known to be at least depth, and the lengths of the shortest and the longest.
-func (k *sortKey) common(es []entry, depth int) (n, shortest, longest int) {
+func (k *sortKey) common(r *run, es []entry, depth int) (n, shortest, longest int, err error) {
 	var first []byte
 	if !k.isNull(es[0].addr) {
 		first = k.bytes(es[0].addr)
 	}
 	n, shortest, longest = len(first), len(first), len(first)
-	for i := range es {
-		var t []byte
-		if !k.isNull(es[i].addr) {
-			t = k.bytes(es[i].addr)
-		}
-		shortest, longest = min(shortest, len(t)), max(longest, len(t))
-		n = min(n, len(t))
-		for d := min(depth, n); d < n; d++ {
-			if t[d] != first[d] {
-				n = d
-				break
+	err = r.blocks(len(es), textRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			var t []byte
+			if !k.isNull(es[i].addr) {
+				t = k.bytes(es[i].addr)
+			}
+			shortest, longest = min(shortest, len(t)), max(longest, len(t))
+			n = min(n, len(t))
+			for d := min(depth, n); d < n; d++ {
+				if t[d] != first[d] {
+					n = d
+					break
+				}
 			}
 		}
-	}
-	return max(n, min(depth, longest)), shortest, longest
+	})
+	return max(n, min(depth, longest)), shortest, longest, err
 }
 
 // runs calls f on each run of entries with equal keys, and as much of tmp; on all threads if spread.
 func (s *sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) error) error {
 	return s.stretches(es, tmp, spread, func(es, tmp []entry) error {
+		look := 0
 		for lo := 0; lo < len(es); {
+			if lo >= look {
+				look = lo + textRows/2
+				if err := s.r.canceled(); err != nil {
+					return err
+				}
+			}
 			hi := lo + 1
 			for hi < len(es) && es[hi].key == es[lo].key {
 				hi++
@@ -297,11 +324,8 @@ func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry
 
 // each calls f on stretches that make up n entries.
 func (s *sorter) each(n int, spread bool, f func(lo, hi int) error) error {
-	if !spread {
-		return f(0, n)
-	}
 	const stretch = 1 << 14
-	return s.r.parallel((n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
+	return s.r.parallelUnless(!spread, (n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
 }
 
 // compareSort orders entries that agree on the keys before key i by comparing tuples.
@@ -311,7 +335,7 @@ func (s *sorter) compareSort(es []entry, i int) {
 	}
 	compared := 0
 	slices.SortFunc(es, func(a, b entry) int {
-		if compared++; compared&(1<<16-1) == 0 {
+		if compared++; compared&(1<<12-1) == 0 {
 			if err := s.r.canceled(); err != nil {
 				panic(err) // recovered at the door of the room
 			}
