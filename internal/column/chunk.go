@@ -62,7 +62,8 @@ type Chunk struct {
 
 // Zone summarizes a chunk for skipping.
 type Zone struct {
-	NullCount int
+	NullCount int  // of a file's segment without data: as far as it is known
+	NoNulls   bool // of such a segment: it is known that there are none
 	// Min and Max are valid when Rows > NullCount, for every kind but Interval.
 	// Texts are exact too. Floats follow types.CompareFloat: NaN is the largest.
 	Min, Max types.Value

@@ -38,6 +38,9 @@ func skipSegment(scan *plan.Scan, seg *catalog.Segment, filters []emit.ScanFilte
 		return nil
 	}
 	for _, x := range scan.Filter {
+		if seg.Loader != nil && fixedOut(x, seg, chunk) {
+			return true
+		}
 		c, ok := x.(*plan.Call)
 		if !ok || !c.Op.IsComparison() {
 			continue

@@ -154,6 +154,10 @@ func (r *chunkReader) read(t *chunkForm, take func(size int) (uintptr, error)) (
 			err = located(damaged(r.f.in.path, err), "row group %d, column %q", r.group, name)
 		}
 	}()
+	if def := &r.f.cols[r.col]; def.form == inPath {
+		b := &chunkMaker{r: r, t: t, take: take, c: &column.Chunk{Shape: t.Shape, Type: def.Type, Rows: int(r.hi - r.lo), Base: t.base}}
+		return b.c, b.constant(def.value)
+	}
 	r.buffers = spareBuffers.Get().(*buffers)
 	defer func() { spareBuffers.Put(r.buffers) }()
 	dict, list, err := r.pagesOf()

@@ -1,4 +1,4 @@
-// Package file reads CSV, PostgreSQL's text format and Parquet into tables, and writes
+// Package file reads CSV, PostgreSQL's text format, Parquet and JSON into tables, and writes
 // them from Arrow record batches: what is behind COPY and FROM 'x.parquet'.
 //
 // In: a path, which may be a glob, and Options. Open looks at the files and says which
@@ -19,5 +19,7 @@
 // column.Chunk, by the decoders in snappy.go, hybrid.go, unpack.go, delta*.go and values_*.go. Files are mapped (map.go); what
 // *_amd64.s does by vector instructions is written in Go beside it, for other machines and for tests. scan_stats.go and scan_keys.go find out
 // what the optimizer wants to know.
+// JSON: json_split.go cuts files into blocks of whole objects, json_load.go turns a block into a segment by the
+// parser in json_parse.go, and json_guess.go finds the columns. hive.go makes columns of the names of folders.
 // Writing: write.go; parquet_choose.go decides how columns are encoded.
 package file

@@ -37,7 +37,7 @@ type Options struct {
 	Null    string
 	HasNull bool
 
-	// Columns, if not nil, are the columns of a CSV or text file, in order, as when the
+	// Columns, if not nil, are the columns of a CSV or text file, in order, or the keys of a JSON file, as when the
 	// file is for a known table. Then neither their types nor their number are guessed.
 	Columns []catalog.ColumnDef
 	// SampleRows is how many rows of a file to look at for guessing types; 0 = 20480, as many as DuckDB;
@@ -47,9 +47,11 @@ type Options struct {
 	AllText bool
 
 	// Compression of a written file. Parquet: snappy, zstd, gzip, lz4, brotli,
-	// none; default: snappy where it pays. CSV and text: gzip, zstd, none; default: by the name's last extension.
+	// none; default: snappy where it pays. CSV, text and JSON: gzip, zstd, none; default: by the name's last extension.
 	// Readers see by themselves how a file is compressed.
 	Compression string
+	// Array puts all objects of a written JSON file into an array; default: one in a line.
+	Array bool
 	// RowGroupSize is the most rows of a written Parquet row group; 0 = 122880, as many as DuckDB.
 	RowGroupSize int64
 }

@@ -33,6 +33,8 @@ type parquetColumn struct {
 	catalog.ColumnDef
 	form form
 	leaf int // its number among the columns of the file's row groups; -1: it has none that can be read
+
+	value types.Value // inPath: of all rows
 }
 
 // leaf is how the file describes a column that can be read.
@@ -51,6 +53,7 @@ const (
 	bigEndian // a decimal's bytes
 	uuidText
 	intervals // months, days, milliseconds
+	inPath    // the value of a folder's name, for all rows of the file
 )
 
 // guard turns a panic of the Parquet library, which trusts files more than they
@@ -90,6 +93,7 @@ func (s *Source) lookParquet() error {
 		s.parquet = append(s.parquet, f)
 		s.rows += f.meta.GetNumRows()
 	}
+	s.addPartitions()
 	s.guessAll()
 	return nil
 }

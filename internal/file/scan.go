@@ -180,7 +180,7 @@ func (p *rowPiece) segment(cols []int, zone func(col int) bounds) *catalog.Segme
 			ch.Dict = f.dict.dict
 		}
 		if b := zone(c); f.trust {
-			ch.Zone.NullCount = int(max(b.nulls, 0))
+			ch.Zone.NullCount, ch.Zone.NoNulls = int(max(b.nulls, 0)), b.nulls == 0
 			if b.known {
 				ch.Zone.Min, ch.Zone.Max = b.min, b.max
 			}

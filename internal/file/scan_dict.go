@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Each row group has dictionaries of its own. If all texts of a column are in them and they are
@@ -54,12 +55,13 @@ func (q *parquetQuery) textDict(ctx context.Context, col int) (*textDict, error)
 
 func (q *parquetQuery) makeDict(ctx context.Context, col int) (*textDict, error) {
 	s := q.t.s
-	if form := s.parquet[0].cols[col].form; form != utf8Text && form != binaryText {
+	form := s.parquet[0].cols[col].form
+	if form != utf8Text && form != binaryText && (form != inPath || s.cols[col].Type.Kind != types.Text) {
 		return nil, nil
 	}
 	for _, f := range s.parquet {
 		for g := range f.chunks {
-			if i := &f.chunks[g][col]; i.rows > 0 && !i.allDict && (i.nulls != i.rows || !q.t.trust) {
+			if i := &f.chunks[g][col]; i.rows > 0 && !i.allDict && form != inPath && (i.nulls != i.rows || !q.t.trust) {
 				return nil, nil
 			}
 		}
@@ -71,11 +73,14 @@ func (q *parquetQuery) makeDict(ctx context.Context, col int) (*textDict, error)
 				return nil, canceled(ctx)
 			}
 			i := &f.chunks[g][col]
-			if i.rows == 0 || !i.allDict {
+			if i.rows == 0 || !i.allDict && form != inPath {
 				continue
 			}
-			texts, err := q.dictTexts(f, g, col)
-			if err != nil {
+			var texts [][]byte
+			var err error
+			if form == inPath {
+				texts = partitionTexts(f.cols[col].value)
+			} else if texts, err = q.dictTexts(f, g, col); err != nil {
 				return nil, located(damaged(f.in.path, err), "row group %d, column %q", g, f.cols[col].Name)
 			}
 			if texts == nil {
@@ -90,6 +95,8 @@ func (q *parquetQuery) makeDict(ctx context.Context, col int) (*textDict, error)
 		}
 	}
 	switch n := d.dict.Len(); {
+	case n == 0 && form == inPath: // nothing but NULL
+		return nil, nil
 	case n <= 1<<8:
 		d.width = 1
 	case n <= 1<<16:

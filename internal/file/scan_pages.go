@@ -69,7 +69,13 @@ func (p *rowPiece) cut(cols, tested []int) ([]*catalog.Segment, error) {
 				return pb.between(part.lo, part.hi, &chunks[c])
 			}
 			b := chunks[c].bounds
-			b.nulls = -1 // how many of them are here is not known
+			switch b.nulls {
+			case 0:
+			case chunks[c].rows:
+				b.nulls = part.hi - part.lo
+			default:
+				b.nulls = -1 // how many of them are here is not known
+			}
 			return b
 		}))
 		k = end
@@ -79,7 +85,7 @@ func (p *rowPiece) cut(cols, tested []int) ([]*catalog.Segment, error) {
 
 // between are the bounds of some rows.
 func (pb *pageBounds) between(lo, hi int64, info *chunkInfo) bounds {
-	out := bounds{}
+	out := bounds{nulls: -1}
 	all := true // rows are of pages that are NULL all through
 	for i, first := range pb.first {
 		next := info.rows

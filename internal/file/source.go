@@ -27,6 +27,9 @@ type Source struct {
 	tune    func(*splitter) // tests make blocks small
 	parquet []*parquetFile  // one per file
 	hunches []hunch         // of the columns
+
+	json     *jsonFile
+	tuneJSON func(*jsonSplitter) // tests make blocks small
 }
 
 // Open is OpenContext without an end.
@@ -107,7 +110,7 @@ func (s *Source) look(ctx context.Context, opts Options) error {
 		}
 		return s.lookParquet()
 	case JSON:
-		return diag.Unsupported(diag.NoPos, "reading JSON")
+		return s.lookJSON(ctx, opts)
 	}
 	return s.lookCSV(ctx, opts)
 }
@@ -178,9 +181,12 @@ func (s *Source) Load(ctx context.Context, table *catalog.Table, opts LoadOption
 		return 0, err
 	}
 	var segs []*catalog.Segment
-	if s.format == Parquet {
+	switch s.format {
+	case Parquet:
 		segs, err = s.loadParquet(ctx, table, opts)
-	} else {
+	case JSON:
+		segs, err = s.loadJSON(ctx, table, opts)
+	default:
 		segs, err = s.loadCSV(ctx, table, opts)
 	}
 	if err != nil {
@@ -238,7 +244,11 @@ func (s *Source) describe() string { return fmt.Sprintf("file %q", s.files[0].pa
 func (s *Source) MapByName(table *catalog.Table) ([]int, error) {
 	out := make([]int, len(s.cols))
 	for i, c := range s.cols {
-		if out[i] = table.Column(c.Name); out[i] < 0 {
+		out[i] = table.Column(c.Name)
+		if out[i] < 0 && s.parquet != nil && s.parquet[0].cols[i].form == inPath { // a folder's name is not part of the file
+			continue
+		}
+		if out[i] < 0 {
 			var names []string
 			for _, t := range table.Columns {
 				names = append(names, t.Name)

@@ -106,16 +106,20 @@ func newWriter(out io.Writer, format Format, schema []catalog.ColumnDef, opts Op
 			return nil, err
 		}
 	default:
-		return nil, diag.Unsupported(diag.NoPos, "compression %q of CSV", opts.Compression)
+		return nil, diag.Unsupported(diag.NoPos, "compression %q of text", opts.Compression)
 	}
 	if w.zip != nil {
 		out = w.zip
 	}
 	w.buf = bufio.NewWriterSize(out, writeBuffer)
-	if format != Text {
-		format = CSV
+	switch format {
+	case JSON:
+		w.enc, err = newJSONEncoder(w.buf, schema, opts)
+	case Text:
+		w.enc, err = newCSVEncoder(w.buf, format, schema, opts)
+	default:
+		w.enc, err = newCSVEncoder(w.buf, CSV, schema, opts)
 	}
-	w.enc, err = newCSVEncoder(w.buf, format, schema, opts)
 	return w, err
 }
 

@@ -44,11 +44,25 @@ func fileOptions(b *bind.Copy) (file.Options, error) {
 	} else if !ok {
 		return file.Options{}, diag.Unsupported(b.Pos, "COPY in %s format", b.Format)
 	}
+	if err := checkJSON(b, f); err != nil {
+		return file.Options{}, err
+	}
 	if b.Stdio {
 		return file.Options{}, diag.Unsupported(b.Pos, "COPY with STDIN or STDOUT").WithHint("name a file")
 	}
 	return file.Options{Format: f, Header: b.Header, HasHeader: b.HasHeader, Delimiter: b.Delimiter, Quote: b.Quote, Escape: b.Escape,
-		Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize}, nil
+		Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize, Array: b.Array}, nil
+}
+
+// checkJSON refuses options that JSON gives no meaning to, and those that only JSON has.
+func checkJSON(b *bind.Copy, f file.Format) error {
+	switch {
+	case f == file.JSON && (b.HasHeader || b.HasNull || b.Delimiter|b.Quote|b.Escape != 0):
+		return diag.Errorf(diag.FeatureNotSupported, b.Pos, "COPY in JSON format has no HEADER, NULL, DELIMITER, QUOTE or ESCAPE")
+	case f != file.JSON && b.Array:
+		return diag.Errorf(diag.FeatureNotSupported, b.Pos, "COPY ARRAY is for JSON only")
+	}
+	return nil
 }
 
 // copy is COPY table FROM file and COPY (query) TO file.
@@ -120,7 +134,11 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 			return nil, atPos(err, b.Pos)
 		}
 	}
-	if load.Defaults, err = s.defaults(ctx, tx, b.Table, load.Columns); err != nil {
+	have := load.Columns
+	if opts.Format == file.JSON { // some objects may lack a key
+		have = nil
+	}
+	if load.Defaults, err = s.defaults(ctx, tx, b.Table, have); err != nil {
 		return nil, err
 	}
 	n, err := src.Load(ctx, tx.Write(b.Table), load)

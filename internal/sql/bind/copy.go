@@ -51,10 +51,11 @@ type Copy struct {
 	// Compression of Parquet and Arrow: "", "snappy", "zstd", "gzip", "none", …
 	Compression  string
 	RowGroupSize int64 // of Parquet; 0 = default
+	Array        bool  // JSON: all objects in an array
 }
 
 // copyOptions lists the names that COPY knows, for hints.
-var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size"}
+var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size", "array"}
 
 func (b *binder) copy(s *ast.Copy) Bound {
 	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
@@ -167,6 +168,10 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 		default:
 			fail(diag.InvalidParameter, pos, "compression %q not recognized", out.Compression)
 		}
+	case "array":
+		v, err := types.Cast(value, types.TBool)
+		check(err, pos)
+		out.Array = v.I != 0
 	case "row_group_size":
 		if !value.Type.IsInteger() || value.Null || value.I < 1 {
 			fail(diag.InvalidParameter, pos, "COPY row_group_size must be a positive integer")

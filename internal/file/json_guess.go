@@ -1,0 +1,236 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strconv"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// The columns of JSON files are the keys of the first objects of each, in the order in which they come,
+// of the types that hold their values unchanged: a number of many digits never becomes a DOUBLE that is
+// merely near it. Values of several kinds, and nested ones, are texts.
+
+// jsonGuess is what the values of a key are like.
+type jsonGuess struct {
+	bools, numbers, nested bool
+	guess                  // of strings
+	strings                bool
+
+	fraction, exponent bool // numbers that are not plain integers
+	wide               bool // integers beyond 64 bits
+	inexact            bool // numbers that a DOUBLE would change
+	before, after      int  // most digits before and after the point
+}
+
+// see takes a value into account.
+func (g *jsonGuess) see(v jsonValue) {
+	switch v.kind {
+	case jsonBool:
+		g.bools = true
+	case jsonNested:
+		g.nested = true
+	case jsonString:
+		g.strings = true
+		if c := classOf(string(v.text)); c == looksDate && v.text[4] == '-' || c == looksTimestamp && exactTimestamp(v.text) {
+			g.guess[c] = true
+		} else {
+			g.guess[looksText] = true
+		}
+	case jsonNumber:
+		g.numbers = true
+		n := measure(v.text)
+		g.fraction, g.exponent = g.fraction || n.fraction, g.exponent || n.exponent
+		g.before, g.after = max(g.before, n.before), max(g.after, n.after)
+		g.inexact = g.inexact || !n.asDouble(v.text)
+		if !n.fraction && !n.exponent {
+			if _, err := strconv.ParseInt(string(v.text), 10, 64); err != nil {
+				g.wide = true
+			}
+		}
+	}
+}
+
+// exactTimestamp reports a timestamp that TIMESTAMP holds as it is written: no zone, not more than microseconds.
+func exactTimestamp(s []byte) bool {
+	if last := s[len(s)-1]; !isDigit(last) || s[4] != '-' {
+		return false
+	}
+	point := bytes.IndexByte(s, '.')
+	return point < 0 || len(s)-point-1 <= 6
+}
+
+// best is the type that holds all values.
+func (g *jsonGuess) best() types.Type {
+	kinds := 0
+	for _, k := range []bool{g.bools, g.numbers, g.nested, g.strings} {
+		if k {
+			kinds++
+		}
+	}
+	switch {
+	case kinds != 1 || g.nested:
+	case g.bools:
+		return types.TBool
+	case g.strings:
+		return g.guess.best()
+	case !g.fraction && !g.exponent && !g.wide:
+		return types.TInt64
+	case !g.fraction && !g.exponent && g.before <= types.MaxPrecision:
+		return types.TDecimal(types.MaxPrecision, 0)
+	case !g.inexact:
+		return types.TFloat64
+	case !g.exponent && g.before+g.after <= types.MaxPrecision:
+		return types.TDecimal(types.MaxPrecision, g.after)
+	}
+	return types.TText
+}
+
+// measured is the digits of a number.
+type measured struct {
+	before, after      int // the point, without zeros that mean nothing
+	significant        int
+	fraction, exponent bool
+}
+
+func measure(s []byte) (m measured) {
+	if s[0] == '-' {
+		s = s[1:]
+	}
+	if i := bytes.IndexAny(s, "eE"); i >= 0 {
+		m.exponent = true
+		s = s[:i]
+	}
+	whole, part := s, []byte(nil)
+	if i := bytes.IndexByte(s, '.'); i >= 0 {
+		m.fraction = true
+		whole, part = s[:i], s[i+1:]
+	}
+	whole = bytes.TrimLeft(whole, "0")
+	m.before, m.after = len(whole), len(part)
+	m.significant = len(bytes.TrimLeft(append(append([]byte(nil), whole...), part...), "0"))
+	return m
+}
+
+// asDouble reports that a DOUBLE holds a number: exactly if it is an integer, and as far as its up to 17 digits
+// go if it is not, which is what programs print of a double.
+func (m *measured) asDouble(s []byte) bool {
+	if m.significant <= 15 && !m.exponent {
+		return true
+	}
+	x, err := strconv.ParseFloat(string(s), 64)
+	if err != nil || x == 0 && m.significant > 0 {
+		return false // too large or too small
+	}
+	if !m.fraction && !m.exponent {
+		return m.before <= 19 && math.Abs(x) < 1<<63 && strconv.FormatInt(int64(x), 10) == string(s)
+	}
+	return m.significant <= 17
+}
+
+// jsonSampleBytes is how much of a file is looked at for guessing, at most.
+const jsonSampleBytes = 8 << 20
+
+// jsonFile is what Open found out about JSON files.
+type jsonFile struct {
+	index map[string]int // of columns, by key
+	fold  bool           // keys are looked up in any case, too: the columns are a table's
+}
+
+// lookJSON finds the columns.
+func (s *Source) lookJSON(ctx context.Context, opts Options) error {
+	s.json = &jsonFile{index: map[string]int{}}
+	if opts.Columns != nil {
+		s.cols = opts.Columns
+		s.json.fold = true
+		for i, c := range s.cols {
+			s.json.index[c.Name] = i
+		}
+		return nil
+	}
+	s.guessed = true
+	rows := opts.SampleRows
+	if rows == 0 {
+		rows = defaultSampleRows
+	}
+	var guesses []*jsonGuess
+	for _, in := range s.files {
+		// Of many files the first rows of each tell as much.
+		if err := s.sampleJSON(ctx, in, max(rows/len(s.files), 100), &guesses); err != nil {
+			return err
+		}
+	}
+	if len(guesses) == 0 {
+		return diag.Errorf(diag.FeatureNotSupported, diag.NoPos, "%s has no columns", s.describe()).
+			WithDetail("there is no object with a key in it")
+	}
+	for i, g := range guesses {
+		s.cols[i].Type = g.best()
+	}
+	return nil
+}
+
+// sampleJSON looks at the first rows of a file.
+func (s *Source) sampleJSON(ctx context.Context, in *input, rows int, guesses *[]*jsonGuess) error {
+	data, all, err := in.head(ctx, jsonSampleBytes, in.text)
+	if err != nil {
+		return err
+	}
+	sp := newJSONSplitter(ctx, []*input{in})
+	sp.rows = rows
+	b := sp.sample(data, all)
+	p := &jsonParser{}
+	for i, at := range b.rows {
+		seen := map[string]bool{}
+		err := p.object(b.buf[at[0]:at[1]], func(key []byte, v jsonValue) error {
+			name := string(key)
+			if seen[name] {
+				return duplicateKey(name)
+			}
+			seen[name] = true
+			c, ok := s.json.index[name]
+			if !ok {
+				c = len(s.cols)
+				s.json.index[name] = c
+				s.cols = append(s.cols, catalog.ColumnDef{Name: name})
+				*guesses = append(*guesses, &jsonGuess{})
+			}
+			(*guesses)[c].see(v)
+			return nil
+		})
+		if err != nil {
+			return b.locate(i, p, "", err)
+		}
+	}
+	if sp.failed != nil {
+		return sp.failed
+	}
+	if n := len(b.rows); n > 0 {
+		s.rows += max(int64(n), in.size*int64(n)/int64(max(b.rows[n-1][1], 1)))
+	}
+	return nil
+}
+
+// sample is the first rows of a file of which data is the beginning, or all.
+func (s *jsonSplitter) sample(data []byte, all bool) *jsonBlock {
+	s.eof = all
+	b := &jsonBlock{file: s.files[0], buf: data, line: 1}
+	at := s.objects(b, 0)
+	switch {
+	case s.failed != nil:
+	case all && at == len(data) && s.array && !s.ended:
+		s.malformed(b, at, "the array does not end")
+	case !all && len(b.rows) == 0 && at < len(data):
+		s.failed = located(diag.Errorf(diag.ProgramLimitExceeded, diag.NoPos, "the first object has more than %d MiB", jsonSampleBytes>>20),
+			"file %s, line %d", b.file.path, b.lineAt(at))
+	}
+	return b
+}
+
+func duplicateKey(name string) error {
+	return diag.Errorf(diag.DuplicateColumn, diag.NoPos, "key %q appears twice in an object", name)
+}

@@ -1,0 +1,149 @@
+package file
+
+import (
+	"bufio"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+)
+
+// jsonEncoder writes an object per row: one per line, or all in an array. Numbers are bare and keep all
+// their digits; what JSON has no word for (dates, intervals, NaN, Infinity) is a string.
+type jsonEncoder struct {
+	w     *bufio.Writer
+	cols  []catalog.ColumnDef
+	keys  [][]byte // {"name": and ,"name":
+	array bool
+	any   bool // a row was written
+	line  []byte
+	text  []byte
+}
+
+func newJSONEncoder(w *bufio.Writer, cols []catalog.ColumnDef, opts Options) (*jsonEncoder, error) {
+	e := &jsonEncoder{w: w, cols: cols, array: opts.Array}
+	used := map[string]bool{}
+	for i, c := range cols {
+		if used[c.Name] {
+			return nil, diag.Errorf(diag.DuplicateColumn, diag.NoPos, "column %q appears twice, which an object of JSON cannot have", c.Name).
+				WithHint("give one of them another name with AS")
+		}
+		used[c.Name] = true
+		key := []byte{','}
+		if i == 0 {
+			key[0] = '{'
+		}
+		e.keys = append(e.keys, append(appendJSON(key, []byte(c.Name)), ':'))
+	}
+	if e.array {
+		return e, e.w.WriteByte('[')
+	}
+	return e, nil
+}
+
+func (e *jsonEncoder) write(rec arrow.RecordBatch) error {
+	if int(rec.NumCols()) != len(e.cols) {
+		return diag.Internalf("write json", "a batch of %d columns for %d", rec.NumCols(), len(e.cols))
+	}
+	cells := make([]func(dst []byte, row int) []byte, len(e.cols))
+	for i := range cells {
+		if cells[i] = e.cell(rec.Column(i)); cells[i] == nil {
+			return diag.Unsupported(diag.NoPos, "column %q: writing %s as JSON", e.cols[i].Name, rec.Column(i).DataType())
+		}
+	}
+	for row := range int(rec.NumRows()) {
+		line := e.line[:0]
+		switch {
+		case !e.array:
+		case e.any:
+			line = append(line, ",\n"...)
+		default:
+			line = append(line, '\n')
+		}
+		e.any = true
+		for i, cell := range cells {
+			line = append(line, e.keys[i]...)
+			if rec.Column(i).IsNull(row) {
+				line = append(line, "null"...)
+			} else {
+				line = cell(line, row)
+			}
+		}
+		line = append(line, '}')
+		if !e.array {
+			line = append(line, '\n')
+		}
+		e.line = line
+		if _, err := e.w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *jsonEncoder) finish() error {
+	if !e.array {
+		return nil
+	}
+	end := "]\n"
+	if e.any {
+		end = "\n]\n"
+	}
+	_, err := e.w.WriteString(end)
+	return err
+}
+
+// cell is how to write the values of a column.
+func (e *jsonEncoder) cell(col arrow.Array) func([]byte, int) []byte {
+	if s, ok := col.(*array.String); ok {
+		return func(dst []byte, row int) []byte { return appendJSON(dst, stringBytes(s.Value(row))) }
+	}
+	plain := plainCell(col, false)
+	if plain == nil {
+		return nil
+	}
+	switch col.(type) {
+	case *array.Boolean, *array.Int16, *array.Int32, *array.Int64, *array.Decimal128:
+		return plain
+	}
+	return func(dst []byte, row int) []byte {
+		e.text = plain(e.text[:0], row)
+		switch col.(type) {
+		case *array.Float32, *array.Float64:
+			if isDigit(e.text[len(e.text)-1]) { // neither NaN nor Infinity
+				return append(dst, e.text...)
+			}
+		}
+		return appendJSON(dst, e.text)
+	}
+}
+
+// appendJSON appends a text as a string of JSON.
+func appendJSON(dst, s []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	from := 0
+	for i, c := range s {
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		from = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			dst = append(dst, `\u00`...)
+			dst = append(dst, hex[c>>4], hex[c&15])
+		}
+	}
+	return append(append(dst, s[from:]...), '"')
+}
