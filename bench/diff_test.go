@@ -9,17 +9,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kelpiedb/kelpie/bench/postgres"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// both is one set of tables in both engines, with DuckDB set to PostgreSQL's ways where it has a
+// both is one set of tables in both engines, and in a PostgreSQL if KELPIE_PG says where one is, with DuckDB set to PostgreSQL's ways where it has a
 // setting for them. Kelpie has the tables twice: as it likes to store them, and plainly.
 type both struct {
 	k       *kelpie
 	plain   *kelpie
 	d       *duck
-	missing []string // what Kelpie does not support yet
+	pg      *postgres.DB // nil if there is none
+	missing []string     // what Kelpie does not support yet
 }
 
 func openBoth(t testing.TB) *both {
@@ -43,7 +45,15 @@ func openBoth(t testing.TB) *both {
 		must(e, "SET memory_limit = '512MB'")
 	}
 	must(b.plain, "SET dictionaries = off; SET narrow_integers = off")
+	if os.Getenv("KELPIE_PG") != "" {
+		b.pg = postgres.Open(t)
+	}
 	for _, sql := range tables() {
+		if b.pg != nil {
+			if err := b.pg.Run(sql); err != nil {
+				t.Fatalf("postgres: %v\n%.200s", err, sql)
+			}
+		}
 		must(b.k, sql)
 		must(b.plain, sql)
 		must(d, sql)

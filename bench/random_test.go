@@ -3,41 +3,62 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/kelpiedb/kelpie/bench/postgres"
 	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
-// TestRandomStatements runs queries made at random on both engines. BENCH_SEED and BENCH_COUNT choose
-// which; a failure prints the query and the seed that makes it again.
-func TestRandomStatements(t *testing.T) {
-	seed, count := uint64(1), 400
-	if s := os.Getenv("BENCH_SEED"); s != "" {
+// randomSeeds are the first seed and the number of statements: BENCH_SEED, which may be fresh, and BENCH_COUNT.
+func randomSeeds(t *testing.T, count int) (uint64, int) {
+	seed := uint64(1)
+	if s := os.Getenv("BENCH_SEED"); s == "fresh" {
+		seed = uint64(time.Now().UnixNano()) % 1e12
+		t.Logf("BENCH_SEED=%d", seed)
+	} else if s != "" {
 		seed, _ = strconv.ParseUint(s, 10, 64)
 	}
 	if s := os.Getenv("BENCH_COUNT"); s != "" {
 		count, _ = strconv.Atoi(s)
 	}
+	return seed, count
+}
+
+// randomStatement writes the statement of a sequence of choices.
+func randomStatement(c *choices) string {
+	g := &sqlGen{r: c}
+	g.budget = 5 + g.few(40)
+	return g.top()
+}
+
+// TestRandomStatements runs queries made at random on all engines. BENCH_SEED and BENCH_COUNT choose
+// which; a failure prints the query, the seed that makes it again, and the shortest query found that fails alike.
+func TestRandomStatements(t *testing.T) {
+	seed, count := randomSeeds(t, 400)
 	b := openBoth(t)
 	tally := map[string]int{}
 	for i := range count {
-		r := rand.New(rand.NewPCG(seed+uint64(i), 11))
-		g := &sqlGen{r: r, budget: 5 + r.IntN(40)}
-		sql := g.top()
+		c := newChoices(seed + uint64(i))
+		sql := randomStatement(c)
 		start := time.Now()
 		verdict, detail := b.compare(sql)
 		if took := time.Since(start); took > 2*time.Second {
 			t.Logf("seed %d took %.1f s", seed+uint64(i), took.Seconds())
 		}
 		tally[verdict]++
-		if detail != "" {
-			t.Errorf("BENCH_SEED=%d BENCH_COUNT=1: %s\n%s\n%s", seed+uint64(i), verdict, sql, detail)
+		if detail == "" {
+			continue
 		}
+		small := reduce(c.out, randomStatement, func(sql string) bool {
+			v, detail := b.compare(sql)
+			return v == verdict && detail != ""
+		}, 20*time.Second)
+		_, smallDetail := b.compare(small)
+		t.Errorf("BENCH_SEED=%d BENCH_COUNT=1: %s\n%s\n%s\nreduced:\n%s\n%s", seed+uint64(i), verdict, sql, detail, small, smallDetail)
 	}
 	t.Logf("seeds %d to %d: %v", seed, seed+uint64(count)-1, tally)
 	if tally["same"] < count/3 && count > 10 {
@@ -45,8 +66,9 @@ func TestRandomStatements(t *testing.T) {
 	}
 }
 
-// compare runs a query on both engines: verdict names the outcome, detail is not empty if Kelpie
-// is to be suspected. Where DuckDB without its optimizer disagrees with itself, it is the suspect.
+// compare runs a query on all engines: verdict names the outcome, detail is not empty if Kelpie is to be
+// suspected. PostgreSQL has the last word, if there is one; else, where DuckDB without its optimizer disagrees with
+// itself, it is the suspect.
 func (b *both) compare(sql string) (verdict, detail string) {
 	s := statement{kelpie: sql}
 	rows, err := b.kelpieRows(sql, s.ordered())
@@ -59,17 +81,48 @@ func (b *both) compare(sql string) (verdict, detail string) {
 	case diag.CodeOf(err) == diag.OutOfMemory || diag.CodeOf(err) == diag.QueryCanceled:
 		return "too large", ""
 	}
+	if b.pg != nil {
+		want, pgErr := b.pg.Rows(sql)
+		switch code := postgres.Code(pgErr); {
+		case code == diag.QueryCanceled || code == diag.OutOfMemory:
+			return "too large", ""
+		case code == diag.FeatureNotSupported: // DuckDB is asked below
+		case pgErr != nil && err != nil:
+			return "both fail: " + diag.CodeOf(err), ""
+		case err != nil && diag.CodeOf(err) == diag.NumericOutOfRange:
+			return "kelpie overflows", "" // the order of evaluation is open
+		case code == diag.NumericOutOfRange:
+			return "postgres overflows", ""
+		case err != nil:
+			return "kelpie fails: " + diag.CodeOf(err), errorText(err, sql)
+		case pgErr != nil:
+			return "postgres fails: " + code, "postgres: " + pgErr.Error()
+		default:
+			if diff, inOrder := sameRows(rows, want); diff != "" || s.ordered() && !inOrder {
+				return "different from postgres", fmt.Sprintf("%s\nkelpie:\n%spostgres:\n%s", diff, someRows(rows), someRows(want))
+			}
+			if duck, err := b.d.rows(sql); err == nil {
+				if diff, _ := sameRows(rows, duck); diff != "" {
+					return "duckdb alone differs", ""
+				}
+			}
+			if len(rows) == 0 {
+				return "same, empty", ""
+			}
+			return "same", ""
+		}
+	}
 	want, duckErr := b.d.rows(sql)
 	switch {
 	case duckErr != nil && (strings.Contains(duckErr.Error(), "Not implemented") || strings.Contains(duckErr.Error(), "Invalid Error") ||
-		strings.Contains(duckErr.Error(), "INTERNAL")):
+		strings.Contains(duckErr.Error(), "INTERNAL") || strings.Contains(duckErr.Error(), "non-inner LATERAL")):
 		return "duckdb does not support it", ""
 	case duckErr != nil && err != nil:
 		return "both fail: " + diag.CodeOf(err), ""
 	case err != nil && diag.CodeOf(err) == diag.NumericOutOfRange:
 		return "kelpie overflows", "" // the order of evaluation is open
 	case err != nil:
-		return "kelpie fails", errorText(err, sql)
+		return "kelpie fails: " + diag.CodeOf(err), errorText(err, sql)
 	case duckErr != nil:
 		return "duckdb fails", "duckdb: " + duckErr.Error()
 	}
@@ -90,5 +143,5 @@ func (b *both) compare(sql string) (verdict, detail string) {
 			}
 		}
 	}
-	return "different", fmt.Sprintf("%s\nkelpie:\n%sduckdb:\n%s", diff, someRows(rows), someRows(want))
+	return "different from duckdb", fmt.Sprintf("%s\nkelpie:\n%sduckdb:\n%s", diff, someRows(rows), someRows(want))
 }

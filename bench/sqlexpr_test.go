@@ -53,6 +53,7 @@ func (g *sqlGen) literal(k kind) string {
 
 // expr is an expression of a kind. Subqueries in it may refer to both scopes.
 func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
+	defer g.part("expr")()
 	c := g.column(k, sc, outer)
 	if c == "" || g.chance(5) {
 		c = g.literal(k)
@@ -70,6 +71,10 @@ func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
 		return "(" + g.scalar(k, sc, outer, depth-1) + ")"
 	}
 	switch g.r.IntN(20) {
+	case 4:
+		return fmt.Sprintf("coalesce(nullif(%s, %s), %s)", c, g.literal(k), other())
+	case 5:
+		return fmt.Sprintf("nullif(coalesce(%s, %s), %s)", c, other(), other())
 	case 0:
 		return fmt.Sprintf("case when %s then %s else %s end", g.cond(sc, outer, depth-1), c, other())
 	case 1:
@@ -205,6 +210,7 @@ func (g *sqlGen) correlation(in, out scope, depth int) string {
 
 // cond is a condition.
 func (g *sqlGen) cond(sc, outer scope, depth int) string {
+	defer g.part("cond")()
 	all := append(slices.Clone(sc), outer...)
 	g.budget--
 	if depth > 0 && g.budget > 0 {

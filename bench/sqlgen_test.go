@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,41 +34,62 @@ type scope []col
 // column finds a reference to a column in an expression.
 var column = regexp.MustCompile(`[xw][0-9]+[pq]?\.`)
 
+var plainColumn = regexp.MustCompile(`^[xw][0-9]+[pq]?\.[a-z0-9]+$`)
+
 // sqlGen writes SQL at random over the shared tables. It leaves out what the dialects give different
 // meanings, what may fail (overflow, division, a subquery with two rows), and results that depend
 // on the order of rows.
 type sqlGen struct {
-	r *rand.Rand
-	n int
+	r interface {
+		IntN(n int) int
+		Shuffle(n int, swap func(i, j int))
+	}
+	n    int
+	ctes []cte // those that are visible
 	// budget is how many more expressions may have operands; then only columns are written.
 	budget int
 }
 
-// genTables are the tables that it reads. Larger ones are cut down so that joins stay small.
+// cte is a common table expression with columns c0, c1, …
+type cte struct {
+	name  string
+	kinds []kind
+}
+
+// genTables are the tables that it reads, the plainest last. Larger ones are cut down so that joins stay small.
 var genTables = []struct {
 	from string
 	cols string // name:kind
 }{
-	{"t", "a:i b:i c:n d:d s:s dt:t f:b"},
-	{"t", "a:i b:i c:n d:d s:s dt:t f:b"},
-	{"u", "a:i k:i s:s v:d"},
-	{"u", "a:i k:i s:s v:d"},
-	{"v", "a:i b:i c:s"},
-	{"nothing", "a:i b:i s:s d:d dt:t"},
-	{"nulls", "a:i s:s d:d"},
-	{"dim", "g:i name:s"},
-	{"keyed", "id:i ref:i n:i s:s"},
-	{"keyed", "id:i ref:i n:i s:s"},
-	{"pairs", "a:i b:i v:i d:d"},
-	{"(select * from words where id < 12)", "id:i s:s"},
-	{"(select * from days where id not in (8, 9))", "id:i d:t ts:m"},
-	{"(select * from big where i < 60)", "i:i g:i h:i s:s x:d y:e dt:t"},
-	{"(select id, y, w from wide where id > 2)", "id:i y:w w:w"},
 	{"(select g, h % 5 as h, s, x from big where i between 1000 and 1020)", "g:i h:i s:s x:d"},
+	{"(select id, y, w from wide where id > 2)", "id:i y:w w:w"},
+	{"(select * from big where i < 60)", "i:i g:i h:i s:s x:d y:e dt:t"},
+	{"(select * from days where id not in (8, 9))", "id:i d:t ts:m"},
+	{"(select * from words where id < 12)", "id:i s:s"},
+	{"pairs", "a:i b:i v:i d:d"},
+	{"keyed", "id:i ref:i n:i s:s"},
+	{"keyed", "id:i ref:i n:i s:s"},
+	{"dim", "g:i name:s"},
+	{"nulls", "a:i s:s d:d"},
+	{"nothing", "a:i b:i s:s d:d dt:t"},
+	{"v", "a:i b:i c:s"},
+	{"u", "a:i k:i s:s v:d"},
+	{"u", "a:i k:i s:s v:d"},
+	{"t", "a:i b:i c:n d:d s:s dt:t f:b"},
+	{"t", "a:i b:i c:n d:d s:s dt:t f:b"},
+}
+
+// part begins a part of the statement, for reduce; the function that it gives ends it.
+func (g *sqlGen) part(label string) func() {
+	if c, ok := g.r.(*choices); ok {
+		return c.part(label)
+	}
+	return func() {}
 }
 
 func (g *sqlGen) pick(of ...string) string { return of[g.r.IntN(len(of))] }
 func (g *sqlGen) chance(percent int) bool  { return g.r.IntN(100) < percent }
+func (g *sqlGen) few(n int) int            { return n - 1 - g.r.IntN(n) } // plainly none
 func (g *sqlGen) next() int                { g.n++; return g.n }
 func (g *sqlGen) kind() kind               { return kind(kinds[g.r.IntN(len(kinds))]) }
 
@@ -83,7 +103,7 @@ func (g *sqlGen) kinds(n int) []kind {
 
 // top is a whole statement: its rows are sorted by all columns now and then.
 func (g *sqlGen) top() string {
-	ks := g.kinds(1 + g.r.IntN(4))
+	ks := g.kinds(1 + g.few(4))
 	q := g.query(nil, 3, ks)
 	if g.chance(40) {
 		var by []string
@@ -104,11 +124,15 @@ func (g *sqlGen) top() string {
 
 // query writes a query with columns c0, c1, … of the given kinds, which may refer to outer.
 func (g *sqlGen) query(outer scope, depth int, ks []kind) string {
+	defer g.part("query")()
 	switch {
-	case depth > 0 && g.chance(8):
-		op := g.pick("union", "union all", "union all", "intersect", "except")
-		return fmt.Sprintf("(%s) %s (%s)", g.query(outer, depth-1, ks), op, g.query(outer, depth-1, ks))
-	case depth > 1 && g.chance(8):
+	case depth > 0 && g.chance(9):
+		q := "(" + g.query(outer, depth-1, ks) + ")"
+		for range g.pick("x", "x", "xx") {
+			q += fmt.Sprintf(" %s (%s)", g.pick("except", "intersect", "union", "union all", "union all"), g.query(outer, depth-1, ks))
+		}
+		return q
+	case depth > 1 && g.chance(14):
 		return g.with(outer, depth, ks)
 	case g.chance(35):
 		return g.grouped(outer, depth, ks)
@@ -121,19 +145,36 @@ func (g *sqlGen) query(outer scope, depth int, ks []kind) string {
 	return q
 }
 
-// with writes a query over a CTE that is read twice.
+// with writes a query below one or two CTEs, of which the later one may read the first. What follows, subqueries
+// included, reads them never, once or often (see table).
 func (g *sqlGen) with(outer scope, depth int, ks []kind) string {
-	w := fmt.Sprintf("w%d", g.next())
-	inner := g.kinds(2)
-	body := g.query(nil, depth-1, inner)
+	before := len(g.ctes)
+	defer func() { g.ctes = g.ctes[:before] }()
+	var parts []string
+	for range g.pick("xx", "x", "x") {
+		c := cte{fmt.Sprintf("w%d", g.next()), g.kinds(1 + g.few(3))}
+		hint := g.pick("materialized ", "not materialized ", "")
+		parts = append(parts, fmt.Sprintf("%s as %s(%s)", c.name, hint, g.query(nil, depth-1, c.kinds)))
+		g.ctes = append(g.ctes, c)
+	}
+	list := "with " + strings.Join(parts, ", ")
+	if g.chance(60) {
+		q := g.query(outer, depth-1, ks)
+		if strings.HasPrefix(q, "with ") { // a query has only one
+			q = fmt.Sprintf("select * from (%s) x%d", q, g.next())
+		}
+		return list + " " + q
+	}
+	c := g.ctes[len(g.ctes)-1]
+	w, half := c.name, len(c.kinds)
 	var sc scope
 	for _, a := range []string{"p", "q"} {
-		for i, k := range inner {
+		for i, k := range c.kinds {
 			sc = append(sc, col{fmt.Sprintf("%s%s.c%d", w, a, i), k})
 		}
 	}
-	join := fmt.Sprintf("%[1]s %[1]sp %[2]s join %[1]s %[1]sq on %[3]s", w, g.pick("", "left", "full"), g.equal(sc[:2], sc[2:]))
-	q := fmt.Sprintf("with %s as (%s) select %s from %s", w, body, g.items(sc, outer, 0, ks), join)
+	join := fmt.Sprintf("%[1]s %[1]sp %[2]s join %[1]s %[1]sq on %[3]s", w, g.pick("full", "left", ""), g.equal(sc[:half], sc[half:]))
+	q := fmt.Sprintf("%s select %s from %s", list, g.items(sc, outer, 0, ks), join)
 	if g.chance(50) {
 		q += " where " + g.cond(sc, outer, depth-1)
 	}
@@ -159,13 +200,16 @@ func (g *sqlGen) grouped(outer scope, depth int, ks []kind) string {
 		return q
 	}
 	var keys scope
-	for range 1 + g.r.IntN(3) {
+	for range 1 + g.few(3) {
 		c := sc[g.r.IntN(len(sc))]
 		if g.chance(30) {
 			k := g.kind()
 			if e := g.expr(k, sc, nil, 0); column.MatchString(e) {
 				c = col{e, k}
 			}
+		}
+		if g.chance(12) {
+			c = g.constantKey(sc)
 		}
 		keys = append(keys, c)
 	}
@@ -184,6 +228,7 @@ func (g *sqlGen) grouped(outer scope, depth int, ks []kind) string {
 		by[i] = k.name
 	}
 	list := strings.Join(by, ", ")
+	sets := true
 	switch g.r.IntN(10) {
 	case 0:
 		list = "rollup (" + list + ")"
@@ -191,12 +236,50 @@ func (g *sqlGen) grouped(outer scope, depth int, ks []kind) string {
 		list = "cube (" + list + ")"
 	case 2:
 		list = fmt.Sprintf("grouping sets ((%s), (%s), ())", list, by[0])
+	case 3:
+		list = fmt.Sprintf("%s, rollup (%s)", by[0], list)
+	default:
+		sets = false
+	}
+	if i := slices.Index(ks, anInt); sets && i >= 0 && g.chance(30) {
+		items[i] = fmt.Sprintf("grouping(%s) as c%d", by[g.r.IntN(len(by))], i)
 	}
 	q := fmt.Sprintf("select %s from %s%s group by %s", strings.Join(items, ", "), from, where, list)
-	if g.chance(30) {
+	var plain scope // keys that a subquery may refer to
+	for _, k := range keys {
+		if plainColumn.MatchString(k.name) {
+			plain = append(plain, k)
+		}
+	}
+	switch {
+	case depth > 0 && len(plain) > 0 && g.chance(12):
+		q += fmt.Sprintf(" having %s (%s)", g.pick("not exists", "exists"), g.one(anInt, append(plain, outer...), depth-1))
+	case depth > 0 && len(plain) > 0 && g.chance(12):
+		q += fmt.Sprintf(" having %s %s (%s)", g.agg(anInt, sc), g.pick("<", ">", "="), g.scalar(anInt, plain, outer, depth-1))
+	case g.chance(30):
 		q += fmt.Sprintf(" having %s %s %s", g.agg(anInt, sc), g.pick("<", ">", "<>"), g.expr(anInt, nil, outer, 0))
 	}
 	return q
+}
+
+// constantKey is a key that is the same in every row, though it may look as if it were not.
+func (g *sqlGen) constantKey(sc scope) col {
+	k := kind("isitb"[g.r.IntN(5)])
+	seem := func(constant string) string {
+		if c := g.column(k, sc, nil); c != "" {
+			return "coalesce(" + constant + ", " + c + ")"
+		}
+		return "(" + constant + ")"
+	}
+	switch k {
+	case aText:
+		return col{g.pick(seem("'k'"), "('a' || 'b')", "nullif('a', 'a')"), k}
+	case aDate:
+		return col{g.pick(seem("date '2020-02-29'"), "(date '2020-01-01' + 1)"), k}
+	case aBool:
+		return col{"(1 = 1)", k}
+	}
+	return col{g.pick(seem("5"), "nullif(3, 3)", "(1 + 1)"), k}
 }
 
 // agg is an aggregate of kind k over the columns of sc alone: one over outer columns belongs
@@ -233,9 +316,10 @@ func (g *sqlGen) agg(k kind, sc scope) string {
 
 // from writes a FROM clause and gives the columns that it brings.
 func (g *sqlGen) from(outer scope, depth int) (string, scope) {
+	defer g.part("from")()
 	text, sc := g.table(outer, nil, depth)
 	crossed := depth < 2 // at most one join without an equality, and none in inner queries
-	for range g.r.IntN(3) {
+	for range g.few(3) {
 		lateral := scope(nil)
 		if depth > 1 && g.chance(10) {
 			lateral = sc
@@ -249,6 +333,8 @@ func (g *sqlGen) from(outer scope, depth int) (string, scope) {
 			on, crossed = g.cond(both, nil, 0), true
 		}
 		switch k := g.r.IntN(10); {
+		case lateral != nil && g.chance(40):
+			text, crossed = text+" left join "+right+" on "+g.pick(on, "true"), true
 		case lateral != nil:
 			text, crossed = text+" cross join "+right, true
 		case k == 0 && !crossed:
@@ -258,6 +344,9 @@ func (g *sqlGen) from(outer scope, depth int) (string, scope) {
 		case k == 2:
 			text += " full join " + right + " on " + g.equal(sc, cols)
 		case k <= 5:
+			if depth > 0 && g.chance(15) {
+				on += " and " + g.cond(both, outer, depth)
+			}
 			text += " left join " + right + " on " + on
 		default:
 			if g.chance(20) {
@@ -291,9 +380,10 @@ func (g *sqlGen) equal(l, r scope) string {
 }
 
 func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
+	defer g.part("table")()
 	alias := fmt.Sprintf("x%d", g.next())
 	if lateral != nil || depth > 0 && g.chance(25) {
-		ks := g.kinds(2 + g.r.IntN(2))
+		ks := g.kinds(2 + g.few(2))
 		var sc scope
 		for i, k := range ks {
 			sc = append(sc, col{fmt.Sprintf("%s.c%d", alias, i), k})
@@ -303,13 +393,21 @@ func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 		}
 		return fmt.Sprintf("(%s) %s", g.query(nil, depth-1, ks), alias), sc
 	}
+	if len(g.ctes) > 0 && g.chance(40) {
+		c := g.ctes[g.r.IntN(len(g.ctes))]
+		var sc scope
+		for i, k := range c.kinds {
+			sc = append(sc, col{fmt.Sprintf("%s.c%d", alias, i), k})
+		}
+		return c.name + " " + alias, sc
+	}
 	if g.chance(8) {
 		return fmt.Sprintf("(values (1, 'one'), (2, 'two'), (3, null), (%d, 'x')) %s(p, q)", g.r.IntN(50)-10, alias),
 			scope{{alias + ".p", anInt}, {alias + ".q", aText}}
 	}
 	t := genTables[g.r.IntN(len(genTables))]
 	if (t.from == "nothing" || t.from == "nulls") && g.chance(70) {
-		t = genTables[0]
+		t = genTables[len(genTables)-1]
 	}
 	var sc scope
 	for _, c := range strings.Fields(t.cols) {

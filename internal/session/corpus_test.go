@@ -29,6 +29,8 @@ type corpusCell struct {
 	set  func(*Settings)
 	// always: every file runs in it, else only one in twelve, unless KELPIE_CORPUS=all is set.
 	always bool
+	// batches: rows are read from Arrow batches, as users read them, else as Go values.
+	batches bool
 }
 
 // corpusCells are the configurations of the corpus: the answers must not depend on them.
@@ -38,7 +40,7 @@ func corpusCells() []corpusCell {
 		cells = append(cells, corpusCell{name: name, set: func(x *Settings) { x.Check = true; set(x) }})
 	}
 	if device.HasCPU() {
-		cells = append(cells, corpusCell{"cpu", func(x *Settings) { x.Device = "cpu" }, true})
+		cells = append(cells, corpusCell{"cpu", func(x *Settings) { x.Device = "cpu" }, true, true})
 		add("check", func(x *Settings) {})
 		for _, c := range []struct{ threads, morsel int }{{1, 1}, {1, 7}, {2, 1}, {2, 3}, {4, 1024}, {16, 1}} {
 			add(fmt.Sprintf("threads=%d,morsel=%d", c.threads, c.morsel), func(x *Settings) {
@@ -76,7 +78,7 @@ func corpusCells() []corpusCell {
 			}
 		})
 	}
-	cells = append(cells, corpusCell{"simt", func(x *Settings) { x.Device, x.Check = "simt", true }, !testing.Short()})
+	cells = append(cells, corpusCell{"simt", func(x *Settings) { x.Device, x.Check = "simt", true }, !testing.Short(), true})
 	add("simt alone", func(x *Settings) { x.Device, x.NoCPU = "simt", true })
 	add("simt narrow=false,dict=false", func(x *Settings) { x.Device, x.Narrow, x.Dict, x.Grid, x.Block = "simt", false, false, 1, 32 })
 	add("simt grid=3,block=64,rows=33", func(x *Settings) { x.Device, x.Grid, x.Block, x.MorselRows = "simt", 3, 64, 33 })
@@ -134,7 +136,7 @@ func runCorpus(t *testing.T, f *corpus.File, c corpusCell) {
 	simt := s.Settings().Device == "simt"
 	for _, r := range f.Records {
 		at := fmt.Sprintf("%s.test:%d", f.Name, r.Line)
-		rows, err := askCorpus(s, r.SQL)
+		rows, err := askCorpus(s, r.SQL, c.batches)
 		if simt && diag.CodeOf(err) == diag.FeatureNotSupported && r.Code != diag.FeatureNotSupported {
 			if r.NoSimt == "" {
 				t.Errorf("%s: simt refuses what is not marked by a line nosimt: %v\n%s", at, err, r.SQL)
@@ -143,7 +145,7 @@ func runCorpus(t *testing.T, f *corpus.File, c corpusCell) {
 				return // what later records need may be missing
 			}
 			s.Configure(func(x *Settings) { x.Device = "cpu" })
-			rows, err = askCorpus(s, r.SQL)
+			rows, err = askCorpus(s, r.SQL, c.batches)
 			s.Configure(func(x *Settings) { x.Device = "simt" })
 		} else if r.NoSimt != "" && c.name == "simt" {
 			t.Errorf("%s: simt does not refuse this any more: remove nosimt\n%s", at, r.SQL)
@@ -169,7 +171,7 @@ func runCorpus(t *testing.T, f *corpus.File, c corpusCell) {
 }
 
 // askCorpus runs a statement and gives its rows as cells.
-func askCorpus(s *Session, sql string) ([][]corpus.Cell, error) {
+func askCorpus(s *Session, sql string, batches bool) ([][]corpus.Cell, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	res, err := s.Query(ctx, sql)
@@ -178,14 +180,29 @@ func askCorpus(s *Session, sql string) ([][]corpus.Cell, error) {
 	}
 	defer res.Close()
 	var rows [][]corpus.Cell
-	for _, row := range res.Values() {
-		cells := make([]corpus.Cell, len(row))
-		for i, v := range row {
-			cells[i] = corpusValue(v)
+	add := func(n int, value func(i int) types.Value) {
+		cells := make([]corpus.Cell, n)
+		for i := range cells {
+			cells[i] = corpusValue(value(i))
 		}
 		rows = append(rows, cells)
 	}
-	return rows, nil
+	if !batches {
+		for _, row := range res.Values() {
+			add(len(row), func(i int) types.Value { return row[i] })
+		}
+		return rows, nil
+	}
+	for {
+		b, err := res.Next()
+		if b == nil || err != nil {
+			return rows, err
+		}
+		for k := range int(b.NumRows()) {
+			add(int(b.NumCols()), func(i int) types.Value { return Cell(b.Column(i), k) })
+		}
+		b.Release()
+	}
 }
 
 func corpusValue(v types.Value) corpus.Cell {
