@@ -177,6 +177,9 @@ func (b *binder) commonType(es []plan.Expr, pos func(i int) int, what string) ty
 			et = tight(e)
 		}
 		c, ok := types.CommonType(t, et)
+		if t.Kind == types.Float32 && !et.IsFloat() && et.IsNumeric() || et.Kind == types.Float32 && !t.IsFloat() && t.IsNumeric() {
+			c = types.TFloat32 // where operators would go on to DOUBLE, alternatives stay REAL
+		}
 		if !ok {
 			fail(diag.DatatypeMismatch, pos(i), "%s types %s and %s cannot be matched", what, t.SQLName(), et.SQLName())
 		}
