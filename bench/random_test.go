@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -66,6 +67,8 @@ func TestRandomStatements(t *testing.T) {
 	}
 }
 
+var groupingSets = regexp.MustCompile(`group by .*\b(rollup|cube|grouping sets) `)
+
 // compare runs a query on all engines: verdict names the outcome, detail is not empty if Kelpie is to be
 // suspected. PostgreSQL has the last word, if there is one; else, where DuckDB without its optimizer disagrees with
 // itself, it is the suspect.
@@ -98,13 +101,17 @@ func (b *both) compare(sql string) (verdict, detail string) {
 		case pgErr != nil:
 			return "postgres fails: " + code, "postgres: " + pgErr.Error()
 		default:
+			duck, duckErr := b.d.rows(sql)
+			duckDiff, _ := sameRows(rows, duck)
 			if diff, inOrder := sameRows(rows, want); diff != "" || s.ordered() && !inOrder {
+				// PostgreSQL 15 forgets that a constant key is NULL above its group, for instance below EXCEPT.
+				if groupingSets.MatchString(sql) && duckErr == nil && duckDiff == "" {
+					return "postgres alone differs in grouping sets", ""
+				}
 				return "different from postgres", fmt.Sprintf("%s\nkelpie:\n%spostgres:\n%s", diff, someRows(rows), someRows(want))
 			}
-			if duck, err := b.d.rows(sql); err == nil {
-				if diff, _ := sameRows(rows, duck); diff != "" {
-					return "duckdb alone differs", ""
-				}
+			if duckErr == nil && duckDiff != "" {
+				return "duckdb alone differs", ""
 			}
 			if len(rows) == 0 {
 				return "same, empty", ""
