@@ -47,6 +47,9 @@ func openBoth(t testing.TB) *both {
 	must(b.plain, "SET dictionaries = off; SET narrow_integers = off")
 	if os.Getenv("KELPIE_PG") != "" {
 		b.pg = postgres.Open(t)
+		if err := b.pg.Run(opaque); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, sql := range tables() {
 		if b.pg != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,7 +66,14 @@ func TestRandomStatements(t *testing.T) {
 	}
 }
 
-var groupingSets = regexp.MustCompile(`group by .*\b(rollup|cube|grouping sets) `)
+// hideConstants makes constant keys of groups (see constantKey) into something that PostgreSQL does not know to be
+// constant: version 15 forgets in several places, such as an arm of UNION, that they are NULL above their group.
+var hideConstants = strings.NewReplacer("(1 + 1)", "(1 + opaque(1))", "nullif(3, 3)", "nullif(opaque(3), 3)", "coalesce(5,", "coalesce(opaque(5),",
+	"('a' || 'b')", "('a' || opaque('b'::text))", "nullif('a', 'a')", "nullif(opaque('a'::text), 'a')", "coalesce('k',", "coalesce(opaque('k'::text),",
+	"(date '2020-01-01' + 1)", "(date '2020-01-01' + opaque(1))", "coalesce(date '2020-02-29',", "coalesce(opaque(date '2020-02-29'),",
+	"(1 = 1)", "(opaque(1) = 1)")
+
+const opaque = "create function opaque(x anyelement) returns anyelement language plpgsql stable as 'begin return x; end'"
 
 // compare runs a query on all engines: verdict names the outcome, detail is not empty if Kelpie is to be
 // suspected. PostgreSQL has the last word, if there is one; else, where DuckDB without its optimizer disagrees with
@@ -85,7 +91,7 @@ func (b *both) compare(sql string) (verdict, detail string) {
 		return "too large", ""
 	}
 	if b.pg != nil {
-		want, pgErr := b.pg.Rows(sql)
+		want, pgErr := b.pg.Rows(hideConstants.Replace(sql))
 		switch code := postgres.Code(pgErr); {
 		case code == diag.QueryCanceled || code == diag.OutOfMemory:
 			return "too large", ""
@@ -101,17 +107,13 @@ func (b *both) compare(sql string) (verdict, detail string) {
 		case pgErr != nil:
 			return "postgres fails: " + code, "postgres: " + pgErr.Error()
 		default:
-			duck, duckErr := b.d.rows(sql)
-			duckDiff, _ := sameRows(rows, duck)
 			if diff, inOrder := sameRows(rows, want); diff != "" || s.ordered() && !inOrder {
-				// PostgreSQL 15 forgets that a constant key is NULL above its group, for instance below EXCEPT.
-				if groupingSets.MatchString(sql) && duckErr == nil && duckDiff == "" {
-					return "postgres alone differs in grouping sets", ""
-				}
 				return "different from postgres", fmt.Sprintf("%s\nkelpie:\n%spostgres:\n%s", diff, someRows(rows), someRows(want))
 			}
-			if duckErr == nil && duckDiff != "" {
-				return "duckdb alone differs", ""
+			if duck, err := b.d.rows(sql); err == nil {
+				if diff, _ := sameRows(rows, duck); diff != "" {
+					return "duckdb alone differs", ""
+				}
 			}
 			if len(rows) == 0 {
 				return "same, empty", ""

@@ -200,7 +200,6 @@ func (g *sqlGen) grouped(outer scope, depth int, ks []kind) string {
 		return q
 	}
 	var keys scope
-	constants := map[string]bool{}
 	for range 1 + g.few(3) {
 		c := sc[g.r.IntN(len(sc))]
 		if g.chance(30) {
@@ -211,7 +210,6 @@ func (g *sqlGen) grouped(outer scope, depth int, ks []kind) string {
 		}
 		if g.chance(12) {
 			c = g.constantKey(sc)
-			constants[c.name] = true
 		}
 		keys = append(keys, c)
 	}
@@ -219,9 +217,7 @@ func (g *sqlGen) grouped(outer scope, depth int, ks []kind) string {
 	for i, k := range ks {
 		items[i] = g.agg(k, sc)
 		for _, key := range keys {
-			// PostgreSQL 15 sets only the first of several equal constants to NULL above its group.
-			used := constants[key.name] && slices.ContainsFunc(items[:i], func(s string) bool { return strings.HasPrefix(s, key.name+" as ") })
-			if key.kind == k && !used && g.chance(60) {
+			if key.kind == k && g.chance(60) {
 				items[i] = key.name
 			}
 		}
