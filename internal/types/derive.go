@@ -90,9 +90,11 @@ const (
 	// quotientScale is how many digits after the point a quotient has where there is room: as
 	// many as PostgreSQL gives to a quotient from 0.0001 to 1, and more than to a larger one.
 	quotientScale = 20
-	// leastQuotientScale is what it keeps where the operands' types alone would leave no room for
-	// it: sums have 38 digits by type, and hardly ever by value. 22 digits before the point remain.
-	leastQuotientScale = 16
+	// leastQuotientScale is how few it may have so that every quotient of such types fits.
+	leastQuotientScale = 12
+	// widestQuotientScale is what it has where the types would leave fewer: sums have 38 digits by
+	// type, and hardly ever by value. 22 digits before the point remain.
+	widestQuotientScale = 16
 )
 
 // MulType is the type of a * b. Decimals: scales and precisions add. Where that makes more than 38
@@ -136,8 +138,11 @@ func DivType(a, b Type) (Type, bool) {
 // quotientType is the type of a quotient with up to whole digits before the point. Digits of the
 // dividend are not lost: x / 1 is x.
 func quotientType(whole, dividendScale int) Type {
-	room := max(leastQuotientScale, min(quotientScale, MaxPrecision-whole))
-	return decimalOf(whole, max(room, dividendScale))
+	scale := min(quotientScale, MaxPrecision-whole)
+	if scale < leastQuotientScale {
+		scale = widestQuotientScale
+	}
+	return decimalOf(whole, max(scale, dividendScale))
 }
 
 // ModType is the type of a % b: that of the common scale.

@@ -11,6 +11,9 @@ type place struct{ op, l, r int }
 
 // compare makes l op r with operands of one type.
 func (b *binder) compare(op plan.Op, l, r plan.Expr, at place) plan.Expr {
+	if e := compareApart(op, l, r, at); e != nil {
+		return e
+	}
 	x, y, ok := b.unify(l, r, at)
 	if !ok {
 		panic(noOperator(op.String(), l, r, at.op))
@@ -171,4 +174,52 @@ func (b *binder) unifyDate(d, ts plan.Expr, pos int) (plan.Expr, plan.Expr) {
 		}
 	}
 	return b.convert(d, types.TTimestamp, pos), ts
+}
+
+// compareApart compares decimals of which one is too large and the other too fine for a type that would
+// hold both: 10^30 with an average has an answer, but no common scale. The coarse side is compared
+// with the fine one's neighbours at its own scale. nil if there is such a type.
+func compareApart(op plan.Op, l, r plan.Expr, at place) plan.Expr {
+	coarse, ok1 := types.AsDecimal(tight(l))
+	fine, ok2 := types.AsDecimal(tight(r))
+	if !ok1 || !ok2 || coarse.Scale == fine.Scale || !op.IsComparison() {
+		return nil
+	}
+	if coarse.Scale > fine.Scale {
+		l, r, coarse, fine = r, l, fine, coarse
+		op = op.Mirror()
+	}
+	whole := max(coarse.Prec-coarse.Scale, fine.Prec-fine.Scale)
+	if int(whole)+int(fine.Scale) <= types.MaxPrecision || isConst(l) {
+		return nil
+	}
+	if c, ok := r.(*plan.Const); ok {
+		if _, same := exactly(c.V, coarse); same {
+			return nil
+		}
+	}
+	neighbour := func(round plan.Op) plan.Expr {
+		digits := &plan.Const{V: types.IntValue(types.TInt32, int64(coarse.Scale))}
+		return &plan.Call{Op: round, T: wholeDecimal(fine, int(coarse.Scale)), Args: []plan.Expr{r, digits}, Pos: at.op}
+	}
+	if l.Type().IsInteger() {
+		l = &plan.Call{Op: plan.Cast, T: coarse, Args: []plan.Expr{l}, Pos: at.op}
+	}
+	to := func(op plan.Op, round plan.Op) plan.Expr {
+		return &plan.Call{Op: op, T: types.TBool, Args: []plan.Expr{l, neighbour(round)}, Pos: at.op}
+	}
+	switch op {
+	case plan.Lt, plan.Ge:
+		return to(op, plan.Ceil)
+	case plan.Le, plan.Gt:
+		return to(op, plan.Floor)
+	case plan.Eq: // the fine side is its own neighbour
+		return and(at.op, to(op, plan.Floor), to(op, plan.Ceil))
+	}
+	return or(at.op, to(op, plan.Floor), to(op, plan.Ceil))
+}
+
+func isConst(e plan.Expr) bool {
+	_, ok := e.(*plan.Const)
+	return ok
 }
