@@ -22,6 +22,7 @@ func (s *Source) loadCSV(ctx context.Context, table *catalog.Table, opts LoadOpt
 		defer f.close()
 	}
 	c := newCollector(opts, total)
+	mem := &budget{limit: opts.Memory}
 	// A worker has one block, another waits for it; buffers come back here.
 	blocks := make(chan *block)
 	free := make(chan []byte, opts.Threads+1)
@@ -31,7 +32,7 @@ func (s *Source) loadCSV(ctx context.Context, table *catalog.Table, opts LoadOpt
 			r := newRowParser(ctx, s, table, opts)
 			for b := range blocks {
 				if !c.moot(b.seq) {
-					if seg, err := parseBlock(r, b); err != nil {
+					if seg, err := parseBlock(r, b, mem); err != nil {
 						c.fail(b.seq, err)
 					} else if seg != nil {
 						c.put(b.seq, []*catalog.Segment{seg})
@@ -41,11 +42,12 @@ func (s *Source) loadCSV(ctx context.Context, table *catalog.Table, opts LoadOpt
 				select {
 				case free <- b.buf:
 				default:
+					mem.drop(b.buf)
 				}
 			}
 		})
 	}
-	s.split(ctx, c, blocks, free)
+	s.split(ctx, c, blocks, free, mem, opts.Threads)
 	close(blocks)
 	wg.Wait()
 	if ctx.Err() != nil && c.err == nil {
@@ -55,14 +57,15 @@ func (s *Source) loadCSV(ctx context.Context, table *catalog.Table, opts LoadOpt
 }
 
 // parseBlock keeps a bug of ours from taking the process down.
-func parseBlock(r *rowParser, b *block) (seg *catalog.Segment, err error) {
+func parseBlock(r *rowParser, b *block, mem *budget) (seg *catalog.Segment, err error) {
 	defer diag.Recover("load csv", &err)
-	return r.segment(b)
+	return r.segment(b, mem)
 }
 
 // split hands out blocks until there are no more or one has failed.
-func (s *Source) split(ctx context.Context, c *collector, blocks chan<- *block, free <-chan []byte) {
+func (s *Source) split(ctx context.Context, c *collector, blocks chan<- *block, free <-chan []byte, mem *budget, threads int) {
 	sp := newSplitter(ctx, s.csv, s.files)
+	sp.room, sp.size = mem, mem.blockSize(threads)
 	if s.tune != nil {
 		s.tune(sp)
 	}

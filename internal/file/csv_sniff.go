@@ -3,7 +3,6 @@ package file
 import (
 	"bytes"
 	"context"
-	"math"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -23,7 +22,7 @@ const (
 // sample is the beginning of a file, cut after a row.
 type sample struct {
 	file *input
-	text []byte // without byte order mark; a newline at the end, then pad bytes
+	text []byte // without byte order mark and empty lines before the first row; a newline at the end, then pad bytes
 	all  bool   // the whole file
 }
 
@@ -57,8 +56,7 @@ func (s *Source) lookCSV(ctx context.Context, opts Options) error {
 		}
 		total += len(text)
 		s.seen = s.seen && whole && total <= sampleBytes
-		text = bytes.TrimPrefix(text, byteOrderMark)
-		if len(bytes.Trim(text, "\r\n")) == 0 {
+		if text = bytes.TrimLeft(bytes.TrimPrefix(text, byteOrderMark), "\r\n"); len(text) == 0 {
 			continue
 		}
 		sm := sample{f, text, whole}
@@ -109,23 +107,23 @@ func newlineOf(text []byte) byte {
 	return '\n'
 }
 
-// whole cuts the sample after its last whole row, as the dialect sees rows.
-func (sm *sample) whole(d *dialect) sample {
+// whole cuts the sample after its last whole row, as the dialect sees rows, or after so many.
+func (sm *sample) whole(d *dialect, limit int) sample {
 	sp := newSplitter(context.Background(), d, nil)
-	sp.buf, sp.eof = bytes.Clone(sm.text), sm.all
-	sp.scan(math.MaxInt)
-	if sp.rowEnd == 0 || sm.all && sp.rowEnd < len(sp.buf) {
-		sp.buf = append(sp.buf, d.nl)
-		sp.rowEnd = len(sp.buf)
+	sp.buf, sp.eof = sm.text, sm.all
+	sp.scan(limit)
+	out := append(make([]byte, 0, sp.rowEnd+1+pad), sm.text[:sp.rowEnd]...)
+	if sp.rowEnd == 0 || sm.all && sp.n < limit && sp.rowEnd < len(sm.text) { // a row without newline
+		out = append(append(out, sm.text[sp.rowEnd:]...), d.nl)
 	}
-	return sample{sm.file, append(sp.buf[:sp.rowEnd], make([]byte, pad)...), sm.all}
+	return sample{sm.file, append(out, make([]byte, pad)...), sm.all}
 }
 
 // brief is the first rows, if they are not long.
 func (sm *sample) brief(d *dialect) sample {
 	if len(sm.text) > shapeBytes {
 		short := sample{sm.file, sm.text[:shapeBytes:shapeBytes], false}
-		if w := short.whole(d); w.end() <= shapeBytes {
+		if w := short.whole(d, shapeRows); w.end() <= shapeBytes {
 			return short
 		}
 	}
@@ -135,7 +133,7 @@ func (sm *sample) brief(d *dialect) sample {
 // each calls f with up to limit rows, whose fields are valid until f returns unless keep is true. It
 // stops at a row that is malformed, and ok is false; reading the file will complain of it.
 func (sm *sample) each(d *dialect, limit int, keep bool, f func(row []sniffed)) (used int, ok bool) {
-	w := sm.whole(d)
+	w := sm.whole(d, limit)
 	tok := newTokenizer(d)
 	var row []sniffed
 	p := 0

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -28,11 +27,6 @@ type textRoom interface {
 	// grow returns a copy of text with room for more bytes behind it, or text itself if it has that.
 	grow(text []byte, more int) ([]byte, error)
 }
-
-// heapRoom is Go's heap.
-type heapRoom struct{}
-
-func (heapRoom) grow(text []byte, more int) ([]byte, error) { return slices.Grow(text, more), nil }
 
 // block is rows for one segment at most.
 type block struct {
@@ -79,7 +73,7 @@ type splitter struct {
 }
 
 func newSplitter(ctx context.Context, d *dialect, files []*input) *splitter {
-	return &splitter{ctx: ctx, d: d, files: files, room: heapRoom{}, nl: []byte{d.nl}, rows: column.SegmentRows, size: blockBytes, chunk: readBytes}
+	return &splitter{ctx: ctx, d: d, files: files, room: &budget{}, nl: []byte{d.nl}, rows: column.SegmentRows, size: blockBytes, chunk: readBytes}
 }
 
 func (s *splitter) close() {

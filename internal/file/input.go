@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -123,7 +124,18 @@ func (in *input) head(ctx context.Context, n int, open func(context.Context, *at
 		return nil, false, err
 	}
 	defer r.Close()
-	data, err = io.ReadAll(io.LimitReader(r, int64(n)))
+	for size := 64 << 10; ; size *= 4 { // most are either short or longer than n
+		size = min(size, n)
+		data = slices.Grow(data, size-len(data))
+		var got int
+		got, err = io.ReadFull(r, data[len(data):size])
+		if data = data[:len(data)+got]; err != nil || size == n {
+			break
+		}
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
 	return data, len(data) < n, err
 }
 

@@ -20,42 +20,13 @@ type pipe struct {
 	ctx  context.Context // ends the waiting
 }
 
-// openPipe opens a named pipe; flag is os.O_RDONLY or os.O_WRONLY.
+// openPipe opens a named pipe, and waits for its other side; flag is os.O_RDONLY or os.O_WRONLY.
 func openPipe(ctx context.Context, path string, flag int) (*pipe, error) {
-	type result struct {
-		f   *os.File
-		err error
+	f, err := openWhenReady(ctx, path, flag)
+	if d := (*diag.Error)(nil); err != nil && !errors.As(err, &d) {
+		err = fileError("open", path, err)
 	}
-	opened := make(chan result, 1)
-	go func() {
-		f, err := os.OpenFile(path, flag, 0)
-		opened <- result{f, err}
-	}()
-	select {
-	case r := <-opened:
-		if r.err != nil {
-			return nil, fileError("open", path, r.err)
-		}
-		return &pipe{r.f, path, ctx}, nil
-	case <-ctx.Done():
-	}
-	// Nothing interrupts the system's open but the other side: for a moment, it is us.
-	go func() {
-		for {
-			select {
-			case r := <-opened:
-				if r.f != nil {
-					r.f.Close()
-				}
-				return
-			case <-time.After(time.Millisecond):
-			}
-			if !openOtherSide(path, flag) {
-				return
-			}
-		}
-	}()
-	return nil, canceled(ctx)
+	return &pipe{f, path, ctx}, err
 }
 
 func (p *pipe) Read(b []byte) (int, error) {

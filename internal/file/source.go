@@ -163,6 +163,8 @@ type LoadOptions struct {
 	Defaults []types.Value
 	// NoMap and NoSIMD: Parquet files are read, not mapped, and decoded without vector instructions.
 	NoMap, NoSIMD bool
+	// Memory is the most bytes that loading may take, the loaded rows included; 0: any.
+	Memory int64
 	// Progress, if not nil, is called now and then with how much of the files is read and of
 	// how much: bytes. It is not called by two goroutines at once.
 	Progress func(done, total int64)

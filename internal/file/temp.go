@@ -1,8 +1,10 @@
 package file
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,12 +23,21 @@ type tempFile struct {
 	path string // what it is to be
 	tmp  string // what it is; "" if it is a device or pipe, written in place
 	lock *os.File
+	pipe *pipe // not nil: File is a named pipe
+}
+
+// Write writes to the file; to a pipe as long as somebody wants it.
+func (f *tempFile) Write(b []byte) (int, error) {
+	if f.pipe != nil {
+		return f.pipe.Write(b)
+	}
+	return f.File.Write(b)
 }
 
 // tempName has the names of files that are not complete.
 var tempName = regexp.MustCompile(`^\..+\.[0-9]+-[0-9]+\.tmp$`)
 
-func createTemp(path string) (*tempFile, error) {
+func createTemp(ctx context.Context, path string) (*tempFile, error) {
 	target := path
 	if t, err := filepath.EvalSymlinks(path); err == nil { // a link stays a link
 		target = t
@@ -36,6 +47,12 @@ func createTemp(path string) (*tempFile, error) {
 		switch {
 		case st.IsDir():
 			return nil, diag.Errorf(diag.WrongObjectType, diag.NoPos, "%q is a directory", path)
+		case st.Mode()&special == fs.ModeNamedPipe:
+			p, err := openPipe(ctx, target, os.O_WRONLY)
+			if err != nil {
+				return nil, err
+			}
+			return &tempFile{File: p.File, path: target, pipe: p}, nil
 		case !st.Mode().IsRegular(): // renaming onto /dev/null would not do
 			f, err := os.OpenFile(target, os.O_WRONLY, 0)
 			if err != nil {

@@ -2,6 +2,7 @@ package file
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -32,9 +33,14 @@ type encoder interface {
 	finish() error
 }
 
-// NewWriter makes a file; if there is one of that name, it stays until Close. Format
-// Auto is by the name; CSV if that says nothing.
+// NewWriter is NewWriterContext without an end.
 func NewWriter(path string, format Format, schema []catalog.ColumnDef, opts Options) (Writer, error) {
+	return NewWriterContext(context.Background(), path, format, schema, opts)
+}
+
+// NewWriterContext makes a file; if there is one of that name, it stays until Close. Format
+// Auto is by the name; CSV if that says nothing. Waiting for whoever reads a named pipe ends with the context.
+func NewWriterContext(ctx context.Context, path string, format Format, schema []catalog.ColumnDef, opts Options) (Writer, error) {
 	if format == Auto {
 		format = opts.Format
 	}
@@ -55,7 +61,7 @@ func NewWriter(path string, format Format, schema []catalog.ColumnDef, opts Opti
 			opts.Compression = "zstd"
 		}
 	}
-	out, err := createTemp(path)
+	out, err := createTemp(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timi
 	for i, c := range res.Columns {
 		cols[i] = catalog.ColumnDef{Name: c.Name, Type: c.Type, NotNull: !c.Nullable}
 	}
-	w, err := file.NewWriter(b.Path, opts.Format, cols, opts)
+	w, err := file.NewWriterContext(ctx, b.Path, opts.Format, cols, opts)
 	if err != nil {
 		return nil, atPos(err, b.Pos)
 	}
@@ -128,7 +128,7 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 		return nil, atPos(err, b.Pos)
 	}
 	set := s.Settings()
-	load := file.LoadOptions{Threads: set.Threads, Columns: b.Columns, NoMap: !set.FileMap, NoSIMD: !set.FileSIMD, Progress: s.fileProgress()}
+	load := file.LoadOptions{Threads: set.Threads, Memory: set.Memory, Columns: b.Columns, NoMap: !set.FileMap, NoSIMD: !set.FileSIMD, Progress: s.fileProgress()}
 	if opts.Format == file.Parquet { // columns have names there
 		if load.Columns, err = src.MapByName(b.Table); err != nil {
 			return nil, atPos(err, b.Pos)

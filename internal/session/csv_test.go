@@ -151,6 +151,11 @@ func TestCSVMemory(t *testing.T) {
 			t.Errorf("%s: a result of more than the limit: %v", name, err)
 		}
 		rowsOf(t, s, "SELECT * FROM '"+path+"' LIMIT 10")
+		rowsOf(t, s, "CREATE OR REPLACE TABLE t(k bigint, g bigint, s varchar)")
+		_, err = s.Query(context.Background(), "COPY t FROM '"+path+"' (FORMAT csv, HEADER)")
+		if d := (*diag.Error)(nil); !errors.As(err, &d) || d.Code != diag.OutOfMemory {
+			t.Errorf("%s: a table of more than the limit: %v", name, err)
+		}
 	}
 }
 
@@ -199,5 +204,71 @@ func within(t *testing.T, s *Session, query string, after, limit time.Duration) 
 		t.Errorf("%s: %v", query, err)
 	} else if took := time.Since(canceled); took > limit {
 		t.Errorf("%s: it answered %v after it was cancelled", query, took)
+	}
+}
+
+// TestGenerateCancel: CALL answers soon, also while the text of TPC-H is made.
+func TestGenerateCancel(t *testing.T) {
+	s := New(NewDB())
+	for _, after := range []time.Duration{0, 20 * time.Millisecond, 300 * time.Millisecond} {
+		within(t, s, "CALL tpch(sf => 100)", after, soon)
+		within(t, s, "CALL ssb(sf => 100)", after, soon)
+	}
+}
+
+// soon is when a cancelled query must have answered. The promise is 50 ms; a machine that runs other
+// tests as well gets more.
+const soon = 250 * time.Millisecond
+
+// TestReadCSV: what may be said of a file, and what may not.
+func TestReadCSV(t *testing.T) {
+	s := New(NewDB())
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.csv", "k;v\n1;'x;y'\n2;NA\n")
+	write("zip.csv", "zip,n\n01067,1\n10115,12345678901234567890\n")
+	write("late.csv", strings.Repeat("1,2\n", 1_200_000)+"x,2.5\n")
+	for _, block := range []string{"0", "5"} {
+		rowsOf(t, s, "SET file_block = "+block)
+		for _, c := range []struct{ query, want string }{
+			{"SELECT * FROM read_csv('DIR/a.csv', quote => '''', nullstr => 'NA')", "1|x;y\n2|NULL\n"},
+			{"SELECT * FROM read_csv('DIR/a.csv', delim => ',')", "1;'x;y'\n2;NA\n"},
+			{"SELECT * FROM read_csv('DIR/a.csv', header => false, all_varchar => true) LIMIT 1", "k|v\n"},
+			{"SELECT zip, n FROM 'DIR/zip.csv'", "01067|1\n10115|12345678901234567890\n"},
+			{"SELECT count(DISTINCT n), max(n) - 1 FROM 'DIR/zip.csv'", "2|12345678901234567889\n"},
+			{"SELECT sum(length(zip)) FROM read_csv('DIR/zip.csv', all_varchar => true)", "10\n"},
+		} {
+			if got := rowsOf(t, s, strings.ReplaceAll(c.query, "DIR", dir)); got != c.want {
+				t.Errorf("%s:\n%s\nwant\n%s", c.query, got, c.want)
+			}
+		}
+	}
+	rowsOf(t, s, "RESET ALL")
+	for _, c := range []struct{ query, want string }{
+		{"SELECT column0, column1 FROM read_csv('DIR/late.csv', sample_size => -1) LIMIT 1", "1|2\n"},
+		{"SELECT max(column0), max(column1) FROM read_csv('DIR/late.csv', sample_size => -1)", "x|2.5\n"},
+	} {
+		if got := rowsOf(t, s, strings.ReplaceAll(c.query, "DIR", dir)); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.query, got, c.want)
+		}
+	}
+	for _, c := range []struct{ query, want string }{
+		{"SELECT * FROM 'DIR/late.csv' WHERE column0 > 1", "sample_size => -1"},
+		{"SELECT * FROM read_csv('DIR/a.csv', heder => true)", "header"},
+		{"SELECT * FROM read_csv('DIR/a.csv', delim => 'ab')", "single one-byte"},
+		{"SELECT * FROM read_csv('DIR/a.csv', sample_size => 0)", "sample_size must be"},
+		{"SELECT * FROM read_csv('DIR/a.csv', 'DIR/b.csv')", "options are given by name"},
+		{"SELECT * FROM read_csv()", "name of a file"},
+		{"SELECT * FROM read_csv(7)", "name of a file"},
+		{"SELECT * FROM read_parquet('DIR/a.parquet', header => true)", "with options"},
+	} {
+		_, err := s.Query(context.Background(), strings.ReplaceAll(c.query, "DIR", dir))
+		if err == nil || !strings.Contains(diag.Format(err, ""), c.want) {
+			t.Errorf("%s: %v\nwant %s", c.query, err, c.want)
+		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 // File is a file as a table, which is read while the query runs. Only a text file that is small is loaded
 // here. What is known of a file holds until it changes.
-func (e env) File(path, format string, pos int) (*catalog.Table, error) {
-	t, err := e.s.DB.files.table(e.ctx, e.s, path, fileFormats[format])
+func (e env) File(f bind.FileRef, pos int) (*catalog.Table, error) {
+	t, err := e.s.DB.files.table(e.ctx, e.s, f)
 	return t, atPos(err, pos)
 }
 
@@ -31,10 +31,9 @@ type fileTables struct {
 }
 
 type fileName struct {
-	path   string
-	format file.Format // Auto: the name tells
-	trust  bool        // statistics in the file are used
-	small  bool        // a small file is loaded
+	bind.FileRef
+	trust bool // statistics in the file are used
+	small bool // a small file is loaded
 }
 
 type fileTable struct {
@@ -45,13 +44,13 @@ type fileTable struct {
 // mostFiles bounds the tables that are kept.
 const mostFiles = 256
 
-func (c *fileTables) table(ctx context.Context, s *Session, path string, format file.Format) (*catalog.Table, error) {
+func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*catalog.Table, error) {
 	set := s.Settings()
-	state, err := file.Stat(path)
+	state, err := file.Stat(ref.Path)
 	if err != nil {
 		return nil, err
 	}
-	name := fileName{path, format, set.FileStatistics, set.FileBlock == 0}
+	name := fileName{ref, set.FileStatistics, set.FileBlock == 0}
 	c.mu.Lock()
 	if c.tables == nil {
 		c.tables, c.chunks = map[fileName]*fileTable{}, file.NewCache(cacheBytes)
@@ -62,16 +61,18 @@ func (c *fileTables) table(ctx context.Context, s *Session, path string, format 
 		return f.table, nil
 	}
 	// Others need not wait while this file is looked at, which may take long if it is a pipe.
-	src, err := file.OpenContext(ctx, path, file.Options{Format: format})
+	src, err := file.OpenContext(ctx, ref.Path, file.Options{Format: fileFormats[ref.Format], Header: ref.Header, HasHeader: ref.HasHeader,
+		Delimiter: ref.Delimiter, Quote: ref.Quote, Escape: ref.Escape, Null: ref.Null, HasNull: ref.HasNull,
+		SampleRows: ref.SampleRows, AllText: ref.AllText})
 	if err != nil {
 		return nil, err
 	}
 	var t *catalog.Table
 	if !src.Small() || set.FileBlock > 0 {
-		t = src.Table(path, set.FileStatistics, c.chunks)
+		t = src.Table(ref.Path, set.FileStatistics, c.chunks)
 	}
 	if t == nil {
-		t = catalog.NewTable(path, src.Columns(), nil, column.Options{Narrow: set.Narrow, Dict: set.Dict})
+		t = catalog.NewTable(ref.Path, src.Columns(), nil, column.Options{Narrow: set.Narrow, Dict: set.Dict})
 		if _, err := src.Load(ctx, t, file.LoadOptions{Threads: set.Threads}); err != nil {
 			return nil, err
 		}

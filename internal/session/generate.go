@@ -114,14 +114,8 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 				if builders[p.table] == nil {
 					builders[p.table] = t.NewSegmentBuilder()
 				}
-				err := ctx.Err()
-				if err != nil {
-					err = diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
-				} else {
-					g.Generate(sf, p.lo, p.hi, &batch)
-					p.segs, err = sealBatch(t, builders[p.table], &batch)
-				}
-				if err != nil {
+				var err error
+				if p.segs, err = generatePiece(ctx, g, sf, p.lo, p.hi, t, builders[p.table], &batch); err != nil {
 					once.Do(func() { failed = err })
 					next.Store(int64(len(pieces)))
 					return
@@ -154,27 +148,65 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 	return nil
 }
 
-// sealBatch turns generated rows into segments.
-func sealBatch(t *catalog.Table, sb *catalog.SegmentBuilder, b *gen.Batch) ([]*catalog.Segment, error) {
+// Generating looks now and then whether it is still wanted. How many rows that takes depends: the first
+// comments of TPC-H make a text of 300 MB on their way.
+const (
+	leastGenerated = 64
+	mostGenerated  = 4096
+	generateTarget = 5 * time.Millisecond
+)
+
+// generatePiece makes the units lo…hi of a table into segments.
+func generatePiece(ctx context.Context, g gen.Table, sf float64, lo, hi int64, t *catalog.Table, sb *catalog.SegmentBuilder, b *gen.Batch) ([]*catalog.Segment, error) {
 	var segs []*catalog.Segment
-	for lo := 0; lo < b.Rows; {
-		hi := min(b.Rows, lo+sb.Room())
-		for k := range b.Vectors {
-			v := &b.Vectors[k]
-			if v.Offsets != nil && b.Columns[k].Kind() == gen.String {
-				sb.Cols[k].AppendStrings(v.Bytes, v.Offsets[lo:hi+1])
-			} else {
-				sb.Cols[k].AppendInts(v.Ints[lo:hi])
+	seal := func() error {
+		seg, err := t.Seal(sb)
+		segs = append(segs, seg)
+		return err
+	}
+	rows := leastGenerated
+	for lo < hi {
+		if ctx.Err() != nil {
+			sb.Reset()
+			return nil, diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+		}
+		start := time.Now()
+		end := min(lo+max(int64(rows)/unitRows(g, sf), 1), hi)
+		g.Generate(sf, lo, end, b)
+		switch lo = end; {
+		case time.Since(start) > generateTarget:
+			rows = max(rows/2, leastGenerated)
+		case rows < mostGenerated:
+			rows *= 2
+		}
+		for from := 0; from < b.Rows; {
+			to := min(b.Rows, from+sb.Room())
+			appendBatch(sb, b, from, to)
+			if from = to; sb.Room() == 0 {
+				if err := seal(); err != nil {
+					return nil, err
+				}
 			}
 		}
-		seg, err := t.Seal(sb)
-		if err != nil {
+	}
+	if sb.Rows() > 0 {
+		if err := seal(); err != nil {
 			return nil, err
 		}
-		segs = append(segs, seg)
-		lo = hi
 	}
 	return segs, nil
+}
+
+// appendBatch appends the rows [lo, hi) of a batch.
+func appendBatch(sb *catalog.SegmentBuilder, b *gen.Batch, lo, hi int) {
+	for k := range b.Vectors {
+		v := &b.Vectors[k]
+		if v.Offsets != nil && b.Columns[k].Kind() == gen.String {
+			sb.Cols[k].AppendStrings(v.Bytes, v.Offsets[lo:hi+1])
+		} else {
+			sb.Cols[k].AppendInts(v.Ints[lo:hi])
+		}
+	}
 }
 
 func sqlType(name string) (types.Type, error) {

@@ -211,10 +211,9 @@ type TableRef struct {
 
 // FileRef is FROM 'file.parquet'.
 type FileRef struct {
-	Pos    int
-	Path   string
-	Format string // "csv", "parquet" or "json" if a function says so; it is not printed
-	Alias  *Alias
+	Pos   int
+	Path  string
+	Alias *Alias
 }
 
 // FuncTable is a table function: FROM read_csv('x', header => true).

@@ -20,7 +20,7 @@ type Env interface {
 	View(name string) (*catalog.View, bool)
 	// File opens FROM 'x.parquet' as a table; pos is the place of the name. The format is "" if
 	// the file's name tells.
-	File(path, format string, pos int) (*catalog.Table, error)
+	File(f FileRef, pos int) (*catalog.Table, error)
 	// TableNames lists tables and views, for hints.
 	TableNames() []string
 }

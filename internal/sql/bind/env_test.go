@@ -32,11 +32,11 @@ func (e *testEnv) Table(schema, name string) (*catalog.Table, bool) {
 
 func (e *testEnv) View(name string) (*catalog.View, bool) { v, ok := e.views[name]; return v, ok }
 
-func (e *testEnv) File(path, format string, pos int) (*catalog.Table, error) {
-	if t, ok := e.tables[strings.TrimSuffix(path, ".parquet")]; ok {
+func (e *testEnv) File(f FileRef, pos int) (*catalog.Table, error) {
+	if t, ok := e.tables[strings.TrimSuffix(f.Path, ".parquet")]; ok {
 		return t, nil
 	}
-	return nil, diag.Errorf(diag.UndefinedFile, pos, "file %q does not exist", path)
+	return nil, diag.Errorf(diag.UndefinedFile, pos, "file %q does not exist", f.Path)
 }
 
 func (e *testEnv) TableNames() []string {

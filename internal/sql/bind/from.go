@@ -59,13 +59,7 @@ func (b *binder) tableExpr(s *scope, left []*rel, t ast.TableExpr) (plan.Node, [
 	case *ast.TableRef:
 		return b.tableRef(t)
 	case *ast.FileRef:
-		table, err := b.env.File(t.Path, t.Format, t.Pos)
-		check(err, t.Pos)
-		n, r := b.scan(table, "", t.Pos)
-		r.name = fileName(t.Path)
-		applyAlias(r, t.Alias)
-		n.Alias = r.name
-		return n, []*rel{r}
+		return b.fileTable(FileRef{Path: t.Path}, t.Pos, t.Alias)
 	case *ast.SubqueryTable:
 		return b.subqueryTable(s, left, t)
 	case *ast.FuncTable:

@@ -291,7 +291,7 @@ func (b *binder) describe(s *ast.Describe) Bound {
 	case s.Query != nil:
 		out.ofQuery(b, b.finish(b.query(s.Query, nil)))
 	case s.File != "":
-		t, err := b.env.File(s.File, "", s.Pos)
+		t, err := b.env.File(FileRef{Path: s.File}, s.Pos)
 		check(err, s.Pos)
 		out.ofTable(t)
 	default:

@@ -20,15 +20,7 @@ func (b *binder) funcTable(s *scope, t *ast.FuncTable) (plan.Node, []*rel) {
 	name := t.Call.Name.Last()
 	switch name {
 	case "read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto":
-		if len(t.Call.Args) != 1 || !t.Call.Args[0].Name.Empty() {
-			unsupported(t.Pos, "%s with options", name)
-		}
-		x := t.Call.Args[0].X
-		c, ok := b.settle(b.expr(&scope{outer: s.outer, depth: s.depth, clause: "functions in FROM"}, x)).(*plan.Const)
-		if !ok || c.V.Null || c.V.Type.Kind != types.Text {
-			fail(diag.InvalidParameter, x.Position(), "%s needs the name of a file", name)
-		}
-		return b.tableExpr(s, nil, &ast.FileRef{Pos: x.Position(), Path: c.V.S, Format: fileFormat(name), Alias: t.Alias})
+		return b.readFile(t, name)
 	case "generate_series", "range":
 		n, r := b.series(s, t, name == "generate_series")
 		return n, []*rel{r}
