@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -186,39 +185,6 @@ func TestCSVErrors(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-// within runs a query that is to be cancelled after some time, and looks how soon it answers.
-func within(t *testing.T, s *Session, query string, after, limit time.Duration) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var canceled time.Time
-	time.AfterFunc(after, func() { canceled = time.Now(); cancel() })
-	res, err := s.Query(ctx, query)
-	if err == nil {
-		res.Close()
-		t.Errorf("%s: it ended by itself", query)
-		return
-	}
-	if d := (*diag.Error)(nil); !errors.As(err, &d) || d.Code != diag.QueryCanceled {
-		t.Errorf("%s: %v", query, err)
-	} else if took := time.Since(canceled); took > limit {
-		t.Errorf("%s: it answered %v after it was cancelled", query, took)
-	}
-}
-
-// TestGenerateCancel: CALL answers soon, also while the text of TPC-H is made.
-func TestGenerateCancel(t *testing.T) {
-	s := New(NewDB())
-	for _, after := range []time.Duration{0, 20 * time.Millisecond, 300 * time.Millisecond} {
-		within(t, s, "CALL tpch(sf => 100)", after, soon)
-		within(t, s, "CALL ssb(sf => 100)", after, soon)
-	}
-}
-
-// soon is when a cancelled query must have answered. The promise is 50 ms; a machine that runs other
-// tests as well gets more.
-const soon = 250 * time.Millisecond
 
 // TestReadCSV: what may be said of a file, and what may not.
 func TestReadCSV(t *testing.T) {

@@ -98,6 +98,7 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 	var wg sync.WaitGroup
 	var once sync.Once
 	var failed error
+	var progress sync.Mutex
 	for range max(min(set.Threads, len(pieces)), 1) {
 		wg.Add(1)
 		go func() {
@@ -121,13 +122,28 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 					return
 				}
 				d := finished.Add((p.hi - p.lo) * unitRows(g, sf))
-				if s.Progress != nil {
+				progress.Lock()
+				if s.Progress != nil && ctx.Err() == nil {
 					s.Progress("generating "+g.Name, d, total.Load())
 				}
+				progress.Unlock()
 			}
 		}()
 	}
-	wg.Wait()
+	ended := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		// Nobody sees what the workers still do until they look at the context: the tables are theirs alone. Making
+		// room for the text of TPC-H takes a while.
+		progress.Lock()
+		defer progress.Unlock()
+		return diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+	}
 	if failed != nil {
 		return failed
 	}

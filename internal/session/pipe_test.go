@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,19 +93,19 @@ func TestPipeCancel(t *testing.T) {
 	// Nobody opens it.
 	for _, query := range []string{"SELECT * FROM '%s'", "DESCRIBE '%s'", "EXPLAIN SELECT * FROM '%s'", "COPY u FROM '%s' (FORMAT csv)",
 		"COPY t TO '%s' (FORMAT csv)", "COPY t TO '%s' (FORMAT parquet)"} {
-		within(t, s, fmt.Sprintf(query, path), 20*time.Millisecond, soon)
+		within(t, s, fmt.Sprintf(query, path), 20*time.Millisecond)
 	}
 	// Somebody opens it and writes nothing, or too little, or reads nothing.
 	for _, query := range []string{"SELECT * FROM '%s'", "SELECT count(*) FROM '%s'", "COPY u FROM '%s' (FORMAT csv, HEADER)"} {
 		for _, text := range []string{"", "k\n1\n", "k\n" + strings.Repeat("12345678\n", 1<<20)} {
 			f, stop := openPipeEnd(t, path, os.O_RDWR)
 			go f.WriteString(text)
-			within(t, s, fmt.Sprintf(query, path), 200*time.Millisecond, soon)
+			within(t, s, fmt.Sprintf(query, path), 200*time.Millisecond)
 			stop()
 		}
 	}
 	_, stop := openPipeEnd(t, path, os.O_RDWR)
-	within(t, s, fmt.Sprintf("COPY t TO '%s' (FORMAT csv)", path), 100*time.Millisecond, soon)
+	within(t, s, fmt.Sprintf("COPY t TO '%s' (FORMAT csv)", path), 100*time.Millisecond)
 	stop()
 	// Others go on meanwhile.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -161,4 +162,47 @@ func TestDevices(t *testing.T) {
 	rowsOf(t, s, "COPY u FROM '/dev/null' (FORMAT csv)")
 	rowsOf(t, s, "COPY u TO '/dev/null' (FORMAT csv)")
 	rowsOf(t, s, "COPY u TO '/dev/null' (FORMAT parquet)")
+}
+
+// within runs a query that is to be cancelled after some time, and looks how soon it answers.
+func within(t *testing.T, s *Session, query string, after time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var canceled time.Time
+	var used time.Duration
+	time.AfterFunc(after, func() { canceled, used = time.Now(), cpuTime(); cancel() })
+	res, err := s.Query(ctx, query)
+	if err == nil {
+		res.Close()
+		t.Errorf("%s: it ended by itself", query)
+		return
+	}
+	if d := (*diag.Error)(nil); !errors.As(err, &d) || d.Code != diag.QueryCanceled {
+		t.Errorf("%s: %v", query, err)
+	} else if took, cpu := time.Since(canceled), cpuTime()-used; took > soon && cpu > soon {
+		t.Errorf("%s: it answered %v and %v of processor time after it was cancelled", query, took, cpu)
+	}
+}
+
+// soon is when a cancelled query must have answered; where the machine is busy with something else, how
+// much of it a query may have taken until then.
+const soon = 50 * time.Millisecond
+
+// cpuTime is what the process has used.
+func cpuTime() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// TestGenerateCancel: CALL answers soon, also while the text of TPC-H is made.
+func TestGenerateCancel(t *testing.T) {
+	s := New(NewDB())
+	for _, after := range []time.Duration{0, 20 * time.Millisecond, 300 * time.Millisecond} {
+		within(t, s, "CALL tpch(sf => 100)", after)
+		within(t, s, "CALL ssb(sf => 100)", after)
+	}
 }
