@@ -59,7 +59,7 @@ func Parse(text string) ([]*Statement, error) {
 }
 
 // Parse is Parse for this session: as any other error, one of syntax fails an open transaction.
-func (s *Session) Parse(text string) ([]*Statement, error) { return statements(s.inner.Parse(text)) }
+func (s *Session) Parse(text string) ([]*Statement, error) { return statements(s.inner.Parse(context.Background(), text)) }
 
 func statements(list []session.Statement, err error) ([]*Statement, error) {
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Session) run(ctx context.Context, st *Statement, vals []types.Value) (*
 // decimals and dates may be given as strings: "12.50", "1998-09-02". A time.Time is a TIMESTAMP, as
 // its own clock shows it.
 func (s *Session) Query(ctx context.Context, text string, args ...any) (*Result, error) {
-	stmts, err := s.Parse(text)
+	stmts, err := statements(s.inner.Parse(ctx, text))
 	if err != nil {
 		return nil, err
 	}

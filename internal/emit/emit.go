@@ -18,7 +18,8 @@ type Request struct {
 	Cols     *plan.Columns
 	Pipeline *pipe.Pipeline
 	Target   ir.Target
-	Device   string // its name in messages
+	Device   string          // its name in messages
+	Done     <-chan struct{} // closed when the code is not wanted any more; may be nil
 	// LutTarget is where lookup tables are made; 0: where the pipeline runs.
 	LutTarget ir.Target
 
@@ -190,11 +191,14 @@ func Pipeline(req Request) (frag *Fragment, err error) {
 		f:       &Fragment{Sink: req.Sink, Group: req.Group},
 		ctx:     ctxWords,
 	}
+	e.patience.Done = req.Done
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
 		case unsupported:
 			err = x.err
+		case *diag.Error:
+			err = x
 		default:
 			bug := diag.Internalf("emit "+req.Name, "%v", x)
 			bug.Stack = debug.Stack() // for the log: a message to a user has none
@@ -229,6 +233,8 @@ type emitter struct {
 	gpu     *gpuFrame           // Target GPU: what surrounds the row
 
 	calendars []*calendar
+
+	patience diag.Patience
 }
 
 type unsupported struct{ err *diag.Error }

@@ -38,6 +38,7 @@ const (
 )
 
 func (e *emitter) compute(x plan.Expr) value {
+	e.patience.Tick()
 	switch x := x.(type) {
 	case *plan.Ref:
 		return e.column(x.ID)

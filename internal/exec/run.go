@@ -277,7 +277,7 @@ func (r *run) fail(err error) {
 // compile emits and translates a request.
 func (r *run) compile(req emit.Request) (*emit.Fragment, device.Kernel, error) {
 	req.Cols, req.Off, req.Check = r.prog.Query.Cols, r.Off, r.Verify
-	req.Tables = r.tables
+	req.Tables, req.Done = r.tables, r.ctx.Done()
 	r.deviceRequest(&req)
 	f, err := emit.Pipeline(req)
 	if err != nil {

@@ -31,7 +31,12 @@ func (s *state) foldTree(n plan.Node) plan.Node {
 }
 
 // foldExpr simplifies an expression.
-func (s *state) foldExpr(e plan.Expr) plan.Expr { return plan.MapExpr(e, s.foldOne) }
+func (s *state) foldExpr(e plan.Expr) plan.Expr {
+	return plan.MapExpr(e, func(e plan.Expr) plan.Expr {
+		s.patience.Tick()
+		return s.foldOne(e)
+	})
+}
 
 // conjunction flattens predicates of a WHERE or ON, where NULL counts as false: TRUE
 // disappears, a FALSE or NULL swallows the rest.

@@ -14,6 +14,8 @@ type Options struct {
 	Disabled map[string]bool
 	// Check verifies the plan after every pass; tests set it.
 	Check bool
+	// Done, if set, ends the work when it is closed.
+	Done <-chan struct{}
 	// Trace, if set, sees the plan after every pass.
 	Trace func(pass string, q *plan.Query)
 }
@@ -69,7 +71,7 @@ func Passes() []Pass { return append([]Pass(nil), passes...) }
 // Optimize rewrites q, in place, to the plan that is executed. The error is a *diag.Error for a
 // query that we cannot run, else an internal error that names the pass.
 func Optimize(q *plan.Query, opts Options) (out *plan.Query, infos []PassInfo, err error) {
-	s := &state{q: q, cols: q.Cols}
+	s := &state{q: q, cols: q.Cols, patience: diag.Patience{Done: opts.Done}}
 	infos = make([]PassInfo, 0, len(passes))
 	if opts.Check {
 		if err := plan.Check(q); err != nil {
@@ -104,6 +106,7 @@ func Optimize(q *plan.Query, opts Options) (out *plan.Query, infos []PassInfo, e
 
 func (s *state) runPass(p *Pass) (err error) {
 	defer diag.Recover("opt "+p.Name, &err)
+	s.patience.Ask()
 	p.run(s)
 	return nil
 }
@@ -113,6 +116,8 @@ type state struct {
 	q    *plan.Query
 	cols *plan.Columns
 	est  estimator
+
+	patience diag.Patience
 }
 
 // roots calls f for the root of every tree of the query and puts its result in its place.

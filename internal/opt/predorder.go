@@ -53,13 +53,14 @@ func (s *state) ranked(preds []plan.Expr) []plan.Expr {
 		fails bool
 	}
 	var groups []group
+	of := map[plan.ColID]int{} // the group of a column
 	for _, p := range preds {
 		g := group{col: singleColumn(p), preds: []plan.Expr{p}, sel: s.selectivity(p), cost: s.evalCost(p), fails: mayFail(p)}
-		at := -1
-		if g.col != 0 && !g.fails {
-			at = slices.IndexFunc(groups, func(o group) bool { return o.col == g.col && !o.fails })
-		}
-		if at < 0 {
+		at, known := of[g.col]
+		if g.col == 0 || g.fails || !known {
+			if g.col != 0 && !g.fails {
+				of[g.col] = len(groups)
+			}
 			groups = append(groups, g)
 			continue
 		}

@@ -1,7 +1,9 @@
 package opt
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/eval"
@@ -32,26 +34,23 @@ func (s *state) conjunctionSel(preds []plan.Expr) float64 {
 	}
 	var buf [8]factor
 	factors := buf[:0]
+	single := 0 // factors of one column, which come first: there are never many
 	for _, p := range preds {
 		f := factor{singleColumn(p), s.selectivity(p)}
 		s.narrow(p, f.sel)
-		merged := false
-		for i := range factors {
-			if f.col != 0 && factors[i].col == f.col {
-				factors[i].sel *= f.sel
-				merged = true
-			}
-		}
-		if !merged {
+		if f.col == 0 {
 			factors = append(factors, f)
+			continue
 		}
+		if i := slices.IndexFunc(factors[:single], func(o factor) bool { return o.col == f.col }); i >= 0 {
+			factors[i].sel *= f.sel
+			continue
+		}
+		factors = slices.Insert(factors, single, f)
+		single++
 	}
 	// The most selective first.
-	for i := range factors {
-		for k := i; k > 0 && factors[k].sel < factors[k-1].sel; k-- {
-			factors[k], factors[k-1] = factors[k-1], factors[k]
-		}
-	}
+	slices.SortStableFunc(factors, func(a, b factor) int { return cmp.Compare(a.sel, b.sel) })
 	sel := 1.0
 	for i, f := range factors {
 		sel *= math.Pow(f.sel, math.Max(1-0.1*float64(i), 0.5))
@@ -65,6 +64,7 @@ func (s *state) selectivity(p plan.Expr) float64 {
 }
 
 func (s *state) sel(p plan.Expr) float64 {
+	s.patience.Tick()
 	switch x := p.(type) {
 	case *plan.Const:
 		if x.V.Null || x.V.I == 0 {

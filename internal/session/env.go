@@ -14,6 +14,9 @@ type env struct {
 	ctx context.Context // looking at files ends with it
 }
 
+// Done is closed when nobody waits for the statement any more.
+func (e env) Done() <-chan struct{} { return e.ctx.Done() }
+
 func (e env) Table(schema, name string) (*catalog.Table, bool) {
 	r, err := e.tx.Lookup(schema, name)
 	if err != nil {

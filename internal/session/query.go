@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/opt"
@@ -43,7 +44,7 @@ func (s *Session) runQuery(ctx context.Context, q *plan.Query, set *Settings, op
 func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, t *Timing) (*pipe.Program, []opt.PassInfo, error) {
 	start := time.Now()
 	defer func() { t.Plan += time.Since(start) }()
-	q, passes, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check})
+	q, passes, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check, Done: ctx.Done()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,7 +62,11 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, t *Tim
 	if set.Device != "cpu" || set.Off.TextCode {
 		can = emit.CanEmitTextless
 	}
-	return prog, passes, prog.Split(can)
+	patience := diag.Patience{Done: ctx.Done()}
+	return prog, passes, prog.Split(func(e *plan.Call) bool {
+		patience.Tick()
+		return can(e)
+	})
 }
 
 var Trace bool

@@ -66,9 +66,11 @@ type Statement struct {
 }
 
 // Parse cuts a text into statements.
-func Parse(text string) ([]Statement, error) {
+func Parse(text string) ([]Statement, error) { return parseUntil(nil, text) }
+
+func parseUntil(done <-chan struct{}, text string) ([]Statement, error) {
 	start := time.Now()
-	list, err := parse.Parse(text)
+	list, err := parse.ParseUntil(done, text)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +83,8 @@ func Parse(text string) ([]Statement, error) {
 }
 
 // Parse cuts a text into statements for this session: an error fails its transaction, if it has one.
-func (s *Session) Parse(text string) ([]Statement, error) {
-	stmts, err := Parse(text)
+func (s *Session) Parse(ctx context.Context, text string) ([]Statement, error) {
+	stmts, err := parseUntil(ctx.Done(), text)
 	if err != nil {
 		if tr, _ := s.enter(context.Background()); tr != nil {
 			s.fail(tr)
@@ -94,7 +96,7 @@ func (s *Session) Parse(text string) ([]Statement, error) {
 
 // Query runs a text of one or more statements and returns the last one's result.
 func (s *Session) Query(ctx context.Context, text string, args ...types.Value) (*Result, error) {
-	stmts, err := s.Parse(text)
+	stmts, err := s.Parse(ctx, text)
 	if err != nil {
 		return nil, err
 	}

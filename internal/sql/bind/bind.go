@@ -28,6 +28,9 @@ type Env interface {
 // Clock is an Env that says what now() is.
 type Clock interface{ Now() time.Time }
 
+// Patient is an Env that says when binding is of no use any more.
+type Patient interface{ Done() <-chan struct{} }
+
 // Select binds a query.
 func Select(env Env, stmt *ast.Query, params []types.Value) (q *plan.Query, err error) {
 	defer diag.Recover("bind", &err)
@@ -56,6 +59,7 @@ type binder struct {
 	queries    int      // bound so far
 	now        time.Time
 	foreign    map[plan.ColID]*catalog.ColumnDef // columns that cannot be read
+	patience   diag.Patience
 }
 
 const noDepth = math.MaxInt
@@ -66,7 +70,11 @@ const noDepth = math.MaxInt
 const maxQueries = 10000
 
 func newBinder(env Env, params []types.Value) *binder {
-	return &binder{env: env, params: params, cols: new(plan.Columns), free: noDepth}
+	b := &binder{env: env, params: params, cols: new(plan.Columns), free: noDepth}
+	if p, ok := env.(Patient); ok {
+		b.patience.Done = p.Done()
+	}
+	return b
 }
 
 // root binds a query that has no query around it and whose rows are wanted.

@@ -10,6 +10,7 @@ import (
 // expr binds a scalar expression. A string literal or NULL comes back with type Unknown,
 // see coerce.go; callers give it a type.
 func (b *binder) expr(s *scope, e ast.Expr) plan.Expr {
+	b.patience.Tick()
 	x := b.bare(s, e)
 	if s.aggs != nil && s.aggs.constants != nil {
 		return b.maybeKey(s, e, x)

@@ -45,6 +45,7 @@ func (p *parser) expr() ast.Expr { return p.exprPrec(precLowest) }
 // exprPrec reads an expression whose operators bind at least as tight as min.
 func (p *parser) exprPrec(min int) ast.Expr {
 	p.enter()
+	p.lex.patience.Tick()
 	e := p.infix(p.prefix(), min)
 	p.leave()
 	return e

@@ -15,11 +15,14 @@ type lexer struct {
 	pos  int
 	toks []token
 	err  *diag.Error
+
+	patience diag.Patience // the parser's, too
 }
 
 // run appends all tokens of text; the last one is tEOF or tErr.
 func (l *lexer) run() {
 	for {
+		l.patience.Tick()
 		l.space()
 		start := l.pos
 		if l.err != nil {

@@ -23,13 +23,16 @@ const (
 
 // Parse reads a script: statements separated by semicolons, any of them empty. Every
 // statement has its span; the first error ends the parse and no statement is returned.
-func Parse(text string) (script []ast.Parsed, err error) {
-	p, err := newParser(text)
+func Parse(text string) (script []ast.Parsed, err error) { return ParseUntil(nil, text) }
+
+// ParseUntil is Parse that gives up when done is closed.
+func ParseUntil(done <-chan struct{}, text string) (script []ast.Parsed, err error) {
+	defer diag.Recover("parse", &err)
+	p, err := newParserUntil(done, text)
 	if err != nil {
 		return nil, err
 	}
 	defer p.release()
-	defer diag.Recover("parse", &err)
 	var list []ast.Parsed // not script: a panic must leave that nil
 	for {
 		for p.accept(tSemi) {
@@ -92,7 +95,9 @@ type parser struct {
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
-func newParser(text string) (*parser, error) {
+func newParser(text string) (*parser, error) { return newParserUntil(nil, text) }
+
+func newParserUntil(done <-chan struct{}, text string) (*parser, error) {
 	if len(text) > maxText {
 		return nil, diag.Errorf(diag.ProgramLimitExceeded, diag.NoPos, "query text is longer than %d bytes", maxText)
 	}
@@ -101,6 +106,7 @@ func newParser(text string) (*parser, error) {
 	}
 	p := parsers.Get().(*parser)
 	p.lex.text = text
+	p.lex.patience.Done = done
 	p.lex.run()
 	return p, nil
 }
