@@ -32,12 +32,9 @@ func (g *graph) prepare() {
 		}
 		slices.SortStableFunc(c.unique, func(a, b *classMember) int { return cmp.Compare(b.rows, a.rows) })
 	}
-	for _, p := range g.preds {
-		// Predicates over more than two relations do not connect: they would make sets that nothing
-		// joins yet look joined.
-		if p.mask.len() == 2 {
-			a := p.mask.first()
-			g.link(a, p.mask.minus(oneRel(a)).first())
+	for i := range g.preds {
+		if p := &g.preds[i]; p.equi || !inequality(p.e) && g.fewPairs(p) {
+			g.linkPred(p)
 		}
 	}
 	for i := range g.rels {
@@ -47,8 +44,42 @@ func (g *graph) prepare() {
 			}
 		}
 	}
+	// What is tested on every pair connects only parts that no equality does: estimates of many such
+	// predicates are far too low, and cross products would come first.
+	for i := range g.preds {
+		p := &g.preds[i]
+		if p.mask.len() == 2 && !p.mask.within(g.component(p.mask.first())) {
+			g.linkPred(p)
+		}
+	}
 	g.connect()
 	g.fixPairs()
+}
+
+// linkPred makes the relations of a predicate neighbours. Predicates over more than two do not connect: they
+// would make sets that nothing joins yet look joined.
+func (g *graph) linkPred(p *joinPred) {
+	if p.mask.len() == 2 {
+		a := p.mask.first()
+		g.link(a, p.mask.minus(oneRel(a)).first())
+	}
+}
+
+// inequality reports a comparison that is no equality.
+func inequality(e plan.Expr) bool {
+	x, ok := e.(*plan.Call)
+	return ok && x.Op.IsComparison() && x.Op != plan.Eq
+}
+
+// fewPairs reports a predicate on two small relations of a block in which costs are compared exactly, such as
+// the nations of TPC-H Q7: trying all pairs may be the best beginning.
+func (g *graph) fewPairs(p *joinPred) bool {
+	const few = 1 << 16
+	pairs := 1.0
+	for i := range p.mask.all {
+		pairs *= g.rels[i].rows
+	}
+	return len(g.rels) <= maxExact && pairs <= few
 }
 
 // link makes two relations neighbours.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,6 +196,53 @@ func TestEstimates(t *testing.T) {
 		}
 		if got := q.Root.Props().Rows; got > c.want*c.off || got < c.want/c.off {
 			t.Errorf("%s: estimated %s rows, really about %s", c.sql, plan.FormatRows(got), plan.FormatRows(c.want))
+		}
+	}
+}
+
+// TestInequalitiesComeLast: predicates that are tested on pairs, however many, do not put cross products
+// before the joins of a chain; where nothing else connects two parts, they do.
+func TestInequalitiesComeLast(t *testing.T) {
+	for _, n := range []int{4, 12, 40} {
+		var from, eq, less []string
+		for i := range n {
+			from = append(from, fmt.Sprintf("w t%d", i))
+			if i > 0 {
+				eq = append(eq, fmt.Sprintf("t%d.n = t%d.a", i-1, i))
+			}
+			for j := range i {
+				less = append(less, fmt.Sprintf("t%d.a < t%d.a", j, i))
+			}
+		}
+		for _, apart := range []bool{false, true} {
+			preds := slices.Concat(eq, less)
+			if apart { // the last table hangs on by inequalities alone
+				preds = slices.Concat(eq[:n-2], less)
+			}
+			q, err := bound(t, smallEnv(), "select 1 from "+strings.Join(from, ", ")+" where "+strings.Join(preds, " and "))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q, _, err = Optimize(q, Options{Check: true}); err != nil {
+				t.Fatal(err)
+			}
+			joins, crosses := 0, 0
+			plan.WalkNode(q.Root, func(n plan.Node) bool {
+				if j, ok := n.(*plan.Join); ok {
+					joins++
+					if len(j.LKeys) == 0 {
+						crosses++
+					}
+				}
+				return true
+			})
+			want := 0
+			if apart {
+				want = 1
+			}
+			if joins != n-1 || crosses != want {
+				t.Errorf("%d tables: %d joins, %d of them without keys, want %d", n, joins, crosses, want)
+			}
 		}
 	}
 }
