@@ -59,7 +59,9 @@ func Parse(text string) ([]*Statement, error) {
 }
 
 // Parse is Parse for this session: as any other error, one of syntax fails an open transaction.
-func (s *Session) Parse(text string) ([]*Statement, error) { return statements(s.inner.Parse(context.Background(), text)) }
+func (s *Session) Parse(text string) ([]*Statement, error) {
+	return statements(s.inner.Parse(context.Background(), text))
+}
 
 func statements(list []session.Statement, err error) ([]*Statement, error) {
 	if err != nil {

@@ -176,9 +176,12 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	left := maps.Clone(r.makers)
 	r.stats.Pipelines = make([]PipelineStats, 0, len(prog.Pipelines))
 	unneeded := lastUses(prog)
-	idle := r.idle(0)
+	idle := newIdleness(prog)
 	for i, p := range prog.Pipelines {
-		if err := r.pipeline(p, idle[i]); err != nil {
+		if !idle.idle[i] {
+			idle.begins(i)
+		}
+		if err := r.pipeline(p, idle.idle[i]); err != nil {
 			return nil, err
 		}
 		left[p.Sink]--
@@ -194,8 +197,8 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			st.Finish = d
 			r.stats.Exec += d
 			st.Note = r.sinks[p.Sink].note()
-			if r.isEmpty(p.Sink) && i+1 < len(prog.Pipelines) {
-				idle = r.idle(i + 1)
+			if r.rowCount(p.Sink) == 0 {
+				idle.isEmpty(p.Sink)
 			}
 		}
 		for _, s := range unneeded[i] {

@@ -379,8 +379,8 @@ func (s *state) unnestJoin(x *plan.Join) plan.Node {
 	}
 	x.On = plain
 	var below []plan.Expr
-	for _, c := range subs {
-		if s.oneSided(x, c) {
+	for i, c := range subs {
+		if s.oneSided(x, c, i > 0 || len(plain) > 0) {
 			x.On = append(x.On, s.liftSide(x, c))
 		} else {
 			below = append(below, c)
@@ -403,11 +403,11 @@ func (s *state) unnestJoin(x *plan.Join) plan.Node {
 }
 
 // oneSided reports that each subquery of an outer join's condition can be evaluated on one side: it
-// refers to no more, and needs no guard, which may refer to the other. Of a full join there is no other way.
-func (s *state) oneSided(x *plan.Join, c plan.Expr) bool {
+// refers to no more, and needs no guard, which may refer to the other: other conjuncts, if guarded, or parts of
+// its own. Of a full join there is no other way.
+func (s *state) oneSided(x *plan.Join, c plan.Expr, guarded bool) bool {
 	left, right := plan.Produced(x.Left), plan.Produced(x.Right)
 	ok := true
-	guarded := false
 	plan.WalkExpr(c, func(e plan.Expr) bool {
 		switch y := e.(type) {
 		case *plan.Call:

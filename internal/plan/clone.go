@@ -118,6 +118,7 @@ func (c *cloner) expr(e Expr) Expr {
 			y := *x
 			y.Plan = c.node(x.Plan)
 			y.Output = c.oldAll(x.Output)
+			y.Needle = slices.Clone(x.Needle)
 			return &y
 		}
 		return e

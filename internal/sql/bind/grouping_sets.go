@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
@@ -262,6 +264,9 @@ func (b *binder) groupingSet(g *grouper, set []int, in *setInput) (plan.Node, []
 		e := read(in.keys[k])
 		id := e.(*plan.Ref).ID
 		ids[k] = id
+		if slices.Contains(n.KeyCols, id) { // another constant of the same value
+			continue
+		}
 		n.Keys, n.KeyCols = append(n.Keys, e), append(n.KeyCols, id)
 	}
 	for i, a := range g.s.aggs.list {
