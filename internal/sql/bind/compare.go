@@ -197,6 +197,8 @@ func compareApart(op plan.Op, l, r plan.Expr, at place) plan.Expr {
 		if _, same := exactly(c.V, coarse); same {
 			return nil
 		}
+	} else if fine.Scale <= fewDigits {
+		return nil
 	}
 	neighbour := func(round plan.Op) plan.Expr {
 		digits := &plan.Const{V: types.IntValue(types.TInt32, int64(coarse.Scale))}
@@ -218,6 +220,10 @@ func compareApart(op plan.Op, l, r plan.Expr, at place) plan.Expr {
 	}
 	return or(at.op, to(op, plan.Floor), to(op, plan.Ceil))
 }
+
+// fewDigits is up to how many digits after the point a common type is taken although it might not
+// hold the other side: what it holds has 24 digits before the point, and multiplying costs less than rounding.
+const fewDigits = 14
 
 func isConst(e plan.Expr) bool {
 	_, ok := e.(*plan.Const)
