@@ -117,6 +117,13 @@ func (m *memory) giveBack(addr uintptr, zeros bool) {
 	m.held.give(b.block, zeros)
 }
 
+// sizeOf is the size of a block.
+func (m *memory) sizeOf(addr uintptr) int {
+	m.held.mu.Lock()
+	defer m.held.mu.Unlock()
+	return m.held.blocks[addr].size
+}
+
 // close gives everything back.
 func (m *memory) close() {
 	m.held.giveAll()

@@ -89,9 +89,16 @@ func (w *worker) read(before *span) (*span, error) {
 	j := w.j
 	if before != nil {
 		for ord, c := range before.seg.Chunks {
-			if c != nil && (c.Enc != column.EncStr || !j.escaping(ord)) {
+			switch {
+			case c == nil:
+			case c.Enc == column.EncStr && j.escaping(ord):
+				w.keep(c)
+			default:
 				w.r.mem.free(c.Data)
 			}
+		}
+		if err := w.rescue(); err != nil {
+			return nil, err
 		}
 	}
 	j.feed.mu.Lock()

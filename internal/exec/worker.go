@@ -168,6 +168,10 @@ type worker struct {
 
 	texts     arena // what generated code makes
 	textSpace uintptr
+
+	// Streams: memory of texts that tuples may point to, and how much of it texts needed the last time.
+	kept               []kept
+	keptBytes, rescued int
 }
 
 func (r *run) newWorker(j *job, id int) (*worker, error) { return &worker{r: r, j: j, id: id}, nil }

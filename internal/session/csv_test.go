@@ -38,6 +38,9 @@ func TestCSVStreams(t *testing.T) {
 		"SELECT * FROM %s t ORDER BY f DESC LIMIT 3",
 		"SELECT sn, k FROM %s t ORDER BY sn, k DESC LIMIT 7",
 		"SELECT g, s, count(*), sum(n), min(day), max(d), max(f), bool_and(b) FROM %s t GROUP BY g, s ORDER BY g, s",
+		"SELECT max(own), min(sn), max(s), count(DISTINCT s), max(upper(s)) FROM %s t",
+		"SELECT own, g, max(s), min(sn) FROM %s t GROUP BY own, g ORDER BY own LIMIT 20",
+		"SELECT substring(s, 3), max(own), count(sn), min(coalesce(sn, own)) FROM %s t GROUP BY 1 ORDER BY 1",
 		"SELECT sn, count(*), count(n), min(own) FROM %s t WHERE s = 'name 4' GROUP BY sn ORDER BY sn",
 		"SELECT count(*), sum(length(own)) FROM %s t WHERE own LIKE '%%99%%'",
 		"SELECT count(*), max(a.own) FROM %s a JOIN %s b ON a.k = b.k + 1 AND a.sn = b.sn WHERE b.n < 100",
@@ -67,7 +70,7 @@ func TestCSVStreams(t *testing.T) {
 	}
 	want := ask("'" + dir + "/one.csv'")
 	settings := []string{
-		"SET file_block = 7", "SET file_block = 5000; SET threads = 4", "SET file_block = 100000; SET threads = 1; SET check = on",
+		"SET file_block = 7", "SET file_block = 5000; SET threads = 4; SET check = on", "SET file_block = 100000; SET threads = 1; SET check = on",
 		"SET file_block = 20000; SET morsel_rows = 77; SET threads = 3",
 	}
 	if !testing.Short() {
@@ -144,6 +147,12 @@ func TestCSVMemory(t *testing.T) {
 		}
 		if n := column.BytesInUse() - held; n > 8<<20 {
 			t.Errorf("%s: %d MB stay", name, n>>20)
+		}
+		if got := rowsOf(t, s, "SELECT g, count(*), max(s) FROM '"+path+"' GROUP BY g ORDER BY g LIMIT 1"); got != "0|100000|a text of some length 999990\n" {
+			t.Errorf("%s: %s", name, got)
+		}
+		if got := rowsOf(t, s, "SELECT substring(s, 1, 10), min(s) FROM '"+path+"' GROUP BY 1"); got != "a text of |a text of some length 0\n" {
+			t.Errorf("%s: %s", name, got)
 		}
 		_, err := s.Query(context.Background(), "SELECT * FROM '"+path+"'")
 		if d := (*diag.Error)(nil); !errors.As(err, &d) || d.Code != diag.OutOfMemory {
