@@ -26,6 +26,9 @@ func Open(opts ...Option) (*DB, error) {
 	if err := db.config.apply(session.New(db.inner)); err != nil {
 		return nil, export(err)
 	}
+	if n := db.config.total; n != nil {
+		session.SetTotalMemory(*n)
+	}
 	return db, nil
 }
 

@@ -20,6 +20,7 @@ type config struct {
 	settings []setting
 	progress func(Progress)
 	log      *slog.Logger
+	total    *int64 // nil: as it is
 }
 
 // setting is a SET that every session of the database begins with.
@@ -32,9 +33,15 @@ func set(name, value string) Option {
 // WithThreads bounds the threads of a query. Without it a query uses all processors.
 func WithThreads(n int) Option { return set("threads", strconv.Itoa(n)) }
 
-// WithMemoryLimit bounds the bytes that a query may take for its hash tables and results; a
-// query that needs more fails with SQLSTATE 53200. Zero, the default, is no limit.
+// WithMemoryLimit bounds the bytes that one statement may take: hash tables, sorting, results, buffers of
+// files, tables while they are filled. A statement that needs more fails with SQLSTATE 53200. Zero, the
+// default, is no limit but that of the process.
 func WithMemoryLimit(bytes int64) Option { return set("memory_limit", strconv.FormatInt(bytes, 10)) }
+
+// WithTotalMemory bounds the bytes that all databases of the process may take together: tables, statements,
+// and what is kept for later ones, which goes first. A statement for which nothing is left fails with
+// SQLSTATE 53200. The default is 80 % of the memory of the machine or of the container; zero is no limit.
+func WithTotalMemory(bytes int64) Option { return func(c *config) { c.total = &bytes } }
 
 // WithDevice says where queries run: "cpu" or "simt". The default is the first of Devices.
 func WithDevice(name string) Option { return set("device", name) }

@@ -41,7 +41,8 @@ Examples:
 // engineHelp tells of the flags that all commands have which run queries.
 const engineHelp = `  --device NAME      where queries run: cpu (default), or simt, a simulated GPU
   --threads N        threads per query (default: all processors)
-  --memory SIZE      memory that a query may take, such as 4GB (default: all)
+  --memory SIZE      memory that may be taken, such as 4GB, by all tables and statements together
+                     (default: 80 % of the machine)
 `
 
 // usageError is a mistake on the command line.
@@ -102,7 +103,7 @@ func (f *engineFlags) open(opts ...kelpie.Option) (*kelpie.DB, error) {
 		if err != nil {
 			return nil, usagef("--memory: %v", err)
 		}
-		opts = append(opts, kelpie.WithMemoryLimit(n))
+		opts = append(opts, kelpie.WithMemoryLimit(n), kelpie.WithTotalMemory(n))
 	}
 	db, err := kelpie.Open(opts...)
 	if err != nil {

@@ -3,7 +3,9 @@ package catalog
 import (
 	"fmt"
 	"slices"
+	"sync"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -15,6 +17,71 @@ import (
 // SegmentBuilder collects up to column.SegmentRows rows.
 type SegmentBuilder struct {
 	Cols []*column.Builder // one per column; all must have the same length when sealed
+	// Account counts the rows while they are here, and the segments that they become; nil: nobody does.
+	Account *budget.Account
+
+	mu       sync.Mutex // columns may be filled by several goroutines
+	reserved int64      // of the account: what the rows take …
+	counted  int64      // … and what some rows before have taken: a builder keeps its memory
+}
+
+// Count has the account count all that is in the builder.
+func (sb *SegmentBuilder) Count() error {
+	n := sb.Size()
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	return sb.reserve(n - sb.reserved)
+}
+
+// Reserve has the account count n bytes that are about to be appended.
+func (sb *SegmentBuilder) Reserve(n int64) error {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	return sb.reserve(n)
+}
+
+func (sb *SegmentBuilder) reserve(n int64) error {
+	if sb.Account == nil || n <= 0 {
+		return nil
+	}
+	sb.reserved += n
+	more := sb.reserved - sb.counted
+	if more <= 0 {
+		return nil
+	}
+	if err := sb.Account.Take(more); err != nil {
+		return err
+	}
+	sb.counted += more
+	return nil
+}
+
+// Size is about how many bytes the rows take here.
+func (sb *SegmentBuilder) Size() (n int64) {
+	for _, b := range sb.Cols {
+		n += int64(b.Size())
+	}
+	return n
+}
+
+// largeSegment is the size of rows in a builder from which it is better to make a segment of them, however few they are.
+const largeSegment = 64 << 20
+
+// Large reports rows that take so much memory that no more should be added.
+func (sb *SegmentBuilder) Large() bool {
+	most := int64(largeSegment)
+	if limit := sb.Account.Limit(); limit > 0 {
+		most = min(most, limit/16)
+	}
+	return sb.Size() > most
+}
+
+// Close ends what the account counts for the builder; segments count until their statement ends.
+func (sb *SegmentBuilder) Close() {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	sb.Account.Give(sb.counted)
+	sb.counted = 0
 }
 
 // NewSegmentBuilder returns an empty builder for the table's columns.
@@ -39,6 +106,7 @@ func (sb *SegmentBuilder) Room() int { return column.SegmentRows - sb.Rows() }
 
 // Reset forgets the rows and keeps the memory.
 func (sb *SegmentBuilder) Reset() {
+	sb.reserved = 0
 	for _, b := range sb.Cols {
 		b.Reset()
 	}
@@ -55,7 +123,12 @@ func (t *Table) Seal(sb *SegmentBuilder) (*Segment, error) {
 		return nil, err
 	}
 	sb.Reset()
-	return &Segment{Rows: n, Chunks: chunks}, nil
+	seg := &Segment{Rows: n, Chunks: chunks}
+	if err := sb.Account.Hold(seg.Bytes()); err != nil {
+		seg.Discard()
+		return nil, err
+	}
+	return seg, nil
 }
 
 // Append checks NOT NULL and the keys, then publishes the segments, in order,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
 )
 
@@ -48,13 +49,15 @@ type Room interface {
 
 // ScanOptions are the settings of a query that reads files.
 type ScanOptions struct {
-	Cache  bool // keep what was read for later queries
-	Once   bool // use what was kept, but keep nothing more
-	Narrow bool // integers in as few bytes as they need
-	Dict   bool // dictionaries for texts that repeat
-	SIMD   bool // assembly may decode pages
-	Map    bool // files are read in place
-	Block  int  // bytes of a text file that are parsed at a time; 0: as many as pay
+	Cache bool // keep what was read for later queries
+	Once  bool // use what was kept, but keep nothing more
+	// Account counts what is taken for reading, and what is kept.
+	Account *budget.Account
+	Narrow  bool // integers in as few bytes as they need
+	Dict    bool // dictionaries for texts that repeat
+	SIMD    bool // assembly may decode pages
+	Map     bool // files are read in place
+	Block   int  // bytes of a text file that are parsed at a time; 0: as many as pay
 }
 
 // Loader makes the chunks of a segment. It may be used by many goroutines.

@@ -33,6 +33,22 @@ type Segment struct {
 	Loader Loader // not nil: the chunks have no data; it makes others that have
 }
 
+// Bytes is the memory of a sealed segment.
+func (s *Segment) Bytes() int64 {
+	if len(s.Chunks) == 0 {
+		return 0
+	}
+	_, n := s.Chunks[0].Memory() // of all chunks
+	return int64(n)
+}
+
+// Discard gives the memory of a sealed segment back at once. Nobody may have seen it.
+func (s *Segment) Discard() {
+	for _, c := range s.Chunks {
+		c.Discard()
+	}
+}
+
 // ColumnStats describes a column of a snapshot.
 type ColumnStats struct {
 	NullCount int64

@@ -73,5 +73,12 @@ type Zone struct {
 	Bytes    int64 // Text: length of all values together
 }
 
+// Discard gives the memory back at once, that of the other chunks of the segment, too. Nobody may use them again.
+func (c *Chunk) Discard() {
+	if c.mem != nil {
+		c.mem.Free()
+	}
+}
+
 // Memory is where the chunk's arrays lie, with those of the other chunks of its segment.
 func (c *Chunk) Memory() (addr uintptr, size int) { return c.mem.span() }

@@ -46,7 +46,7 @@ func Alloc(size int) (*Mem, error) {
 	}
 	b, err := takeBlock(max(size, 1))
 	if err != nil {
-		return nil, outOfMemory(size)
+		return nil, err
 	}
 	inUse.Add(int64(b.bytes))
 	m := &Mem{block: b, size: size}
@@ -92,7 +92,7 @@ func takeBlock(size int) (block, error) {
 		return takeSlab(size)
 	}
 	n := (size + pageBytes - 1) &^ (pageBytes - 1)
-	addr, err := mapMemory(n)
+	addr, err := takeMapping(n)
 	if err != nil {
 		return block{}, err
 	}
@@ -105,7 +105,7 @@ func takeBlock(size int) (block, error) {
 func releaseBlock(b block) {
 	inUse.Add(-int64(b.bytes))
 	if b.class < 0 {
-		unmapMemory(b.addr, b.bytes)
+		dropMapping(b.addr, b.bytes)
 		return
 	}
 	freeSlab(b)

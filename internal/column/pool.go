@@ -3,6 +3,7 @@ package column
 import (
 	"math/bits"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,11 +28,22 @@ const (
 )
 
 // pool keeps the blocks beyond the slabs' by size class, those that are known to hold nothing but zeros by themselves.
-var pool struct {
+var pool blockPool
+
+type blockPool struct {
 	sync.Mutex
 	used, zero [poolClasses]stock
 	bytes      int
 	timer      bool
+}
+
+// waiting is pool.bytes, to be read without a lock.
+var waiting atomic.Int64
+
+// wait notes that n more bytes are in the pool.
+func (p *blockPool) wait(n int) {
+	p.bytes += n
+	waiting.Store(int64(p.bytes))
 }
 
 // stock is the free blocks of a class.
@@ -55,12 +67,15 @@ func taken(size int, from func(size int) (block, bool, error)) (Block, bool, err
 	}
 	b, zero, err := from(max(size, 1))
 	if err != nil {
-		return Block{}, false, outOfMemory(size)
+		return Block{}, false, err
 	}
 	inUse.Add(int64(b.bytes))
 	checkPressure()
 	return Block{b}, zero, nil
 }
+
+// Size is how many bytes there are.
+func (b Block) Size() int { return b.bytes }
 
 // Bytes is the block as a slice, as much as there is.
 func (b Block) Bytes() []byte { return slice[byte](b.addr, b.bytes) }
@@ -72,7 +87,7 @@ func (b Block) Drop() {
 		return
 	}
 	inUse.Add(-int64(b.bytes))
-	unmapMemory(b.addr, b.bytes)
+	dropMapping(b.addr, b.bytes)
 }
 
 // Give returns the block to the pool; it must not be used again. Zero says that there are only zeros in it.
@@ -86,7 +101,7 @@ func (b Block) Give(zero bool) {
 	defer pool.Unlock()
 	for pool.bytes+b.bytes > poolMax {
 		if !dropLargest() {
-			unmapMemory(b.addr, b.bytes)
+			dropMapping(b.addr, b.bytes)
 			return
 		}
 	}
@@ -95,7 +110,7 @@ func (b Block) Give(zero bool) {
 		st = &pool.zero[b.class]
 	}
 	st.free = append(st.free, b.addr)
-	pool.bytes += b.bytes
+	pool.wait(b.bytes)
 	if !pool.timer {
 		pool.timer = true
 		time.AfterFunc(poolRest, sweep)
@@ -139,7 +154,7 @@ func takePooled(size int, wanted bool) (b block, zero bool, err error) {
 				addr := st.free[n]
 				st.free = st.free[:n]
 				st.low = min(st.low, n)
-				pool.bytes -= poolBytes(c)
+				pool.wait(-poolBytes(c))
 				pool.Unlock()
 				return block{addr, poolBytes(c), c}, zero, nil
 			}
@@ -157,7 +172,7 @@ func takeNew(size int) (b block, fresh bool, err error) {
 	}
 	class := poolClass(size)
 	n := poolBytes(class)
-	addr, err := mapAligned(n)
+	addr, err := counted(n, mapAligned)
 	return block{addr, n, class}, true, err
 }
 
@@ -193,10 +208,10 @@ func dropLargest() bool {
 // drop gives the first n blocks back to the system: they wait longest.
 func (st *stock) drop(class, n int) {
 	for _, addr := range st.free[:n] {
-		unmapMemory(addr, poolBytes(class))
+		dropMapping(addr, poolBytes(class))
 	}
 	st.free = append(st.free[:0], st.free[n:]...)
-	pool.bytes -= n * poolBytes(class)
+	pool.wait(-n * poolBytes(class))
 }
 
 // sweep gives the blocks back that nobody wanted since the last time.

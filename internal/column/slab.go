@@ -42,7 +42,7 @@ func pieceOf(class int) (block, error) {
 	slabs.Lock()
 	list := slabs.free[class]
 	if len(list) == 0 {
-		addr, err := mapMemory(slabBytes)
+		addr, err := takeMapping(slabBytes)
 		if err != nil {
 			slabs.Unlock()
 			return block{}, err

@@ -6,17 +6,16 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
 // memory is what a query has taken, held to a budget. Everything is given back at once
 // when the query ends, or when nobody can reach it any more.
 type memory struct {
-	limit int64
-	used  atomic.Int64
-	peak  atomic.Int64
-	held  *holding
+	acct *budget.Account
+	used atomic.Int64 // of acct, what is held here
+	held *holding
 }
 
 // holding lists a query's blocks with the sizes asked for.
@@ -34,7 +33,10 @@ type held struct {
 }
 
 func newMemory(o *Options) *memory {
-	m := &memory{limit: o.Memory, held: &holding{blocks: map[uintptr]held{}, spoil: o.Verify, noPool: o.Off.MemoryPool}}
+	m := &memory{acct: o.Account, held: &holding{blocks: map[uintptr]held{}, spoil: o.Verify, noPool: o.Off.MemoryPool}}
+	if m.acct == nil {
+		m.acct = budget.New(0)
+	}
 	runtime.AddCleanup(m, (*holding).giveAll, m.held)
 	return m
 }
@@ -72,13 +74,11 @@ func (r *run) alloc(size int) (uintptr, error) {
 }
 
 func (m *memory) take(size int, wanted bool) (addr uintptr, zero bool, err error) {
-	n := m.used.Add(int64(size))
-	if m.limit > 0 && n > m.limit {
-		m.used.Add(-int64(size))
-		return 0, false, diag.Errorf(diag.OutOfMemory, -1, "out of memory: the query needs more than its memory limit of %s", formatBytes(m.limit)).
-			WithHint("raise it with SET memory_limit = '…' or --memory")
+	if err := m.hold(size); err != nil {
+		return 0, false, err
 	}
-	for p := m.peak.Load(); n > p && !m.peak.CompareAndSwap(p, n); p = m.peak.Load() {
+	if limit := m.acct.Limit(); limit > 0 { // what waits in the pool is the statement's, if it is anybody's
+		column.TrimPool(limit - m.acct.Used())
 	}
 	var b column.Block
 	if m.held.noPool {
@@ -86,14 +86,33 @@ func (m *memory) take(size int, wanted bool) (addr uintptr, zero bool, err error
 	} else {
 		b, zero, err = column.Take(size, wanted)
 	}
+	if err == nil {
+		if err = m.hold(b.Size() - size); err != nil {
+			b.Drop()
+		}
+	}
 	if err != nil {
-		m.used.Add(-int64(size))
-		return 0, false, diag.Errorf(diag.OutOfMemory, -1, "out of memory: the system refused %s", formatBytes(int64(size)))
+		m.drop(size)
+		return 0, false, err
 	}
 	m.held.mu.Lock()
 	m.held.blocks[b.Addr()] = held{b, size, zero}
 	m.held.mu.Unlock()
 	return b.Addr(), zero, nil
+}
+
+// hold and drop count for the statement's account.
+func (m *memory) hold(n int) error {
+	err := m.acct.Hold(int64(n))
+	if err == nil {
+		m.used.Add(int64(n))
+	}
+	return err
+}
+
+func (m *memory) drop(n int) {
+	m.acct.Drop(int64(n))
+	m.used.Add(-int64(n))
 }
 
 // free gives one block back early.
@@ -110,7 +129,7 @@ func (m *memory) giveBack(addr uintptr, zeros bool) {
 	if !ok {
 		return
 	}
-	m.used.Add(-int64(b.size))
+	m.drop(b.block.Size())
 	if zeros && !b.zero {
 		clear(b.block.Bytes()[b.size:])
 	}
@@ -127,7 +146,7 @@ func (m *memory) sizeOf(addr uintptr) int {
 // close gives everything back.
 func (m *memory) close() {
 	m.held.giveAll()
-	m.used.Store(0)
+	m.acct.Drop(m.used.Swap(0))
 }
 
 // blocks are the sizes of all blocks by address.
@@ -164,19 +183,6 @@ func (h *holding) give(b column.Block, zeros bool) {
 		return
 	}
 	b.Give(zeros && !h.spoil)
-}
-
-func formatBytes(n int64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	f, i := float64(n), 0
-	for f >= 1024 && i < len(units)-1 {
-		f /= 1024
-		i++
-	}
-	if f == float64(int64(f)) {
-		return itoa(int64(f)) + " " + units[i]
-	}
-	return itoa(int64(f*10)/10) + "." + itoa(int64(f*10)%10) + " " + units[i]
 }
 
 func itoa(n int64) string {

@@ -26,14 +26,14 @@ func (r *run) profile(p *pipe.Pipeline, j *job, st *PipelineStats, filtering tim
 	if wall < profileMin || j.busy.Load() == 0 || r.gpu != nil || len(p.Stages) > 0 || j.limit >= 0 || j.total == 0 || j.stream != nil {
 		return
 	}
-	held, peak := r.mem.blocks(), r.mem.peak.Load()
+	held, peak := r.mem.blocks(), r.mem.acct.Peak()
 	defer func() {
 		for addr := range r.mem.blocks() {
 			if _, ok := held[addr]; !ok {
 				r.mem.free(addr)
 			}
 		}
-		r.mem.peak.Store(peak)
+		r.mem.acct.SetPeak(peak)
 		r.filtering = 0
 	}()
 	busy := time.Duration(j.busy.Load())

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -24,10 +25,10 @@ import (
 // Options are the settings of a run.
 type Options struct {
 	Threads    int
-	MorselRows int   // 0: adaptive
-	Memory     int64 // budget in bytes, 0: none
-	Count      bool  // count rows per operator (EXPLAIN ANALYZE)
-	Verify     bool  // hold every function to the IR's rules (tests)
+	MorselRows int             // 0: adaptive
+	Account    *budget.Account // counts what the query takes; nil: nobody does
+	Count      bool            // count rows per operator (EXPLAIN ANALYZE)
+	Verify     bool            // hold every function to the IR's rules (tests)
 	Off        emit.Off
 	Profile    bool // find out where the time of a pipeline goes (EXPLAIN ANALYZE)
 	Listing    bool // keep the generated functions, with comments that say more (EXPLAIN)
@@ -68,6 +69,9 @@ func (r *Result) Close() {
 		r.keep = nil
 	})
 }
+
+// Account counts what the result takes.
+func (r *Result) Account() *budget.Account { return r.mem.acct }
 
 // Len is the number of rows.
 func (r *Result) Len() int64 {
@@ -205,7 +209,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			r.release(s)
 		}
 	}
-	r.stats.PeakMemory = r.mem.peak.Load()
+	r.stats.PeakMemory = r.mem.acct.Peak()
 	for _, c := range r.codes {
 		r.stats.Tally.Add(device.TallyOf(c), 1)
 	}

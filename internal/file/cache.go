@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"sync"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
 )
 
@@ -37,7 +38,9 @@ type cached struct {
 
 // NewCache makes an empty cache.
 func NewCache(limit int64) *Cache {
-	return &Cache{limit: limit, byKey: map[cacheKey]*list.Element{}, order: list.New()}
+	k := &Cache{limit: limit, byKey: map[cacheKey]*list.Element{}, order: list.New()}
+	budget.Spare(k, (*Cache).Clear)
+	return k
 }
 
 func (k *Cache) get(key cacheKey) *column.Chunk {
@@ -54,21 +57,43 @@ func (k *Cache) get(key cacheKey) *column.Chunk {
 	return e.Value.(*cached).c
 }
 
-func (k *Cache) put(key cacheKey, c *column.Chunk) {
+// put keeps a chunk. most, if it is not 0, bounds what the cache holds then.
+func (k *Cache) put(key cacheKey, c *column.Chunk, most int64) {
 	if k == nil {
 		return
 	}
 	_, size := c.Memory()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if int64(size) > k.limit || k.byKey[key] != nil {
+	if most == 0 || most > k.limit {
+		most = k.limit
+	}
+	if int64(size) > most || k.byKey[key] != nil {
 		return
 	}
 	k.byKey[key] = k.order.PushFront(&cached{key, c, int64(size)})
 	k.used += int64(size)
-	for k.used > k.limit {
+	k.shrink(most)
+}
+
+// shrink drops chunks until no more than so many bytes are kept. Those that no query reads any more go with the
+// next collection, which is asked for if they are many.
+func (k *Cache) shrink(most int64) {
+	lost := k.used
+	for k.used > most {
 		k.drop(k.order.Back())
 	}
+	column.Unreachable(lost - k.used)
+}
+
+// Clear drops everything.
+func (k *Cache) Clear() {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.shrink(0)
 }
 
 func (k *Cache) drop(e *list.Element) {
@@ -82,9 +107,7 @@ func (k *Cache) SetLimit(limit int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.limit = limit
-	for k.used > k.limit {
-		k.drop(k.order.Back())
-	}
+	k.shrink(limit)
 }
 
 // Used is the number of bytes that are kept.

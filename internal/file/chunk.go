@@ -159,7 +159,10 @@ func (r *chunkReader) read(t *chunkForm, take func(size int) (uintptr, error)) (
 		return b.c, b.constant(def.value)
 	}
 	r.buffers = spareBuffers.Get().(*buffers)
-	defer func() { spareBuffers.Put(r.buffers) }()
+	defer func() {
+		r.done()
+		r.buffers.keep()
+	}()
 	dict, list, err := r.pagesOf()
 	if err != nil {
 		return nil, err

@@ -64,9 +64,19 @@ func (c *collector) report(done int64) {
 // result is all segments in order.
 func (c *collector) result() ([]*catalog.Segment, error) {
 	if c.err != nil {
+		discard(slices.Concat(c.segs...))
 		return nil, c.err
 	}
 	return slices.Concat(c.segs...), nil
+}
+
+// discard gives the memory of segments back that no table has.
+func discard(segs []*catalog.Segment) {
+	for _, s := range segs {
+		if s != nil {
+			s.Discard()
+		}
+	}
 }
 
 // appendDefaults completes the columns that the source does not have.

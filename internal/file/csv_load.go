@@ -22,7 +22,7 @@ func (s *Source) loadCSV(ctx context.Context, table *catalog.Table, opts LoadOpt
 		defer f.close()
 	}
 	c := newCollector(opts, total)
-	mem := &budget{limit: opts.Memory}
+	mem := &loadRoom{acct: opts.Account}
 	// A worker has one block, another waits for it; buffers come back here.
 	blocks := make(chan *block)
 	free := make(chan []byte, opts.Threads+1)
@@ -57,13 +57,13 @@ func (s *Source) loadCSV(ctx context.Context, table *catalog.Table, opts LoadOpt
 }
 
 // parseBlock keeps a bug of ours from taking the process down.
-func parseBlock(r *rowParser, b *block, mem *budget) (seg *catalog.Segment, err error) {
+func parseBlock(r *rowParser, b *block, mem *loadRoom) (seg *catalog.Segment, err error) {
 	defer diag.Recover("load csv", &err)
 	return r.segment(b, mem)
 }
 
 // split hands out blocks until there are no more or one has failed.
-func (s *Source) split(ctx context.Context, c *collector, blocks chan<- *block, free <-chan []byte, mem *budget, threads int) {
+func (s *Source) split(ctx context.Context, c *collector, blocks chan<- *block, free <-chan []byte, mem *loadRoom, threads int) {
 	sp := newSplitter(ctx, s.csv, s.files)
 	sp.room, sp.size = mem, mem.blockSize(threads)
 	if s.tune != nil {

@@ -135,7 +135,7 @@ func (r *rowParser) rows(b *block) (rows int, err error) {
 }
 
 // segment reads a block; nil if it has no rows.
-func (r *rowParser) segment(b *block, mem *budget) (*catalog.Segment, error) {
+func (r *rowParser) segment(b *block, mem *loadRoom) (*catalog.Segment, error) {
 	rows, err := r.rows(b)
 	if err != nil || rows == 0 {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/klauspost/compress/snappy"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 )
 
@@ -48,6 +49,15 @@ type buffers struct {
 
 var spareBuffers = sync.Pool{New: func() any { return new(buffers) }}
 
+// keep puts buffers aside for the next reader, unless they are of a size that hardly anybody needs.
+func (b *buffers) keep() {
+	if cap(b.raw)+cap(b.body)+cap(b.nulls)+8*(cap(b.ints)+cap(b.words))+4*cap(b.codes) <= largeBuffers {
+		spareBuffers.Put(b)
+	}
+}
+
+const largeBuffers = 16 << 20
+
 // sizedSlack is n bytes of a buffer with slack bytes behind them.
 func sizedSlack(b []byte, n int) []byte {
 	if cap(b) < n+slack {
@@ -69,7 +79,25 @@ type chunkReader struct {
 	hi    int64
 	simd  bool         // assembly may be used
 	need  catalog.Need // of rows from lo on
+	acct  *budget.Account
+	taken int64 // of acct …
+	most  int   // … for the largest page
 	*buffers
+}
+
+// count counts memory of the Go heap until the reader is done.
+func (r *chunkReader) count(n int) error {
+	err := r.acct.Take(int64(n))
+	if err == nil {
+		r.taken += int64(n)
+	}
+	return err
+}
+
+// done ends what count has counted.
+func (r *chunkReader) done() {
+	r.acct.Give(r.taken)
+	r.taken = 0
 }
 
 // pagesOf lists the pages with wanted rows; the dictionary's is the first if there is one.
@@ -105,6 +133,9 @@ func (r *chunkReader) pagesOf() (dict *page, list []page, err error) {
 	if start+size+slack <= int64(len(r.data)) {
 		raw = r.data[start : start+size]
 	} else {
+		if err := r.count(int(size)); err != nil {
+			return nil, nil, err
+		}
 		r.raw = sizedSlack(r.raw, int(size))
 		if err := readFull(r.h, r.raw, start); err != nil {
 			return nil, nil, err
@@ -145,6 +176,9 @@ func (r *chunkReader) pagesOf() (dict *page, list []page, err error) {
 
 // dictPage reads the dictionary by itself.
 func (r *chunkReader) dictPage(at, size int64) (*page, error) {
+	if err := r.count(int(size)); err != nil {
+		return nil, err
+	}
 	b := sizedSlack(nil, int(size))
 	if err := readFull(r.h, b, at); err != nil {
 		return nil, err
@@ -214,6 +248,12 @@ func (r *chunkReader) decompress(src []byte, n int, plain bool, room func(n int)
 	if room != nil {
 		dst = room(n)
 	} else {
+		if n > r.most {
+			if err := r.count(n - r.most); err != nil {
+				return nil, err
+			}
+			r.most = n
+		}
 		r.body = sizedSlack(r.body, n)
 		dst = r.body
 	}

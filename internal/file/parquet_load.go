@@ -94,8 +94,8 @@ func (s *Source) loadParquet(ctx context.Context, table *catalog.Table, opts Loa
 		})
 	}
 	wg.Wait()
-	if ctx.Err() != nil && l.c.err == nil {
-		return nil, canceled(ctx)
+	if ctx.Err() != nil {
+		l.c.fail(len(list), canceled(ctx))
 	}
 	return l.c.result()
 }
@@ -106,7 +106,7 @@ func (l *parquetLoad) chooseForms(wanted []int) error {
 	t := &parquetTable{s: l.s}
 	t.stats()
 	l.q = &parquetQuery{t: t, dicts: map[int]*textDict{}, open: map[*parquetFile]*os.File{},
-		opts: catalog.ScanOptions{Narrow: true, Dict: l.table.Encoding().Dict, Map: !l.opts.NoMap, SIMD: !l.opts.NoSIMD}}
+		opts: catalog.ScanOptions{Account: l.opts.Account, Narrow: true, Dict: l.table.Encoding().Dict, Map: !l.opts.NoMap, SIMD: !l.opts.NoSIMD}}
 	l.forms = make([]chunkForm, len(l.s.cols))
 	for _, c := range wanted {
 		l.forms[c] = t.formOf(c, &l.q.opts)
@@ -138,15 +138,27 @@ func (l *parquetLoad) unit(u *unit) (_ []*catalog.Segment, err error) {
 		}
 	}()
 	// Two builders: one is filled while the other is sealed.
-	builders := [2]*catalog.SegmentBuilder{l.builder(), l.builder()}
+	builders := []*catalog.SegmentBuilder{l.builder(), l.builder()}
 	var sealing sync.WaitGroup
 	var sealErr error
-	defer sealing.Wait()
 	segs := make([]*catalog.Segment, (u.rows+column.SegmentRows-1)/column.SegmentRows)
+	defer func() {
+		sealing.Wait()
+		for _, sb := range builders {
+			sb.Close()
+		}
+		if err != nil {
+			discard(segs)
+		}
+	}()
 	for i := range segs {
 		rows := int(min(u.rows-int64(i)*column.SegmentRows, column.SegmentRows))
 		sb := builders[i%2]
-		if err := l.fill(sb, cursors, rows); err != nil {
+		err := l.fill(sb, cursors, rows)
+		if err == nil {
+			err = sb.Count()
+		}
+		if err != nil {
 			return nil, err
 		}
 		sealing.Wait()
@@ -159,8 +171,11 @@ func (l *parquetLoad) unit(u *unit) (_ []*catalog.Segment, err error) {
 	}
 	sealing.Wait()
 	if sealErr == nil {
-		l.spare.Put(builders[0])
-		l.spare.Put(builders[1])
+		for _, sb := range builders {
+			sb.Close()
+			l.spare.Put(sb)
+		}
+		builders = nil
 	}
 	return segs, sealErr
 }
@@ -170,7 +185,9 @@ func (l *parquetLoad) builder() *catalog.SegmentBuilder {
 	if sb, ok := l.spare.Get().(*catalog.SegmentBuilder); ok {
 		return sb
 	}
-	return l.table.NewSegmentBuilder()
+	sb := l.table.NewSegmentBuilder()
+	sb.Account = l.opts.Account
+	return sb
 }
 
 func (l *parquetLoad) seal(sb *catalog.SegmentBuilder) (seg *catalog.Segment, err error) {
@@ -200,7 +217,7 @@ func (l *parquetLoad) fill(sb *catalog.SegmentBuilder, cursors []*columnCursor, 
 		wg.Go(func() {
 			l.work(func() {
 				if l.ctx.Err() == nil {
-					errs[i] = c.fill(sb.Cols[c.to], rows)
+					errs[i] = c.fill(sb, rows)
 				}
 			})
 		})

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -35,7 +36,7 @@ type columnCursor struct {
 }
 
 // fill appends rows to a builder.
-func (c *columnCursor) fill(b *column.Builder, rows int) error {
+func (c *columnCursor) fill(sb *catalog.SegmentBuilder, rows int) error {
 	for rows > 0 {
 		if c.chunk == nil || c.pos == c.chunk.Rows {
 			if err := c.next(); err != nil {
@@ -43,7 +44,10 @@ func (c *columnCursor) fill(b *column.Builder, rows int) error {
 			}
 		}
 		n := min(rows, c.chunk.Rows-c.pos)
-		if err := c.append(b, c.pos, c.pos+n); err != nil {
+		if err := sb.Reserve(c.inBuilder(n)); err != nil {
+			return err
+		}
+		if err := c.append(sb.Cols[c.to], c.pos, c.pos+n); err != nil {
 			return err
 		}
 		rows -= n
@@ -59,7 +63,7 @@ func (c *columnCursor) next() error {
 	}
 	g := &c.groups[0]
 	r := &chunkReader{ctx: c.ctx, f: g.file, h: g.h, group: g.index, col: c.col, info: &g.file.chunks[g.index][c.col],
-		lo: c.at, hi: min(c.at+cursorRows, g.rows()), simd: c.q.opts.SIMD}
+		lo: c.at, hi: min(c.at+cursorRows, g.rows()), simd: c.q.opts.SIMD, acct: c.q.opts.Account}
 	if c.q.opts.Map {
 		r.data = g.file.mapped(g.h)
 	}
@@ -74,11 +78,14 @@ func (c *columnCursor) next() error {
 func (c *columnCursor) room(size int) (uintptr, error) {
 	if c.size < size {
 		c.close()
+		if err := c.q.opts.Account.Hold(int64(size)); err != nil {
+			return 0, err
+		}
+		c.size = size
 		var err error
 		if c.mem, err = column.Alloc(size); err != nil {
 			return 0, err
 		}
-		c.size = size
 	}
 	return c.mem.Addr(), nil
 }
@@ -87,7 +94,22 @@ func (c *columnCursor) close() {
 	if c.mem != nil {
 		c.mem.Free()
 	}
+	c.q.opts.Account.Drop(int64(c.size))
 	c.mem, c.size = nil, 0
+}
+
+// inBuilder is about how many bytes n rows of the chunk take in a builder.
+func (c *columnCursor) inBuilder(n int) int64 {
+	each := int64(8)
+	switch {
+	case c.chunk.Enc == column.EncDict:
+		each = 4
+	case c.chunk.Enc == column.EncStr:
+		each += c.chunk.Zone.Bytes / int64(c.chunk.Rows)
+	case c.chunk.Width == 16:
+		each = 16
+	}
+	return each * int64(n)
 }
 
 // append appends rows of the chunk to a builder.

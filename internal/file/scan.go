@@ -212,15 +212,21 @@ func (p *rowPiece) Load(ctx context.Context, col int, need catalog.Need, take fu
 	}
 	defer done()
 	var mem *column.Mem
-	if cache != nil {
+	if acct := p.q.opts.Account; cache != nil {
+		own := take
 		take = func(size int) (addr uintptr, err error) {
+			// Half of what the statement may take is enough for what it leaves to others.
+			if limit := acct.Limit(); limit > 0 && acct.Used()+int64(size) > limit/2 || acct.Hold(int64(size)) != nil {
+				cache = nil
+				return own(size)
+			}
 			if mem, err = column.Alloc(size); err != nil {
 				return 0, err
 			}
 			return mem.Addr(), nil
 		}
 	}
-	r := &chunkReader{ctx: ctx, f: p.f, h: h, group: p.group, col: col, info: &p.f.chunks[p.group][col], lo: p.lo, hi: p.hi, simd: p.q.opts.SIMD, need: need}
+	r := &chunkReader{ctx: ctx, f: p.f, h: h, group: p.group, col: col, info: &p.f.chunks[p.group][col], lo: p.lo, hi: p.hi, simd: p.q.opts.SIMD, need: need, acct: p.q.opts.Account}
 	if p.q.opts.Map {
 		r.data = p.f.mapped(h)
 	}
@@ -231,7 +237,7 @@ func (p *rowPiece) Load(ctx context.Context, col int, need catalog.Need, take fu
 	}
 	if cache != nil {
 		c.Hold(mem)
-		cache.put(key, c)
+		cache.put(key, c, p.q.opts.Account.Limit()/2)
 	}
 	return c, cache != nil, nil
 }

@@ -407,7 +407,7 @@ func TestCache(t *testing.T) {
 		return ch
 	}
 	for i := range 50 {
-		c.put(cacheKey{col: i}, chunk())
+		c.put(cacheKey{col: i}, chunk(), 0)
 		if c.get(cacheKey{col: 0}) == nil {
 			t.Fatal("what is used was dropped")
 		}

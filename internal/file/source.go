@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -163,8 +164,8 @@ type LoadOptions struct {
 	Defaults []types.Value
 	// NoMap and NoSIMD: Parquet files are read, not mapped, and decoded without vector instructions.
 	NoMap, NoSIMD bool
-	// Memory is the most bytes that loading may take, the loaded rows included; 0: any.
-	Memory int64
+	// Account counts what loading takes.
+	Account *budget.Account
 	// Progress, if not nil, is called now and then with how much of the files is read and of
 	// how much: bytes. It is not called by two goroutines at once.
 	Progress func(done, total int64)
@@ -195,6 +196,7 @@ func (s *Source) Load(ctx context.Context, table *catalog.Table, opts LoadOption
 		return 0, err
 	}
 	if err := table.Append(segs...); err != nil {
+		discard(segs)
 		return 0, err
 	}
 	for _, seg := range segs {

@@ -91,6 +91,9 @@ func (b *chunkMaker) texts() error {
 // copiedTexts reads texts that must be put together.
 func (b *chunkMaker) copiedTexts(v *textValues) error {
 	v.grows = true
+	if err := b.r.count(17 * b.c.Rows); err != nil {
+		return err
+	}
 	desc := make([][2]uint64, b.c.Rows)
 	var nulls []uint8
 	if b.t.Nulls {

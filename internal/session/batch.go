@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec"
@@ -29,6 +30,7 @@ func (r *Result) batchAt(rd *exec.Reader, pos int64, n int) (b arrow.RecordBatch
 
 // batch is the reader's window as a record batch.
 func (r *Result) batch(rd *exec.Reader, n int) (arrow.RecordBatch, error) {
+	m := &batchMemory{acct: r.exec.Account()}
 	cols := make([]arrow.Array, len(r.Columns))
 	defer func() {
 		for _, c := range cols {
@@ -39,20 +41,20 @@ func (r *Result) batch(rd *exec.Reader, n int) (arrow.RecordBatch, error) {
 	}()
 	for i, c := range r.Columns {
 		var err error
-		if cols[i], err = arrowColumn(rd, i, c.Type, r.Schema().Field(i).Type, n); err != nil {
+		if cols[i], err = m.column(rd, i, c.Type, r.Schema().Field(i).Type, n); err != nil {
 			return nil, err
 		}
 	}
 	return array.NewRecordBatch(r.Schema(), cols, int64(n)), nil
 }
 
-// arrowColumn is column i of the reader's window.
-func arrowColumn(rd *exec.Reader, i int, t types.Type, dt arrow.DataType, n int) (arrow.Array, error) {
+// column is column i of the reader's window.
+func (m *batchMemory) column(rd *exec.Reader, i int, t types.Type, dt arrow.DataType, n int) (arrow.Array, error) {
 	valid := buffers.bytes((n + 7) / 8)
 	bufs := []*memory.Buffer{nil, nil}
 	nulls := rd.Valid(i, valid)
 	if nulls > 0 {
-		bufs[0] = buffers.buffer(valid)
+		bufs[0] = m.buffer(valid)
 	} else {
 		buffers.Free(valid)
 	}
@@ -60,36 +62,39 @@ func arrowColumn(rd *exec.Reader, i int, t types.Type, dt arrow.DataType, n int)
 	case types.Bool:
 		b := buffers.bytes((n + 7) / 8)
 		rd.Bools(i, b)
-		bufs[1] = buffers.buffer(b)
+		bufs[1] = m.buffer(b)
 	case types.Int16:
-		xs, b := fixed[int16](n)
+		xs, b := fixed[int16](m, n)
 		exec.ReadInts(rd, i, xs)
 		bufs[1] = b
 	case types.Int32, types.Date:
-		xs, b := fixed[int32](n)
+		xs, b := fixed[int32](m, n)
 		exec.ReadInts(rd, i, xs)
 		bufs[1] = b
 	case types.Int64, types.Timestamp:
-		xs, b := fixed[int64](n)
+		xs, b := fixed[int64](m, n)
 		exec.ReadInts(rd, i, xs)
 		bufs[1] = b
 	case types.Float32:
-		xs, b := fixed[float32](n)
+		xs, b := fixed[float32](m, n)
 		exec.ReadFloats(rd, i, xs)
 		bufs[1] = b
 	case types.Float64:
-		xs, b := fixed[float64](n)
+		xs, b := fixed[float64](m, n)
 		exec.ReadFloats(rd, i, xs)
 		bufs[1] = b
 	case types.Decimal:
-		xs, b := fixed[types.Int128](n) // in memory, this is a decimal128.Num
+		xs, b := fixed[types.Int128](m, n) // in memory, this is a decimal128.Num
 		rd.Wides(i, xs)
 		bufs[1] = b
 	case types.Interval:
 		if dt.ID() == arrow.STRING {
+			if bufs[0] != nil {
+				bufs[0].Release()
+			}
 			return intervalTexts(rd, i, n), nil
 		}
-		xs, b := fixed[arrow.MonthDayNanoInterval](n)
+		xs, b := fixed[arrow.MonthDayNanoInterval](m, n)
 		bufs[1] = b
 		var err error
 		rd.Intervals(i, func(k int, months, days int32, micros int64) {
@@ -99,10 +104,10 @@ func arrowColumn(rd *exec.Reader, i int, t types.Type, dt arrow.DataType, n int)
 			}
 		})
 		if err != nil {
-			return nil, err
+			m.err = err
 		}
 	case types.Text:
-		ends, b := fixed[int32](n + 1)
+		ends, b := fixed[int32](m, n+1)
 		ends[0] = 0
 		bufs[1] = b
 		var err error
@@ -111,13 +116,28 @@ func arrowColumn(rd *exec.Reader, i int, t types.Type, dt arrow.DataType, n int)
 				err = diag.Errorf(diag.OutOfMemory, -1, "texts of one batch of the result take more than 2 GiB")
 				n = 0
 			}
+			if n >= largeText { // before it is taken
+				if err = m.acct.Take(n); err != nil {
+					n = 0
+				} else {
+					defer m.acct.Give(n) // buffer counts it, too
+				}
+			}
 			text := buffers.bytes(int(n) + column.TextSlack)
-			bufs = append(bufs, buffers.buffer(text[:n]))
+			bufs = append(bufs, m.buffer(text[:n]))
 			return text
 		})
 		if err != nil {
-			return nil, err
+			m.err = err
 		}
+	}
+	if m.err != nil {
+		for _, b := range bufs {
+			if b != nil {
+				b.Release()
+			}
+		}
+		return nil, m.err
 	}
 	data := array.NewData(dt, n, bufs, nil, nulls, 0)
 	for _, b := range bufs {
@@ -155,11 +175,41 @@ func (p *intervalPrinter) Interval(months, days int32, micros int64) {
 // A decimal128.Num and an Int128 are the same in memory.
 var _ = [1]int{}[unsafe.Sizeof(decimal128.Num{})-unsafe.Sizeof(types.Int128{})]
 
+// batchMemory counts the buffers of a batch until whoever has it releases it.
+type batchMemory struct {
+	acct *budget.Account
+	err  error // a buffer was refused
+}
+
+// largeText is the size from which texts are counted before there is memory for them.
+const largeText = 1 << 20
+
+// buffer makes bytes an Arrow buffer that comes back when it is released.
+func (m *batchMemory) buffer(b []byte) *memory.Buffer {
+	if err := m.acct.Take(int64(cap(b))); err != nil {
+		m.err = err
+		return memory.NewBufferWithAllocator(b, &buffers)
+	}
+	return memory.NewBufferWithAllocator(b, (*countedBuffers)(m.acct))
+}
+
+// countedBuffers are buffers of the pool that an account counts.
+type countedBuffers budget.Account
+
+func (c *countedBuffers) Allocate(n int) []byte { return buffers.Allocate(n) }
+
+func (c *countedBuffers) Reallocate(n int, b []byte) []byte { return buffers.Reallocate(n, b) }
+
+func (c *countedBuffers) Free(b []byte) {
+	(*budget.Account)(c).Give(int64(cap(b)))
+	buffers.Free(b)
+}
+
 // fixed is a buffer of n values.
-func fixed[T any](n int) ([]T, *memory.Buffer) {
+func fixed[T any](m *batchMemory, n int) ([]T, *memory.Buffer) {
 	var x T
 	b := buffers.bytes(n * int(unsafe.Sizeof(x)))
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n), buffers.buffer(b)
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n), m.buffer(b)
 }
 
 // buffers is the memory of batches. What is released is used again while it is still in the cache.
@@ -186,9 +236,6 @@ func (p *bufferPool) bytes(n int) []byte {
 	}
 	return make([]byte, 1<<class)[:n]
 }
-
-// buffer makes bytes an Arrow buffer that comes back when it is released.
-func (p *bufferPool) buffer(b []byte) *memory.Buffer { return memory.NewBufferWithAllocator(b, p) }
 
 // Free is what Arrow calls for a buffer without references.
 func (p *bufferPool) Free(b []byte) {

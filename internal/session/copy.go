@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/file"
@@ -128,7 +129,7 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 		return nil, atPos(err, b.Pos)
 	}
 	set := s.Settings()
-	load := file.LoadOptions{Threads: set.Threads, Memory: set.Memory, Columns: b.Columns, NoMap: !set.FileMap, NoSIMD: !set.FileSIMD, Progress: s.fileProgress()}
+	load := file.LoadOptions{Account: budget.New(set.Memory), Threads: set.Threads, Columns: b.Columns, NoMap: !set.FileMap, NoSIMD: !set.FileSIMD, Progress: s.fileProgress()}
 	if opts.Format == file.Parquet { // columns have names there
 		if load.Columns, err = src.MapByName(b.Table); err != nil {
 			return nil, atPos(err, b.Pos)

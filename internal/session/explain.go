@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/opt"
@@ -32,6 +33,7 @@ type explanation struct {
 	explainOptions
 	session *Session
 	set     Settings
+	acct    *budget.Account
 	prog    *pipe.Program
 	passes  []opt.PassInfo
 	note    string // about the statement around the query
@@ -55,7 +57,8 @@ func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Resu
 		return nil, err
 	}
 	x := &explanation{explainOptions: o, session: s, set: s.Settings(), note: note, timing: t}
-	if x.prog, x.passes, err = s.plan(ctx, q, &x.set, &x.timing); err != nil {
+	x.acct = budget.New(x.set.Memory)
+	if x.prog, x.passes, err = s.plan(ctx, q, &x.set, x.acct, &x.timing); err != nil {
 		return nil, err
 	}
 	if o.analyze {
@@ -85,6 +88,7 @@ func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Resu
 // run executes the query for its numbers; its rows are dropped.
 func (x *explanation) run(ctx context.Context) error {
 	opts := x.session.options(&x.set)
+	opts.Account = x.acct
 	opts.Count, opts.Profile = true, x.explainOptions.timing && x.forms["pipelines"]
 	opts.Listing = x.forms["ir"] || x.forms["x64"] || x.forms["ptx"]
 	res, err := exec.Run(ctx, x.prog, opts)

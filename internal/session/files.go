@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -93,8 +94,8 @@ func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*
 }
 
 // openFiles opens the scans of a plan that read files.
-func openFiles(ctx context.Context, q *plan.Query, set *Settings) error {
-	opts := catalog.ScanOptions{Cache: set.FileCache, Once: set.readOnce, Narrow: set.Narrow, Dict: set.Dict, SIMD: set.FileSIMD, Map: set.FileMap, Block: set.FileBlock}
+func openFiles(ctx context.Context, q *plan.Query, set *Settings, acct *budget.Account) error {
+	opts := catalog.ScanOptions{Cache: set.FileCache, Once: set.readOnce, Account: acct, Narrow: set.Narrow, Dict: set.Dict, SIMD: set.FileSIMD, Map: set.FileMap, Block: set.FileBlock}
 	openers := map[catalog.External]catalog.Opener{}
 	var err error
 	visit := func(n plan.Node) bool {

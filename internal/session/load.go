@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,10 +31,20 @@ func (s *Session) fill(ctx context.Context, table *catalog.Table, q *plan.Query,
 	if err != nil {
 		return 0, t, err
 	}
-	err = table.Append(segs...)
+	if err := table.Append(segs...); err != nil {
+		discard(segs)
+		return 0, t, err
+	}
 	tm := res.Timing
 	tm.Exec += time.Since(start)
-	return res.Rows, tm, err
+	return res.Rows, tm, nil
+}
+
+// discard gives the memory of segments back that no table has.
+func discard(segs []*catalog.Segment) {
+	for _, s := range segs {
+		s.Discard()
+	}
 }
 
 // segments seals the first columns of a result in the table's form. Of several errors it returns that of the first rows.
@@ -44,7 +55,9 @@ func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Resul
 	var next, failed atomic.Int64 // failed: parts from here on do not matter any more
 	failed.Store(int64(len(parts)))
 	work := func() {
-		l := &loader{ctx: ctx, table: table, x: res.exec, rd: res.exec.NewReader(), sb: table.NewSegmentBuilder()}
+		l := &loader{ctx: ctx, table: table, x: res.exec, rd: res.exec.NewReader(), sb: table.NewSegmentBuilder(), rows: firstWindow}
+		l.sb.Account = res.exec.Account()
+		defer l.sb.Close()
 		for {
 			i := next.Add(1) - 1
 			if i >= failed.Load() {
@@ -63,12 +76,12 @@ func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Resul
 	}
 	work()
 	wg.Wait()
-	var segs []*catalog.Segment
-	for i := range parts {
-		if errs[i] != nil {
-			return nil, errs[i]
+	segs := slices.Concat(made...)
+	for _, err := range errs {
+		if err != nil {
+			discard(segs)
+			return nil, err
 		}
-		segs = append(segs, made[i]...)
 	}
 	return segs, nil
 }
@@ -80,7 +93,15 @@ type loader struct {
 	x     *exec.Result
 	rd    *exec.Reader
 	sb    *catalog.SegmentBuilder
+	rows  int // of the next window
 }
+
+// A window has as many rows as are quick to copy and not too much to have twice; how large they are is seen from the last.
+const (
+	firstWindow = 256
+	mostWindow  = 16 << 10
+	windowBytes = 4 << 20
+)
 
 // part seals the rows of a part: more than one segment, if it is a large one of a file.
 func (l *loader) part(p exec.Part) (segs []*catalog.Segment, err error) {
@@ -91,26 +112,46 @@ func (l *loader) part(p exec.Part) (segs []*catalog.Segment, err error) {
 		return nil, err
 	}
 	defer release()
+	defer func() {
+		if err != nil {
+			discard(segs)
+			segs = nil
+		}
+	}()
+	l.sb.Reset()
 	for lo := p.Lo; lo < p.Hi; {
 		hi := min(p.Hi, lo+column.SegmentRows)
-		for lo < hi {
-			lo += int64(l.rd.Window(lo, int(hi-lo)))
-			for i := range l.table.Columns {
-				if l.ctx.Err() != nil {
-					return nil, diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
-				}
-				if err := l.column(i); err != nil {
-					return nil, err
-				}
+		for lo < hi && !l.sb.Large() {
+			n, err := l.window(lo, int(min(hi-lo, int64(l.rows))))
+			if err != nil {
+				return segs, err
 			}
+			lo += int64(n)
 		}
 		seg, err := l.table.Seal(l.sb)
 		if err != nil {
-			return nil, err
+			return segs, err
 		}
 		segs = append(segs, seg)
 	}
 	return segs, nil
+}
+
+// window appends some rows to the segment and returns how many.
+func (l *loader) window(lo int64, n int) (int, error) {
+	before := l.sb.Size()
+	n = l.rd.Window(lo, n)
+	for i := range l.table.Columns {
+		if l.ctx.Err() != nil {
+			return 0, canceled()
+		}
+		if err := l.column(i); err != nil {
+			return 0, err
+		}
+	}
+	perRow := (l.sb.Size() - before) / int64(max(n, 1))
+	l.rows = max(min(8*l.rows, mostWindow, int(windowBytes/max(perRow, 1))), 1)
+	return n, l.sb.Count()
 }
 
 // column appends a column of the window to the segment.

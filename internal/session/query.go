@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
@@ -29,7 +30,7 @@ func (s *Session) loadQuery(ctx context.Context, q *plan.Query, t Timing) (*Resu
 }
 
 func (s *Session) runQuery(ctx context.Context, q *plan.Query, set *Settings, opts exec.Options, t Timing) (*Result, error) {
-	prog, _, err := s.plan(ctx, q, set, &t)
+	prog, _, err := s.plan(ctx, q, set, opts.Account, &t)
 	if err != nil {
 		return nil, err
 	}
@@ -41,14 +42,14 @@ func (s *Session) runQuery(ctx context.Context, q *plan.Query, set *Settings, op
 }
 
 // plan is the part of the walk between binding and running.
-func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, t *Timing) (*pipe.Program, []opt.PassInfo, error) {
+func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *budget.Account, t *Timing) (*pipe.Program, []opt.PassInfo, error) {
 	start := time.Now()
 	defer func() { t.Plan += time.Since(start) }()
 	q, passes, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check, Done: ctx.Done()})
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := openFiles(ctx, q, set); err != nil {
+	if err := openFiles(ctx, q, set, acct); err != nil {
 		return nil, nil, err
 	}
 	if Trace {
@@ -72,7 +73,7 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, t *Tim
 var Trace bool
 
 func (s *Session) options(set *Settings) exec.Options {
-	o := exec.Options{Threads: set.Threads, MorselRows: set.MorselRows, Memory: set.Memory, Verify: set.Check, Off: set.Off,
+	o := exec.Options{Threads: set.Threads, MorselRows: set.MorselRows, Account: budget.New(set.Memory), Verify: set.Check, Off: set.Off,
 		Device: set.Device, Grid: set.Grid, Block: set.Block, NoCPU: set.NoCPU, SIMD: set.SIMD, Tally: set.Tally}
 	if s.Progress != nil {
 		o.Progress = func(done, total int64) { s.Progress("running", done, total) }

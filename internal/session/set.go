@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
@@ -99,6 +100,9 @@ func (s *Session) set(b *bind.Set, t Timing) (*Result, error) {
 		return nil, err
 	}
 	v := types.TextValue(st.show(&initial))
+	if b.Name == totalMemory {
+		v = types.TextValue(formatBytes(budget.DefaultLimit()))
+	}
 	if !b.Default {
 		var parts []string
 		for _, x := range b.Values {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/opt"
@@ -130,7 +131,7 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.LookupTables }),
 	technique("matched_keys", "take the keys of a join's match from the row at hand, not from the tuple",
 		func(s *Settings) *bool { return &s.Off.MatchedKeys }),
-	{"memory_limit", "memory a query may take, such as '4GB'; 0 is no limit",
+	{"memory_limit", "memory a statement may take, such as '4GB'; 0 is no limit but that of the process",
 		func(s *Settings) string { return formatBytes(s.Memory) },
 		func(s *Settings, v types.Value) (err error) { s.Memory, err = ParseBytes(v.String()); return }},
 	technique("memory_pool", "use the memory of finished queries again, without asking the system",
@@ -171,7 +172,22 @@ var settings = []setting{
 		func(s *Settings, v types.Value) (err error) { s.Threads, err = intOf(v, 1, 4096); return }},
 	technique("topn_filter", "drop rows early that a LIMIT behind ORDER BY cuts off",
 		func(s *Settings) *bool { return &s.Off.TopN }),
+	{totalMemory, "memory that the process may take, for all sessions: tables, statements and what is kept; 0 is no limit",
+		func(*Settings) string { return formatBytes(budget.Process.Limit()) },
+		func(_ *Settings, v types.Value) error {
+			n, err := ParseBytes(v.String())
+			if err == nil {
+				budget.Process.SetLimit(n)
+			}
+			return err
+		}},
 }
+
+// SetTotalMemory bounds what the process may take, in bytes; 0 is no limit.
+func SetTotalMemory(n int64) { budget.Process.SetLimit(max(n, 0)) }
+
+// totalMemory is the one setting that is not a session's own.
+const totalMemory = "total_memory_limit"
 
 // technique is a setting that leaves a way of making code fast out.
 func technique(name, doc string, off func(*Settings) *bool) setting {

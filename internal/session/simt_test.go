@@ -384,7 +384,7 @@ func kernels(t *testing.T, s *Session, text string) ([]*ir.Func, exec.Stats) {
 	}
 	set, timing := s.Settings(), Timing{}
 	set.Device, set.NoCPU = "simt", true
-	prog, _, err := s.plan(context.Background(), b.(*bind.Query).Plan, &set, &timing)
+	prog, _, err := s.plan(context.Background(), b.(*bind.Query).Plan, &set, nil, &timing)
 	if err != nil {
 		t.Fatal(err)
 	}

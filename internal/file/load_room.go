@@ -1,31 +1,26 @@
 package file
 
 import (
-	"sync/atomic"
-
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
-// budget is the memory that loading may take: texts of blocks, values on their way, and the segments that are
-// done. It is room for texts on Go's heap.
-type budget struct {
-	limit int64 // 0: none
-	used  atomic.Int64
-}
+// loadRoom is the memory that loading a text file takes: texts of blocks, values on their way, and the
+// segments that are done. It is room for texts on Go's heap. They count for the statement alone, which ends
+// with them: blocks are not given back one by one when loading fails.
+type loadRoom struct{ acct *budget.Account }
 
 // add takes memory into account, or what is given back.
-func (b *budget) add(n int64) error {
-	if used := b.used.Add(n); b.limit > 0 && n > 0 && used > b.limit {
-		b.used.Add(-n)
-		return diag.Errorf(diag.OutOfMemory, diag.NoPos, "out of memory: loading needs more than the memory limit of %d MiB", b.limit>>20).
-			WithHint("raise it with SET memory_limit = '…' or --memory")
+func (b *loadRoom) add(n int64) error {
+	if n < 0 {
+		b.acct.Drop(-n)
+		return nil
 	}
-	return nil
+	return b.acct.Hold(n)
 }
 
-func (b *budget) grow(text []byte, more int) ([]byte, error) {
+func (b *loadRoom) grow(text []byte, more int) ([]byte, error) {
 	if cap(text)-len(text) >= more {
 		return text, nil
 	}
@@ -39,18 +34,19 @@ func (b *budget) grow(text []byte, more int) ([]byte, error) {
 }
 
 // drop forgets a text.
-func (b *budget) drop(text []byte) { b.used.Add(-int64(cap(text))) }
+func (b *loadRoom) drop(text []byte) { b.acct.Drop(int64(cap(text))) }
 
 // blockSize is the bytes of a block, so that those of all threads take a small part of the limit.
-func (b *budget) blockSize(threads int) int {
-	if b.limit == 0 {
+func (b *loadRoom) blockSize(threads int) int {
+	limit := b.acct.Limit()
+	if limit == 0 {
 		return blockBytes
 	}
-	return int(min(max(b.limit/int64(8*threads), readBytes), blockBytes))
+	return int(min(max(limit/int64(8*threads), readBytes), blockBytes))
 }
 
 // sealed counts a segment.
-func (b *budget) sealed(seg *catalog.Segment) error {
+func (b *loadRoom) sealed(seg *catalog.Segment) error {
 	var n int64
 	for _, c := range seg.Chunks {
 		n += int64(c.MemBytes())
