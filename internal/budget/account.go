@@ -17,10 +17,14 @@ type Account struct {
 // New makes an account that is held to a limit; 0 is none.
 func New(limit int64) *Account { return &Account{limit: limit} }
 
-// Limit is what the account is held to; 0: nothing.
+// Limit is what the statement may take at most, by its own limit or by the process's; 0: nobody says.
 func (a *Account) Limit() int64 {
 	if a == nil {
 		return 0
+	}
+	total := Process.Limit()
+	if a.limit == 0 || total != 0 && total < a.limit {
+		return total
 	}
 	return a.limit
 }

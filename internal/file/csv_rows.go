@@ -135,22 +135,16 @@ func (r *rowParser) rows(b *block) (rows int, err error) {
 }
 
 // segment reads a block; nil if it has no rows.
-func (r *rowParser) segment(b *block, mem *loadRoom) (*catalog.Segment, error) {
+func (r *rowParser) segment(b *block) (*catalog.Segment, error) {
 	rows, err := r.rows(b)
 	if err != nil || rows == 0 {
 		return nil, err
 	}
 	appendDefaults(r.sb, r.missing, r.defaults, rows)
-	values := buildersSize(r.sb.Cols)
-	if err := mem.add(values); err != nil {
+	if err := r.sb.Count(); err != nil {
 		return nil, err
 	}
-	defer mem.add(-values)
-	seg, err := r.table.Seal(r.sb)
-	if err != nil {
-		return nil, err
-	}
-	return seg, mem.sealed(seg)
+	return r.table.Seal(r.sb)
 }
 
 // cancelRows is after how many rows to look whether the load is still wanted.

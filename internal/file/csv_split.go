@@ -73,7 +73,7 @@ type splitter struct {
 }
 
 func newSplitter(ctx context.Context, d *dialect, files []*input) *splitter {
-	return &splitter{ctx: ctx, d: d, files: files, room: &loadRoom{}, nl: []byte{d.nl}, rows: column.SegmentRows, size: blockBytes, chunk: readBytes}
+	return &splitter{ctx: ctx, d: d, files: files, room: &countedRoom{}, nl: []byte{d.nl}, rows: column.SegmentRows, size: blockBytes, chunk: readBytes}
 }
 
 func (s *splitter) close() {

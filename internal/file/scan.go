@@ -201,7 +201,11 @@ func (p *rowPiece) Load(ctx context.Context, col int, need catalog.Need, take fu
 	}
 	key := cacheKey{p.q.t, p.f, p.group, p.lo, p.hi, col, p.forms[col].Shape, p.forms[col].dict}
 	if c := cache.get(key); c != nil {
-		return c, true, nil
+		_, size := c.Memory()
+		if p.mayKeep(size) { // it cannot be given up before the statement ends
+			return c, true, nil
+		}
+		cache = nil
 	}
 	if need != nil || p.q.opts.Once { // a chunk in part is of no use to others
 		cache = nil
@@ -212,11 +216,10 @@ func (p *rowPiece) Load(ctx context.Context, col int, need catalog.Need, take fu
 	}
 	defer done()
 	var mem *column.Mem
-	if acct := p.q.opts.Account; cache != nil {
+	if cache != nil {
 		own := take
 		take = func(size int) (addr uintptr, err error) {
-			// Half of what the statement may take is enough for what it leaves to others.
-			if limit := acct.Limit(); limit > 0 && acct.Used()+int64(size) > limit/2 || acct.Hold(int64(size)) != nil {
+			if !p.mayKeep(size) {
 				cache = nil
 				return own(size)
 			}
@@ -240,6 +243,14 @@ func (p *rowPiece) Load(ctx context.Context, col int, need catalog.Need, take fu
 		cache.put(key, c, p.q.opts.Account.Limit()/2)
 	}
 	return c, cache != nil, nil
+}
+
+// mayKeep counts a chunk that is, or will be, in the cache, unless it is too much: half of what the statement may take is
+// for itself.
+func (p *rowPiece) mayKeep(size int) bool {
+	acct := p.q.opts.Account
+	limit := acct.Limit()
+	return (limit == 0 || acct.Used()+int64(size) <= limit/2) && acct.Hold(int64(size)) == nil
 }
 
 // Cost is the bytes that must be read.
