@@ -30,9 +30,6 @@ type block struct {
 // and the widest vector register.
 const Align = 64
 
-// hugeBytes is the size from which huge pages are asked for.
-const hugeBytes = 4 << 20
-
 var inUse atomic.Int64
 
 // BytesInUse is how many bytes all reachable Mems hold. Unreachable ones count until
@@ -92,14 +89,8 @@ func takeBlock(size int) (block, error) {
 		return takeSlab(size)
 	}
 	n := (size + pageBytes - 1) &^ (pageBytes - 1)
-	addr, err := takeMapping(n)
-	if err != nil {
-		return block{}, err
-	}
-	if n >= hugeBytes {
-		adviseHuge(addr, n)
-	}
-	return block{addr, n, -1}, nil
+	addr, err := counted(n, mapAligned) // huge pages: a segment is written once, and faults would cost as much as that
+	return block{addr, n, -1}, err
 }
 
 func releaseBlock(b block) {

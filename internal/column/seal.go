@@ -81,12 +81,13 @@ type sealing struct {
 
 // scratch is what a builder keeps for its next seal.
 type scratch struct {
-	seen  []bool   // ints: which codes of a small range occur
-	slots []uint32 // strings: hash table of local codes, 0 = empty
-	codes []uint32 // strings: local code of each row
-	uniq  [][]byte // strings: by local code
-	keys  []words  // strings: first bytes by local code
-	final []uint32 // strings: dictionary code by local code
+	seen   []bool   // ints: which codes of a small range occur
+	slots  []uint32 // strings: hash table of local codes, 0 = empty
+	codes  []uint32 // strings: local code of each row
+	varied bool     // strings: the last time there were too many different ones
+	uniq   [][]byte // strings: by local code
+	keys   []words  // strings: first bytes by local code
+	final  []uint32 // strings: dictionary code by local code
 }
 
 // survey fills in everything but the addresses.

@@ -73,7 +73,8 @@ func (p *sealing) distinct() bool {
 		for {
 			code := s.slots[slot]
 			if code == 0 { // a new string
-				if len(s.uniq) == limit {
+				if len(s.uniq) == limit || s.varied && i < variedRows && len(s.uniq) == variedTexts {
+					s.varied = true
 					return false
 				}
 				s.uniq = append(s.uniq, text)
@@ -89,8 +90,16 @@ func (p *sealing) distinct() bool {
 			break
 		}
 	}
+	s.varied = false
 	return true
 }
+
+// A builder whose last rows had too many different strings gives up soon if the next ones begin with as many: that
+// many different strings among the first rows.
+const (
+	variedRows  = 4 << 10
+	variedTexts = 3 << 10
+)
 
 // useDict completes the survey of a column whose strings have codes: everything
 // is known from the different strings.
@@ -244,7 +253,12 @@ func (p *sealing) writeText(c *Chunk) {
 			rest &= math.MaxUint64 >> (64 - 8*uint(max(n, 4)-4))
 		} else {
 			rest = uint64(used)
-			used += copy(heap[used:], arena[start:end])
+			if n <= 32 { // what is written behind it is overwritten by the next, or padding
+				*(*[32]byte)(heap[used:]) = *(*[32]byte)(arena[start:])
+			} else {
+				copy(heap[used:], arena[start:end])
+			}
+			used += n
 		}
 		dst[i] = [2]uint64{uint64(n) | first, rest}
 		start = end

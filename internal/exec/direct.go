@@ -1,11 +1,9 @@
 package exec
 
 import (
-	"context"
 	"sort"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
-	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -73,64 +71,4 @@ func (t *tableRows) at(pos int64, n int) (*catalog.Segment, int, int) {
 	i := sort.Search(len(t.starts), func(i int) bool { return t.starts[i] > pos }) - 1
 	lo := int(pos - t.starts[i])
 	return t.segs[i], lo, min(n, t.segs[i].Rows-lo)
-}
-
-// Part is rows of a result that are read at one go, one after the other.
-type Part struct {
-	Lo, Hi int64
-	seg    int // of a file: which must be loaded first; -1: none
-}
-
-// Parts cuts a result into parts of at most so many rows, but where a segment of a file is larger.
-func (r *Result) Parts(rows int64) (out []Part) {
-	if r.scan == nil || !r.unloaded {
-		for lo := int64(0); lo < r.Len(); lo += rows {
-			out = append(out, Part{lo, min(lo+rows, r.Len()), -1})
-		}
-		return out
-	}
-	t := r.scan
-	for i, s := range t.segs {
-		lo, hi := max(t.starts[i]-t.offset, 0), min(t.starts[i]+int64(s.Rows)-t.offset, t.n)
-		if lo < hi {
-			out = append(out, Part{lo, hi, i})
-		}
-	}
-	return out
-}
-
-// Load makes the rows of a part readable. Their memory is in use until release is called.
-func (r *Result) Load(ctx context.Context, p Part) (release func(), err error) {
-	if p.seg < 0 || r.scan.segs[p.seg].Loader == nil {
-		return func() {}, nil
-	}
-	t := r.scan
-	from := t.segs[p.seg]
-	to := &catalog.Segment{Rows: from.Rows, Chunks: make([]*column.Chunk, len(from.Chunks))}
-	var blocks []uintptr
-	release = func() {
-		t.segs[p.seg] = from
-		for _, b := range blocks {
-			r.mem.free(b)
-		}
-		blocks = nil
-	}
-	for _, c := range t.ordinal {
-		if to.Chunks[c] != nil {
-			continue
-		}
-		to.Chunks[c], _, err = from.Loader.Load(ctx, c, nil, func(size int) (uintptr, error) {
-			a, err := r.mem.room(size)
-			if err == nil {
-				blocks = append(blocks, a)
-			}
-			return a, err
-		})
-		if err != nil {
-			release()
-			return nil, err
-		}
-	}
-	t.segs[p.seg] = to
-	return release, nil
 }

@@ -55,6 +55,7 @@ type Result struct {
 	scan    *tableRows // instead of Rows: columns of a table
 	// unloaded: segments of files in scan have no data until Load.
 	unloaded bool
+	stream   catalog.Stream // not nil: the rows come from Next, and nobody knows how many
 	columns  []resultColumn
 	segs     []*catalog.Segment // where late columns are
 	mem      *memory
@@ -65,6 +66,9 @@ type Result struct {
 // Close ends the result; its rows must not be read any more.
 func (r *Result) Close() {
 	r.closing.Do(func() {
+		if r.stream != nil {
+			r.stream.Close()
+		}
 		r.mem.close()
 		r.keep = nil
 	})
@@ -162,7 +166,9 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	}
 	if t := r.direct(); t != nil {
 		start := time.Now()
+		streaming := opts.Parts && t.stream != nil && t.offset == 0 && t.limit < 0
 		switch {
+		case streaming: // the result closes the stream
 		case t.stream != nil:
 			err = r.readAll(t)
 		case !opts.Parts:
@@ -172,7 +178,11 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			return nil, err
 		}
 		r.stats.Exec = time.Since(start)
-		return &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, unloaded: opts.Parts && t.stream == nil, columns: t.columns, mem: r.mem, keep: append(r.keep, prog)}, nil
+		res = &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, unloaded: opts.Parts && t.stream == nil, columns: t.columns, mem: r.mem, keep: append(r.keep, prog)}
+		if streaming {
+			res.stream = t.stream
+		}
+		return res, nil
 	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"maps"
+	"math"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -37,7 +39,11 @@ func (s *Session) fill(ctx context.Context, table *catalog.Table, q *plan.Query,
 	}
 	tm := res.Timing
 	tm.Exec += time.Since(start)
-	return res.Rows, tm, nil
+	var rows int64
+	for _, s := range segs {
+		rows += int64(s.Rows)
+	}
+	return rows, tm, nil
 }
 
 // discard gives the memory of segments back that no table has.
@@ -49,39 +55,96 @@ func discard(segs []*catalog.Segment) {
 
 // segments seals the first columns of a result in the table's form. Of several errors it returns that of the first rows.
 func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Result) ([]*catalog.Segment, error) {
-	parts := res.exec.Parts(column.SegmentRows)
-	made := make([][]*catalog.Segment, len(parts))
-	errs := make([]error, len(parts))
-	var next, failed atomic.Int64 // failed: parts from here on do not matter any more
-	failed.Store(int64(len(parts)))
-	work := func() {
-		l := &loader{ctx: ctx, table: table, x: res.exec, rd: res.exec.NewReader(), sb: table.NewSegmentBuilder(), rows: firstWindow}
+	m := &made{}
+	work := func(next func(l *loader) bool) {
+		l := &loader{ctx: ctx, table: table, sb: table.NewSegmentBuilder(), rows: firstWindow}
 		l.sb.Account = res.exec.Account()
 		defer l.sb.Close()
-		for {
-			i := next.Add(1) - 1
-			if i >= failed.Load() {
-				return
+		for next(l) {
+		}
+	}
+	threads := res.exec.Threads
+	var next func(l *loader) bool
+	if res.exec.Streams() {
+		next = func(l *loader) bool {
+			if m.moot(math.MaxInt) {
+				return false
 			}
-			if made[i], errs[i] = l.part(parts[i]); errs[i] == nil {
-				continue
+			x, num, release, err := res.exec.Next(ctx)
+			if err != nil {
+				m.put(math.MaxInt, nil, err) // the stream has chosen it among its own
 			}
-			for old := failed.Load(); i < old && !failed.CompareAndSwap(old, i); old = failed.Load() {
+			if x == nil {
+				return false
 			}
+			defer release()
+			l.read(x)
+			segs, err := l.part(exec.Part{Hi: x.Len()})
+			return m.put(num, segs, err)
+		}
+	} else {
+		parts := res.exec.Parts(column.SegmentRows)
+		threads = min(threads, len(parts))
+		var taken atomic.Int64
+		next = func(l *loader) bool {
+			i := int(taken.Add(1)) - 1
+			if i >= len(parts) || m.moot(i) {
+				return false
+			}
+			l.read(res.exec)
+			segs, err := l.part(parts[i])
+			return m.put(i, segs, err)
 		}
 	}
 	var wg sync.WaitGroup
-	for range min(res.exec.Threads, len(parts)) - 1 {
-		wg.Go(work)
+	for range threads - 1 {
+		wg.Go(func() { work(next) })
 	}
-	work()
+	work(next)
 	wg.Wait()
-	segs := slices.Concat(made...)
-	for _, err := range errs {
-		if err != nil {
-			discard(segs)
-			return nil, err
+	return m.result()
+}
+
+// made is the segments of numbered parts.
+type made struct {
+	mu    sync.Mutex
+	parts map[int][]*catalog.Segment
+	err   error
+	at    int // the part of err
+}
+
+// put stores what became of a part, and reports whether to go on.
+func (m *made) put(part int, segs []*catalog.Segment, err error) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		if m.err == nil || part < m.at {
+			m.err, m.at = err, part
 		}
+		return false
+	}
+	if m.parts == nil {
+		m.parts = map[int][]*catalog.Segment{}
+	}
+	m.parts[part] = segs
+	return true
+}
+
+// moot reports that a part before this one has failed.
+func (m *made) moot(part int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.err != nil && m.at < part
+}
+
+// result is all segments in order.
+func (m *made) result() (segs []*catalog.Segment, err error) {
+	for _, i := range slices.Sorted(maps.Keys(m.parts)) {
+		segs = append(segs, m.parts[i]...)
+	}
+	if m.err != nil {
+		discard(segs)
+		return nil, m.err
 	}
 	return segs, nil
 }
@@ -102,6 +165,13 @@ const (
 	mostWindow  = 16 << 10
 	windowBytes = 4 << 20
 )
+
+// read makes the loader read a result.
+func (l *loader) read(x *exec.Result) {
+	if l.x != x {
+		l.x, l.rd = x, x.NewReader()
+	}
+}
 
 // part seals the rows of a part: more than one segment, if it is a large one of a file.
 func (l *loader) part(p exec.Part) (segs []*catalog.Segment, err error) {

@@ -16,9 +16,9 @@ import (
 func loadSources(t *testing.T, s *Session, n int) (from map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
-	ran(t, s, fmt.Sprintf(`create table src as select i, case when i %% 7 = 0 then null else i * 3 end b, i / 4.0 d,
+	ran(t, s, fmt.Sprintf(`create table src as select i, case when i %% 7 = 0 then null else i * 3 end b, (i / 4.0)::double precision d,
 		case when i %% 5 = 0 then null else 'k' || i %% 40 end few, 'text number ' || i many, cast(i as varchar(12)) short,
-		i %% 3 = 0 flag, date '2000-01-01' + (i %% 900)::int day, i * 12345678901234567890.5 wide
+		i %% 3 = 0 flag, date '2000-01-01' + (i %% 900)::int day, i * 12345678901234567890.5 + 0.25 wide
 		from (select g::bigint i from generate_series(0, %d) x(g)) x`, n-1))
 	parquet, csv := filepath.Join(dir, "src.parquet"), filepath.Join(dir, "src.csv")
 	ran(t, s, fmt.Sprintf("copy src to '%s' (format parquet, row_group_size 40000)", parquet))
@@ -29,6 +29,7 @@ func loadSources(t *testing.T, s *Session, n int) (from map[string]string) {
 		"compute": "select i + 0 i, b + 0 b, d * 1 d, few || '' few, many || '' many, short, not not flag flag, day + 0 as day, wide + 0 wide from src",
 		"parquet": fmt.Sprintf("select * from '%s'", parquet),
 		"sift":    fmt.Sprintf("select * from '%s' where i > -1", parquet),
+		"csv":     fmt.Sprintf("select * from '%s'", csv),
 		"copy p":  fmt.Sprintf("copy %%s from '%s' (format parquet)", parquet),
 		"copy c":  fmt.Sprintf("copy %%s from '%s' (format csv, header)", csv),
 	}
@@ -93,8 +94,12 @@ func TestLoadOrder(t *testing.T) {
 				if raced && i%29 > 0 {
 					continue
 				}
-				if got := rowText(row); got != want[i%n] {
-					t.Fatalf("%s, %d threads: row %d is %s, want %s", name, threads, i, got, want[i%n])
+				got, want := rowText(row), want[i%n]
+				if name == "csv" { // which does not say that the last column is a wide decimal
+					got, want = got[:strings.LastIndex(got, "|")], want[:strings.LastIndex(want, "|")]
+				}
+				if got != want {
+					t.Fatalf("%s, %d threads: row %d is %s, want %s", name, threads, i, got, want)
 				}
 			}
 			res.Close()
@@ -136,7 +141,7 @@ func TestLoadCancel(t *testing.T) {
 	s := New(NewDB())
 	from := loadSources(t, s, 150_000)
 	ran(t, s, "set threads = 2")
-	for _, name := range []string{"memory", "compute", "parquet", "copy p", "copy c"} {
+	for _, name := range []string{"memory", "compute", "parquet", "csv", "copy p", "copy c"} {
 		for _, wait := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 			ran(t, s, "drop table if exists made")
 			ran(t, s, "create table made as select * from src limit 0")

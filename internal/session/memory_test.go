@@ -48,6 +48,8 @@ var memoryCases = []memoryCase{
 	{"wide parquet", wideFile(200, 200_000), "select * from 'FILE'", false},
 	{"copy parquet", wideFile(100, 400_000), "copy t from 'FILE' (format parquet)", false},
 	{"create from parquet", wideFile(100, 400_000), "create table u as select * from 'FILE'", false},
+	{"create from csv", "copy (select g a, g * 7 b, 'a text of some length, number ' || g c from generate_series(1, 4000000) x(g)) to 'FILE.csv' (format csv)",
+		"create table u as select * from 'FILE.csv'", false},
 	{"copy csv", "copy (select g a, g * 7 b, 'a text of some length, number ' || g c from generate_series(1, 4000000) x(g)) to 'FILE' (format csv)",
 		"copy t from 'FILE' (format csv)", false},
 }

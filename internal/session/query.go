@@ -26,8 +26,17 @@ func (s *Session) loadQuery(ctx context.Context, q *plan.Query, t Timing) (*Resu
 	set := s.Settings()
 	opts := s.options(&set)
 	opts.Parts, set.readOnce = true, true
+	if set.FileBlock == 0 { // of a segment's size, if rows are not long
+		set.FileBlock = loadBlock
+		if limit := opts.Account.Limit(); limit > 0 {
+			set.FileBlock = int(max(min(loadBlock, limit/32), 1<<16))
+		}
+	}
 	return s.runQuery(ctx, q, &set, opts, t)
 }
+
+// loadBlock is how much of a text file a thread parses at a time for a table: rows of a segment.
+const loadBlock = 32 << 20
 
 func (s *Session) runQuery(ctx context.Context, q *plan.Query, set *Settings, opts exec.Options, t Timing) (*Result, error) {
 	prog, _, err := s.plan(ctx, q, set, opts.Account, &t)
