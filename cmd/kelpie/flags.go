@@ -41,7 +41,7 @@ Examples:
 // engineHelp tells of the flags that all commands have which run queries.
 const engineHelp = `  --device NAME      where queries run: cpu (default), or simt, a simulated GPU
   --threads N        threads per query (default: all processors)
-  --memory SIZE      memory that may be taken, such as 4GB, by all tables and statements together
+  --memory SIZE      memory for all tables and statements together, such as 4GB
                      (default: 80 % of the machine)
 `
 
