@@ -1,6 +1,7 @@
 package file
 
 import (
+	"context"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -140,6 +142,14 @@ func (s *Source) addPartitions() {
 				f.chunks[g] = append(f.chunks[g], info)
 			}
 		}
+	}
+}
+
+// missPartitions says which columns of folders are not read: text files have none.
+func (s *Source) missPartitions(ctx context.Context) {
+	cols, _ := s.partitions()
+	for _, c := range cols {
+		diag.Notice(ctx, "the folders' column %q is not read: only Parquet files get columns from the names of their folders", c.Name)
 	}
 }
 

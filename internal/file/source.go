@@ -111,9 +111,16 @@ func (s *Source) look(ctx context.Context, opts Options) error {
 		}
 		return s.lookParquet()
 	case JSON:
-		return s.lookJSON(ctx, opts)
+		if err := s.lookJSON(ctx, opts); err != nil {
+			return err
+		}
+	default:
+		if err := s.lookCSV(ctx, opts); err != nil {
+			return err
+		}
 	}
-	return s.lookCSV(ctx, opts)
+	s.missPartitions(ctx)
+	return nil
 }
 
 // formatByNames is the format that the names of all files say.
