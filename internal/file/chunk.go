@@ -143,7 +143,14 @@ func (r *chunkReader) read(t *chunkForm, take func(size int) (uintptr, error)) (
 	name := r.f.cols[r.col].Name
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("%v", v)
+			switch e := v.(type) {
+			case *diag.Error:
+				err = e
+			case *types.Error:
+				err = e
+			default:
+				err = fmt.Errorf("%v", v)
+			}
 		}
 		switch err.(type) {
 		case nil:
@@ -167,6 +174,7 @@ func (r *chunkReader) read(t *chunkForm, take func(size int) (uintptr, error)) (
 	if err != nil {
 		return nil, err
 	}
+	r.chargePages(dict, list)
 	b := &chunkMaker{r: r, t: t, dict: dict, list: list, take: take}
 	c = &column.Chunk{Shape: t.Shape, Type: r.f.cols[r.col].Type, Rows: int(r.hi - r.lo), Base: t.base}
 	b.c = c

@@ -158,10 +158,10 @@ func FuzzDelta(f *testing.F) {
 			checkDeltas(t, data, int(n), 64, 0, -1000, 1<<20)
 			checkDeltas(t, data, int(n), 32, -1000, -1000, 1<<20)
 		}
-		if _, err := deltaTexts(int(n%1000), encDeltaTexts, data); err == nil && len(data) == 0 && n%1000 > 0 {
+		if _, err := deltaTexts(int(n%1000), encDeltaTexts, data, func(int) {}); err == nil && len(data) == 0 && n%1000 > 0 {
 			t.Fatal("texts of nothing")
 		}
-		_, _ = deltaTexts(int(n%1000), encDeltaLengths, data)
+		_, _ = deltaTexts(int(n%1000), encDeltaLengths, data, func(int) {})
 		if err == nil && n > 0 {
 			back := make([]int64, n)
 			if _, err := deltaInts(back, encodeDelta(xs), 64); err != nil || !slices.Equal(xs, back) {

@@ -197,7 +197,9 @@ func splitBytes(dst, src []byte, size int) error {
 }
 
 // deltaTexts decodes n texts whose lengths, or whose common beginnings too, are stored apart.
-func deltaTexts(n, encoding int, body []byte) ([][]byte, error) {
+// Texts that share much are far larger than what the file has of them: charge is told before memory for
+// them is taken.
+func deltaTexts(n, encoding int, body []byte, charge func(bytes int)) ([][]byte, error) {
 	shared := make([]int64, n)
 	lengths := make([]int64, n)
 	var err error
@@ -222,7 +224,10 @@ func deltaTexts(n, encoding int, body []byte) ([][]byte, error) {
 		} else {
 			size := int(k + l)
 			if cap(arena)-len(arena) < size {
-				arena = make([]byte, 0, max(size, 64<<10))
+				// Larger pieces for more texts: a piece that is little is not charged.
+				room := max(size, min(2*cap(arena), 16*little), 64<<10)
+				charge(room)
+				arena = make([]byte, 0, room)
 			}
 			at := len(arena)
 			arena = append(append(arena, last[:k]...), body[:l]...)

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -161,6 +162,9 @@ func (r *chunkReader) pagesOf() (dict *page, list []page, err error) {
 			}
 			dict = &p
 		case dataPage, dataPageV2:
+			if int64(h.values) > r.info.rows-first {
+				return nil, nil, fmt.Errorf("there are more than the %d rows of the row group", r.info.rows)
+			}
 			first += int64(h.values)
 			if first > r.lo {
 				list = append(list, p)
@@ -260,6 +264,9 @@ func (r *chunkReader) decompress(src []byte, n int, plain bool, room func(n int)
 	if codec == compress.Codecs.Snappy {
 		return dst, unsnappy(dst, src, r.simd)
 	}
+	if codec == compress.Codecs.Zstd {
+		return dst, unzstd(dst, src)
+	}
 	c, err := compress.GetCodec(codec)
 	if err != nil {
 		return nil, err
@@ -272,6 +279,26 @@ func (r *chunkReader) decompress(src []byte, n int, plain bool, room func(n int)
 		copy(dst, out)
 	}
 	return dst, nil
+}
+
+// zstdDecoders never write more than there is room for, whatever a frame says.
+var zstdDecoders = sync.Pool{New: func() any {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}}
+
+// unzstd decompresses into all of dst.
+func unzstd(dst, src []byte) error {
+	d := zstdDecoders.Get().(*zstd.Decoder)
+	defer zstdDecoders.Put(d)
+	out, err := d.DecodeAll(src, dst[:0:len(dst)])
+	if err == nil && len(out) != len(dst) {
+		err = fmt.Errorf("a page of %d bytes should be %d", len(out), len(dst))
+	}
+	return err
 }
 
 // levelsOf decodes which rows of a data page are NULL and returns the values after the levels. nulls
@@ -341,7 +368,7 @@ func (f *parquetFile) offsets(h *os.File, info *chunkInfo) (locs []*metadata.Pag
 		}
 	}()
 	b := make([]byte, info.offsetIndex.Length)
-	if readFull(h, b, info.offsetIndex.Offset) != nil {
+	if readFull(h, b, info.offsetIndex.Offset) != nil || !wellFormed(b) {
 		return nil
 	}
 	locs = metadata.NewOffsetIndex(b, nil, nil).GetPageLocations()

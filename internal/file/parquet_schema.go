@@ -1,6 +1,8 @@
 package file
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -133,12 +135,44 @@ func openReader(in *input) (*pqfile.Reader, error) {
 	if err != nil {
 		return nil, fileError("open", in.path, err)
 	}
+	if err := checkFooter(f); err != nil {
+		f.Close()
+		return nil, damaged(in.path, err)
+	}
 	r, err := pqfile.NewParquetReader(f, pqfile.WithReadProps(parquet.NewReaderProperties(memory.NewGoAllocator())))
 	if err != nil {
 		f.Close()
 		return nil, damaged(in.path, err)
 	}
 	return r, nil
+}
+
+// checkFooter makes sure that the footer claims nothing that it cannot have, before the library believes it. What is
+// wrong in another way is left to the library.
+func checkFooter(f *os.File) error {
+	st, err := f.Stat()
+	if err != nil {
+		return fileError("read", f.Name(), err)
+	}
+	var end [8]byte
+	if st.Size() < 12 {
+		return nil
+	}
+	if err := readFull(f, end[:], st.Size()-8); err != nil {
+		return err
+	}
+	size := int64(le32(end[:]))
+	if !bytes.Equal(end[4:], parquetMagic) || size > st.Size()-12 {
+		return nil
+	}
+	b := make([]byte, size)
+	if err := readFull(f, b, st.Size()-8-size); err != nil {
+		return err
+	}
+	if !wellFormed(b) {
+		return errors.New("the footer makes no sense")
+	}
+	return nil
 }
 
 // checkChunks checks what readers would believe and allocate memory for.

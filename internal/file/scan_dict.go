@@ -17,6 +17,9 @@ import (
 // are read as texts: making the common one would take longer than it saves.
 const mostTexts = 4 << 10
 
+// mostTextBytes is the most bytes of such a dictionary.
+const mostTextBytes = 4 << 20
+
 // textDict is a dictionary for all row groups.
 type textDict struct {
 	dict  *column.Dict
@@ -126,7 +129,7 @@ func (q *parquetQuery) dictTexts(f *parquetFile, group, col int) (texts [][]byte
 	if err = f.unchanged(h, err); err != nil {
 		return nil, err
 	}
-	if p.values > mostTexts || p.encoding != encPlain && p.encoding != encPlainDict {
+	if p.values > mostTexts || p.pageHeader.unpacked > mostTextBytes || p.encoding != encPlain && p.encoding != encPlainDict {
 		return nil, nil
 	}
 	body, err := r.unpacked(p, nil)

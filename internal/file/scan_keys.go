@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -93,9 +94,12 @@ func (f *parquetFile) readInts(group, col int, rows int64, see func(c *column.Ch
 	t := &chunkForm{trust: true, lo: i.min.Int128(), hi: i.max.Int128()}
 	t.Nulls = i.nulls != 0
 	t.Width, t.base = column.Frame(i.min.I, i.max.I)
-	r := &chunkReader{ctx: context.Background(), f: f, h: h, group: group, col: col, info: i, hi: rows, simd: true}
+	r := &chunkReader{ctx: context.Background(), acct: budget.New(mostForEstimate), f: f, h: h, group: group, col: col, info: i, hi: rows, simd: true}
 	var mem *column.Mem
 	c, err := r.read(t, func(size int) (addr uintptr, err error) {
+		if size > 4*mostForEstimate {
+			return 0, errEstimate
+		}
 		if mem, err = column.Alloc(size); err == nil {
 			addr = mem.Addr()
 		}

@@ -132,7 +132,7 @@ func (f *parquetFile) pageIndex(h *os.File, info *chunkInfo, col int) (pb *pageB
 		return nil
 	}
 	b := make([]byte, info.columnIndex.Length)
-	if readFull(h, b, info.columnIndex.Offset) != nil {
+	if readFull(h, b, info.columnIndex.Offset) != nil || !wellFormed(b) {
 		return nil
 	}
 	ci := metadata.NewColumnIndex(f.leaf(col), b, nil, nil)

@@ -146,6 +146,14 @@ func (r *thriftReader) skip(kind byte, depth int) {
 	}
 }
 
+// wellFormed reports that b begins with a structure whose lists have no more elements than there are bytes: the library makes
+// room for as many as a list claims to have.
+func wellFormed(b []byte) bool {
+	r := &thriftReader{b: b}
+	r.skip(thriftStruct, 0)
+	return !r.bad
+}
+
 // element skips an element of a container, in which a boolean takes a byte.
 func (r *thriftReader) element(kind byte, depth int) {
 	if kind == thriftTrue || kind == thriftFalse {

@@ -268,7 +268,7 @@ func nextText(b []byte) (text, rest []byte, err error) {
 
 // texts decodes decimals that are stored as texts of bytes.
 func (v *intValues[T]) texts(xs []int64, encoding int, body []byte) error {
-	list, err := deltaTexts(len(xs), encoding, body)
+	list, err := deltaTexts(len(xs), encoding, body, v.r.charge)
 	for i := 0; err == nil && i < len(xs); i++ {
 		err = v.bigEndian(xs, i, list[i])
 	}

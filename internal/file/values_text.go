@@ -282,7 +282,8 @@ func (v *textValues) copied(dst [][2]uint64, encoding int, body []byte) (err err
 	}
 	switch encoding {
 	case encDeltaTexts, encDeltaLengths:
-		if list, err = deltaTexts(len(dst), encoding, body); err != nil {
+		v.r.charge(len(dst) * 40)
+		if list, err = deltaTexts(len(dst), encoding, body, v.r.charge); err != nil {
 			return err
 		}
 	case encPlain:
@@ -316,7 +317,7 @@ func (v *textValues) copied(dst [][2]uint64, encoding int, body []byte) (err err
 		}
 		dst[i] = descriptor(text, len(v.heap))
 		if len(text) > column.StrInline {
-			v.heap = append(v.heap, text...)
+			v.heap = v.r.appendText(v.heap, text)
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func (v *wideValues) decode(dst [][2]uint64, encoding int, body []byte) error {
 		}
 		body = whole
 	case encoding == encDeltaTexts || encoding == encDeltaLengths:
-		list, err := deltaTexts(len(dst), encoding, body)
+		list, err := deltaTexts(len(dst), encoding, body, v.r.charge)
 		for i := 0; err == nil && i < len(dst); i++ {
 			dst[i], err = v.one(list[i])
 		}
