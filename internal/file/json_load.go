@@ -21,6 +21,12 @@ func (s *Source) loadJSON(ctx context.Context, table *catalog.Table, opts LoadOp
 	for _, f := range s.files {
 		total += f.size
 	}
+	for _, f := range s.files {
+		if err := f.once(); err != nil {
+			return nil, err
+		}
+		defer f.close()
+	}
 	c := newCollector(opts, total)
 	blocks := make(chan *jsonBlock)
 	free := make(chan []byte, opts.Threads+1)
@@ -28,6 +34,8 @@ func (s *Source) loadJSON(ctx context.Context, table *catalog.Table, opts LoadOp
 	for range opts.Threads {
 		wg.Go(func() {
 			r := newJSONRows(ctx, s, table, opts)
+			r.sb.Account = opts.Account
+			defer r.sb.Close()
 			for b := range blocks {
 				if !c.moot(b.seq) {
 					if seg, err := parseJSON(r, b); err != nil {
@@ -44,11 +52,13 @@ func (s *Source) loadJSON(ctx context.Context, table *catalog.Table, opts LoadOp
 			}
 		})
 	}
-	s.splitJSON(ctx, c, blocks, free)
+	room := &countedRoom{acct: opts.Account}
+	defer room.close()
+	s.splitJSON(ctx, c, room, blocks, free)
 	close(blocks)
 	wg.Wait()
-	if ctx.Err() != nil && c.err == nil {
-		return nil, canceled(ctx)
+	if ctx.Err() != nil {
+		c.fail(math.MaxInt, canceled(ctx))
 	}
 	return c.result()
 }
@@ -60,8 +70,12 @@ func parseJSON(r *jsonRows, b *jsonBlock) (seg *catalog.Segment, err error) {
 }
 
 // splitJSON hands out blocks until there are no more or one has failed.
-func (s *Source) splitJSON(ctx context.Context, c *collector, blocks chan<- *jsonBlock, free <-chan []byte) {
+func (s *Source) splitJSON(ctx context.Context, c *collector, room *countedRoom, blocks chan<- *jsonBlock, free <-chan []byte) {
 	sp := newJSONSplitter(ctx, s.files)
+	sp.room = room
+	if limit := room.acct.Limit(); limit > 0 {
+		sp.size = int(max(min(jsonBlockBytes, limit/16), readBytes))
+	}
 	if s.tuneJSON != nil {
 		s.tuneJSON(sp)
 	}
@@ -177,6 +191,9 @@ func (r *jsonRows) segment(b *jsonBlock) (*catalog.Segment, error) {
 		}
 	}
 	appendDefaults(r.sb, r.unmapped, r.defaults, len(b.rows))
+	if err := r.sb.Count(); err != nil {
+		return nil, err
+	}
 	return r.table.Seal(r.sb)
 }
 

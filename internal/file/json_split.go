@@ -34,7 +34,7 @@ const (
 	jsonBlockBytes = 4 << 20
 	// mostObject is the largest object that is read. A file that opens a bracket and never closes it must not
 	// take all memory.
-	mostObject = 64 << 20
+	mostObject = 16 << 20
 )
 
 // jsonSplitter cuts files into blocks.
@@ -43,6 +43,7 @@ type jsonSplitter struct {
 	files []*input
 	size  int // bytes of a block
 	rows  int // most rows of a block
+	room  *countedRoom
 	seq   int
 	read  atomic.Int64
 
@@ -60,7 +61,7 @@ type jsonSplitter struct {
 }
 
 func newJSONSplitter(ctx context.Context, files []*input) *jsonSplitter {
-	return &jsonSplitter{ctx: ctx, files: files, size: jsonBlockBytes, rows: column.SegmentRows}
+	return &jsonSplitter{ctx: ctx, files: files, size: jsonBlockBytes, rows: column.SegmentRows, room: &countedRoom{}}
 }
 
 func (s *jsonSplitter) close() {
@@ -119,15 +120,18 @@ func (s *jsonSplitter) finish() {
 }
 
 // cut makes a block of what is left and of what can be read.
-func (s *jsonSplitter) cut(buf []byte) (*jsonBlock, error) {
+func (s *jsonSplitter) cut(buf []byte) (_ *jsonBlock, err error) {
 	b := &jsonBlock{file: s.files[0], line: s.line}
+	if buf, err = s.room.grow(buf[:0], len(s.rest)); err != nil {
+		return nil, err
+	}
 	buf = append(buf[:0], s.rest...)
 	want := s.size
 	at := 0 // cut so far
 	for {
 		for len(buf) < want && !s.eof {
-			if cap(buf) < want {
-				buf = append(make([]byte, 0, want), buf...)
+			if buf, err = s.room.grow(buf, want-len(buf)); err != nil {
+				return nil, err
 			}
 			n, err := s.r.Read(buf[len(buf):want])
 			buf = buf[:len(buf)+n]

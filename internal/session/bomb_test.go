@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -75,6 +76,37 @@ func TestBombs(t *testing.T) {
 		var err error
 		if n := peakMemory(t, func() { err = run("COPY x FROM 'testdata/files/bomb_" + path + ".parquet'") }); n > limit+more || diag.CodeOf(err) != diag.OutOfMemory {
 			t.Errorf("COPY of %s: %d MB with a limit of %d, %v", path, n>>20, limit>>20, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		begin, repeat string
+		fails         bool
+	}{
+		"rows":   {"", strings.Repeat("{\"a\":\"%[1]d"+strings.Repeat("x", 1<<10)+"\"}\n", 1<<10), false}, // a dictionary of 200 texts
+		"object": {"{\"a\":", strings.Repeat("[", 1<<20), true},
+		"spaces": {"{\"a\":1}", strings.Repeat(" ", 1<<20), false},
+	} {
+		path := filepath.Join(dir, name+".json.gz")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := gzip.NewWriter(f)
+		z.Write([]byte(c.begin))
+		for i := range 200 {
+			z.Write([]byte(strings.ReplaceAll(c.repeat, "%[1]d", fmt.Sprint(i))))
+		}
+		z.Close()
+		f.Close()
+		for _, q := range []string{"SELECT count(*) FROM '" + path + "'", "CREATE OR REPLACE TABLE y (a VARCHAR); COPY y FROM '" + path + "'"} {
+			n := peakMemory(t, func() { err = run(q) })
+			code := diag.CodeOf(err)
+			if (err != nil) != c.fails || c.fails && code != diag.OutOfMemory && code != diag.ProgramLimitExceeded {
+				t.Errorf("%s: %v", q, err)
+			}
+			if n > limit+more {
+				t.Errorf("%s: %d MB with a limit of %d, %v", q, n>>20, limit>>20, err)
+			}
 		}
 	}
 	rowsOf(t, s, "SET memory_limit = 0")

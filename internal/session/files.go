@@ -74,7 +74,7 @@ func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*
 	}
 	if t == nil {
 		t = catalog.NewTable(ref.Path, src.Columns(), nil, column.Options{Narrow: set.Narrow, Dict: set.Dict})
-		if _, err := src.Load(ctx, t, file.LoadOptions{Threads: set.Threads}); err != nil {
+		if _, err := src.Load(ctx, t, file.LoadOptions{Account: budget.New(set.Memory), Threads: set.Threads}); err != nil {
 			return nil, err
 		}
 		if !set.FileCache {
