@@ -143,41 +143,46 @@ func (l *loading) run(e engine, sql string, now clock) (time.Duration, error) {
 	return now() - start, err
 }
 
-// comparedRows is about how many rows of a large table are compared cell by cell; sums take in the others.
-const comparedRows = 50_000
+// Of a large table windows of rows are compared cell by cell, from the first to the last; sums take in the others.
+const (
+	windows    = 40
+	windowRows = 500
+)
 
-// sameTables compares what both engines have loaded: rows at the same places, and sums over all.
+// sameTables compares what both engines have loaded: sums over all rows, and rows at the same places.
 func sameTables(k, d engine, mixed bool) (diff string, err error) {
-	var sums [2][][]types.Value
-	for i, e := range []engine{k, d} {
-		if sums[i], err = e.rows("SELECT count(*), sum(l_orderkey), sum(l_orderkey * l_linenumber) FROM loaded"); err != nil {
-			return "", err
-		}
-	}
-	if diff, _ := sameRows(sums[0], sums[1]); diff != "" {
-		return diff, nil
-	}
-	from := "loaded"
-	if mixed {
-		from += " ORDER BY l_orderkey, l_linenumber"
-	}
-	step := max(sums[0][0][0].I/comparedRows, 1)
-	var some [2][][]types.Value
-	for i, e := range []engine{k, d} {
-		n := int64(0)
-		err := e.scan("SELECT * FROM "+from, func(row []types.Value) {
-			if n%step == 0 {
-				some[i] = append(some[i], row)
-			}
-			n++
-		})
+	same := func(sql string) ([][]types.Value, error) {
+		a, err := k.rows(sql)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
+		b, err := d.rows(sql)
+		if err != nil {
+			return nil, err
+		}
+		if len(a) != len(b) {
+			diff = fmt.Sprintf("%d rows against %d", len(a), len(b))
+			return a, nil
+		}
+		for i := range a {
+			if !sameRow(a[i], b[i]) && diff == "" {
+				diff = fmt.Sprintf("%s is against %s: %s", rowText(a[i]), rowText(b[i]), sql)
+			}
+		}
+		return a, nil
 	}
-	for i, row := range some[0] {
-		if !sameRow(row, some[1][i]) {
-			return fmt.Sprintf("row %d is %s against %s", int64(i)*step, rowText(row), rowText(some[1][i])), nil
+	sums, err := same("SELECT count(*), sum(l_orderkey), sum(l_orderkey * l_linenumber), min(l_orderkey), max(l_linenumber) FROM loaded")
+	if err != nil || diff != "" {
+		return diff, err
+	}
+	if mixed {
+		_, err := same(fmt.Sprintf("SELECT * FROM loaded ORDER BY l_orderkey, l_linenumber LIMIT %d", windows*windowRows))
+		return diff, err
+	}
+	for w := range int64(windows) {
+		at := w * max(sums[0][0].I-windowRows, 0) / (windows - 1)
+		if _, err := same(fmt.Sprintf("SELECT * FROM loaded LIMIT %d OFFSET %d", windowRows, at)); err != nil || diff != "" {
+			return diff, err
 		}
 	}
 	return "", nil

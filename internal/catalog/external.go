@@ -41,6 +41,14 @@ type Stream interface {
 	Close()
 }
 
+// Sealer is a Stream that can make the segments of a table itself, which spares copies.
+type Sealer interface {
+	Stream
+	// SealFor has Next return sealed segments of the table, whose column i is column from[i] of the source, counted by
+	// acct; or it returns false, and Next is as it was. It comes before the first Next.
+	SealFor(table *Table, from []int, acct *budget.Account) bool
+}
+
 // Room gives memory for reading and takes it back.
 type Room interface {
 	Take(size int) (addr uintptr, err error) // holds anything

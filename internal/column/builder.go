@@ -124,7 +124,7 @@ func (b *Builder) AppendFloats(xs []float64) {
 // AppendBytes appends a copy of a string's bytes.
 func (b *Builder) AppendBytes(s []byte) {
 	b.spell()
-	b.bytes = append(b.bytes, s...)
+	b.bytes = append(room(b.bytes, len(s)), s...)
 	b.ends = append(b.ends, len(b.bytes))
 	b.n++
 }
@@ -132,7 +132,7 @@ func (b *Builder) AppendBytes(s []byte) {
 // AppendString appends a string.
 func (b *Builder) AppendString(s string) {
 	b.spell()
-	b.bytes = append(b.bytes, s...)
+	b.bytes = append(room(b.bytes, len(s)), s...)
 	b.ends = append(b.ends, len(b.bytes))
 	b.n++
 }

@@ -205,7 +205,12 @@ func CopyTexts(descs []*StrDesc, heap uintptr, dst []byte) {
 		} else {
 			from := heap + uintptr(binary.LittleEndian.Uint64(d.Rest[:]))
 			*(*[32]byte)(to) = *(*[32]byte)(pointer(from)) // heaps can be read beyond their end
-			if n > 32 {
+			switch {
+			case n <= 32:
+			case n <= 64: // the last half, too
+				k := uintptr(n - 32)
+				*(*[32]byte)(pointer(at + k)) = *(*[32]byte)(pointer(from + k))
+			default:
 				copy(unsafe.Slice((*byte)(to), n)[32:], slice[byte](from, n)[32:])
 			}
 		}

@@ -253,10 +253,14 @@ func (p *sealing) writeText(c *Chunk) {
 			rest &= math.MaxUint64 >> (64 - 8*uint(max(n, 4)-4))
 		} else {
 			rest = uint64(used)
-			if n <= 32 { // what is written behind it is overwritten by the next, or padding
-				*(*[32]byte)(heap[used:]) = *(*[32]byte)(arena[start:])
-			} else {
-				copy(heap[used:], arena[start:end])
+			to, from := heap[used:], arena[start:]
+			*(*[32]byte)(to) = *(*[32]byte)(from) // what is written behind it is overwritten by the next, or padding
+			switch {
+			case n <= 32:
+			case n <= 64: // the last half, too
+				*(*[32]byte)(to[n-32:]) = *(*[32]byte)(from[n-32:])
+			default:
+				copy(to[32:], from[32:n])
 			}
 			used += n
 		}

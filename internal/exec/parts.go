@@ -73,6 +73,17 @@ func (r *Result) Load(ctx context.Context, p Part) (release func(), err error) {
 // Streams reports a result whose rows come from Next.
 func (r *Result) Streams() bool { return r.stream != nil }
 
+// SealsFor reports that the result's stream makes segments of a table itself: NextSealed returns them.
+func (r *Result) SealsFor(table *catalog.Table) bool {
+	s, ok := r.stream.(catalog.Sealer)
+	return ok && s.SealFor(table, r.scan.ordinal, r.Account())
+}
+
+// NextSealed reads a segment for a table, and its place among all; nil after the last.
+func (r *Result) NextSealed(ctx context.Context) (seg *catalog.Segment, num int, err error) {
+	return r.stream.Next(ctx, r.mem)
+}
+
 // Next reads rows of a stream, which are a result of their own, valid until release is called; nil after the last. num
 // is their place among all. Many goroutines may call it.
 func (r *Result) Next(ctx context.Context) (rows *Result, num int, release func(), err error) {

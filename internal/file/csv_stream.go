@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -75,6 +76,10 @@ type csvStream struct {
 	cols  []int // wanted, in order
 	fixed int   // bytes of a block; 0: they grow
 
+	into *catalog.Table  // not nil: segments are sealed for this table …
+	to   []int           // … whose column each of the file's is, or -1 …
+	acct *budget.Account // … and counted here
+
 	mu     sync.Mutex
 	split  *splitter    // nil before the first block
 	ended  error        // io.EOF, or what went wrong with cutting blocks off
@@ -101,7 +106,12 @@ func (st *csvStream) Next(ctx context.Context, room catalog.Room) (*catalog.Segm
 		if err != nil {
 			return nil, 0, err
 		}
-		seg, err := parseStream(r, b, st.cols, room)
+		var seg *catalog.Segment
+		if st.into != nil {
+			seg, err = parseBlock(r, b)
+		} else {
+			seg, err = parseStream(r, b, st.cols, room)
+		}
 		if err = st.done(b, r, err); err != nil || seg != nil {
 			return seg, b.seq, err
 		}
@@ -176,6 +186,11 @@ func (st *csvStream) block(ctx context.Context, room catalog.Room) (b *block, r 
 		r.ctx = ctx
 		return b, r, nil
 	}
+	if st.into != nil {
+		r = newRowParser(ctx, st.s, st.into, LoadOptions{Columns: st.to})
+		r.sb.Account = st.acct
+		return b, r, nil
+	}
 	wanted := make([]int, len(st.s.cols))
 	for i := range wanted {
 		wanted[i] = -1
@@ -231,7 +246,29 @@ func (st *csvStream) Close() {
 	if st.ended == nil {
 		st.ended = io.EOF
 	}
+	for _, r := range st.idle {
+		r.sb.Close()
+	}
 	st.texts, st.idle = nil, nil
+}
+
+// SealFor has Next seal segments for a table whose columns are those of the file.
+func (st *csvStream) SealFor(table *catalog.Table, from []int, acct *budget.Account) bool {
+	to := make([]int, len(st.s.cols))
+	for i := range to {
+		to[i] = -1
+	}
+	for i, c := range from {
+		if to[c] >= 0 || table.Columns[i].Type != st.s.cols[c].Type {
+			return false
+		}
+		to[c] = i
+	}
+	if len(from) != len(table.Columns) {
+		return false
+	}
+	st.into, st.to, st.acct = table, to, acct
+	return true
 }
 
 // parseStream makes a segment of a block; nil if it has no rows.

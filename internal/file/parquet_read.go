@@ -30,8 +30,8 @@ type columnCursor struct {
 	groups []rowGroup // the first is the one being read
 	at     int64      // its next row
 	chunk  *column.Chunk
-	pos    int         // rows of the chunk that were taken
-	mem    *column.Mem // of the chunk
+	pos    int          // rows of the chunk that were taken
+	block  column.Block // of the chunk, if size is not 0
 	size   int
 }
 
@@ -81,21 +81,22 @@ func (c *columnCursor) room(size int) (uintptr, error) {
 		if err := c.q.opts.Account.Hold(int64(size)); err != nil {
 			return 0, err
 		}
-		c.size = size
-		var err error
-		if c.mem, err = column.Alloc(size); err != nil {
+		b, _, err := column.Take(size, false)
+		if err != nil {
+			c.q.opts.Account.Drop(int64(size))
 			return 0, err
 		}
+		c.block, c.size = b, size
 	}
-	return c.mem.Addr(), nil
+	return c.block.Addr(), nil
 }
 
 func (c *columnCursor) close() {
-	if c.mem != nil {
-		c.mem.Free()
+	if c.size > 0 {
+		c.block.Give(false)
+		c.q.opts.Account.Drop(int64(c.size))
 	}
-	c.q.opts.Account.Drop(int64(c.size))
-	c.mem, c.size = nil, 0
+	c.size = 0
 }
 
 // inBuilder is about how many bytes n rows of the chunk take in a builder.

@@ -65,7 +65,19 @@ func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Resul
 	}
 	threads := res.exec.Threads
 	var next func(l *loader) bool
-	if res.exec.Streams() {
+	switch {
+	case res.exec.Streams() && len(res.exec.Cols) == len(table.Columns) && res.exec.SealsFor(table):
+		next = func(*loader) bool {
+			if m.moot(math.MaxInt) {
+				return false
+			}
+			seg, num, err := res.exec.NextSealed(ctx)
+			if err != nil {
+				return m.put(math.MaxInt, nil, err) // the stream has chosen it among its own
+			}
+			return seg != nil && m.put(num, []*catalog.Segment{seg}, nil)
+		}
+	case res.exec.Streams():
 		next = func(l *loader) bool {
 			if m.moot(math.MaxInt) {
 				return false
@@ -82,7 +94,7 @@ func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Resul
 			segs, err := l.part(exec.Part{Hi: x.Len()})
 			return m.put(num, segs, err)
 		}
-	} else {
+	default:
 		parts := res.exec.Parts(column.SegmentRows)
 		threads = min(threads, len(parts))
 		var taken atomic.Int64
