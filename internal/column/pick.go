@@ -201,22 +201,34 @@ func CopyTexts(descs []*StrDesc, heap uintptr, dst []byte) {
 		n := int(d.Len)
 		to := pointer(at)
 		if n <= StrInline {
-			*(*[StrInline]byte)(to) = *(*[StrInline]byte)(unsafe.Pointer(&d.Prefix))
+			from := unsafe.Pointer(&d.Prefix)
+			*(*uint64)(to) = *(*uint64)(from)
+			*(*uint32)(unsafe.Add(to, 8)) = *(*uint32)(unsafe.Add(from, 8))
 		} else {
 			from := heap + uintptr(binary.LittleEndian.Uint64(d.Rest[:]))
-			*(*[32]byte)(to) = *(*[32]byte)(pointer(from)) // heaps can be read beyond their end
-			switch {
-			case n <= 32:
-			case n <= 64: // the last half, too
-				k := uintptr(n - 32)
-				*(*[32]byte)(pointer(at + k)) = *(*[32]byte)(pointer(from + k))
-			default:
-				copy(unsafe.Slice((*byte)(to), n)[32:], slice[byte](from, n)[32:])
-			}
+			CopyText(to, pointer(from), n)
 		}
 		at += uintptr(n)
 	}
 	runtime.KeepAlive(dst)
+}
+
+// CopyText copies a text of n bytes, more than none. It may read and write up to TextSlack bytes, even if there are fewer.
+func CopyText(to, from unsafe.Pointer, n int) {
+	copy32(to, from)
+	switch {
+	case n <= 32:
+	case n <= 64: // the last half, too: lengths are hard to guess, so there are few cases
+		copy32(unsafe.Add(to, n-32), unsafe.Add(from, n-32))
+	default:
+		copy(unsafe.Slice((*byte)(to), n)[32:], unsafe.Slice((*byte)(from), n)[32:])
+	}
+}
+
+// copy32 copies 32 bytes in registers. An array would be copied by a call, because both might overlap.
+func copy32(to, from unsafe.Pointer) {
+	x := *(*struct{ a, b, c, d uint64 })(from)
+	*(*struct{ a, b, c, d uint64 })(to) = x
 }
 
 // TextSlack is how many bytes behind the last CopyTexts may write.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -253,15 +254,8 @@ func (p *sealing) writeText(c *Chunk) {
 			rest &= math.MaxUint64 >> (64 - 8*uint(max(n, 4)-4))
 		} else {
 			rest = uint64(used)
-			to, from := heap[used:], arena[start:]
-			*(*[32]byte)(to) = *(*[32]byte)(from) // what is written behind it is overwritten by the next, or padding
-			switch {
-			case n <= 32:
-			case n <= 64: // the last half, too
-				*(*[32]byte)(to[n-32:]) = *(*[32]byte)(from[n-32:])
-			default:
-				copy(to[32:], from[32:n])
-			}
+			// What is written behind it is overwritten by the next, or padding.
+			CopyText(unsafe.Pointer((*[TextSlack]byte)(heap[used:])), unsafe.Pointer((*[wordBytes]byte)(arena[start:])), n)
 			used += n
 		}
 		dst[i] = [2]uint64{uint64(n) | first, rest}

@@ -349,18 +349,9 @@ func (rd *Reader) lateTexts(i int, ends []int32, room func(n int64) []byte) {
 	})
 }
 
-// copyText copies a text; it may read and write up to column.TextSlack bytes more. Lengths are hard to guess, so there are
-// few cases.
+// copyText copies a text; it may read and write up to column.TextSlack bytes more.
 func copyText(to, from uintptr, n int) {
-	switch {
-	case n == 0:
-	case n <= 32:
-		*(*[32]byte)(pointer(to)) = *(*[32]byte)(pointer(from))
-	case n <= 64: // the first half and the last
-		k := uintptr(n - 32)
-		*(*[32]byte)(pointer(to)) = *(*[32]byte)(pointer(from))
-		*(*[32]byte)(pointer(to + k)) = *(*[32]byte)(pointer(from + k))
-	default:
-		copy(bytesAt(to, n), bytesAt(from, n))
+	if n > 0 {
+		column.CopyText(pointer(to), pointer(from), n)
 	}
 }
