@@ -225,7 +225,7 @@ func (e *emitter) fetchGroup(gp *GroupPlan, keys []plan.Expr) ring {
 	for _, n := range []int64{slotAhead, tupleAhead} {
 		slot := e.groupSlot(gp, t.Scan, cols, g, n)
 		dir := e.int("dir")
-		e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
+		e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
 		if n == slotAhead {
 			e.b.Prefetch(ir.AtIndex(dir, slot, 8, 0))
 		} else {
@@ -272,7 +272,7 @@ func (e *emitter) groupSlot(gp *GroupPlan, scan *plan.Scan, cols []int, g ring, 
 		return k
 	}
 	h, mask := e.hashLater(scan, cols, g, n, gp), e.int("mask")
-	e.b.Load8(mask, ir.At(ir.Ctx, CtxMask))
+	e.b.Load8(mask, ir.At(ir.Ctx, layout.CtxMask))
 	e.b.Op2(ir.And, h, h.V(), mask.V())
 	e.b.Clear(mask)
 	return h

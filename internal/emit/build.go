@@ -23,7 +23,7 @@ func (e *emitter) buildSink(s *pipe.Build) {
 		}
 		if s.WantNull {
 			e.when(ir.NE, v.null, ir.K(0), func() {
-				e.b.Store(ir.At(ir.Ctx, CtxNullKey), ir.K(1), 8)
+				e.b.Store(ir.At(ir.Ctx, layout.CtxNullKey), ir.K(1), 8)
 			}, nil)
 		}
 		e.skip(ir.NE, v.null, ir.K(0))

@@ -45,10 +45,10 @@ func (e *emitter) countRows() {
 	e.f.Sink = e.f.Group.Tuple
 	e.b.Comment("count rows")
 	n, lo, p := e.int("rows"), e.int("lo"), e.int("group")
-	e.b.Load8(n, ir.At(ir.Ctx, CtxHi))
-	e.b.Load8(lo, ir.At(ir.Ctx, CtxLo))
+	e.b.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
+	e.b.Load8(lo, ir.At(ir.Ctx, layout.CtxLo))
 	e.b.Op2(ir.Sub, n, n.V(), lo.V())
-	e.b.Load8(p, ir.At(ir.Ctx, CtxState))
+	e.b.Load8(p, ir.At(ir.Ctx, layout.CtxState))
 	for i := range g.Aggs {
 		f := &e.f.Group.Tuple.Fields[i]
 		if f.Desc.Form != layout.I64 {

@@ -145,51 +145,13 @@ type Word struct {
 	Build *pipe.Build
 }
 
-// Fixed context words. The sink's state keeps its place whatever shape the source has,
-// because workers change between variants of a pipeline in the middle of it.
-const (
-	CtxLo       = ir.CtxFree      // first row of the morsel
-	CtxHi       = ir.CtxFree + 8  // end of the morsel
-	CtxSource   = ir.CtxFree + 16 // buffer sources: tuples, or their addresses
-	CtxCur      = ir.CtxFree + 24 // sink: where the next tuple goes
-	CtxEnd      = ir.CtxFree + 32 // sink: end of the space for tuples
-	CtxDir      = ir.CtxFree + 40 // group sink: directory or array
-	CtxMask     = ir.CtxFree + 48 // group sink: number of directory slots - 1
-	CtxRoom     = ir.CtxFree + 56 // group sink: groups that may still be added before it must grow
-	CtxState    = ir.CtxFree + 64 // ungrouped sink: the one tuple
-	CtxNullKey  = ir.CtxFree + 72 // build sink: set to 1 when a key was NULL
-	CtxParts    = ir.CtxFree + 80 // hashed groups: cur and end (as above) of each part; the part is bits of the hash
-	CtxPartMask = ir.CtxFree + 88 // hashed groups: (number of parts - 1) * 16
-	ctxWords    = ir.CtxFree + 96
-
-	// Top-N sinks have no groups.
-	CtxBound = CtxDir  // a tuple, all that is worse is dropped; 0: none yet
-	CtxTie   = CtxMask // 1: what equals the bound is dropped, too
-	CtxFirst = CtxRoom // the bound's first key, if it is an integer; else one that drops nothing
-)
-
-// YieldGrow asks the executor to make room in the sink, then go on. Error statuses are
-// below it.
-const YieldGrow = 1 << 20
-
-// YieldTick lets the executor look around in the middle of a morsel: joins with many matches per
-// row can make one last long.
-const YieldTick = YieldGrow + 1
-
-// YieldText asks for more space for texts; YieldLower and YieldUpper for a text in lower or upper case.
-const (
-	YieldText  = YieldGrow + 2
-	YieldLower = YieldGrow + 3
-	YieldUpper = YieldGrow + 4
-)
-
 // Pipeline compiles a pipeline.
 func Pipeline(req Request) (frag *Fragment, err error) {
 	e := &emitter{
 		Request: req,
 		b:       ir.NewFunc(req.Name, req.Target),
 		f:       &Fragment{Sink: req.Sink, Group: req.Group},
-		ctx:     ctxWords,
+		ctx:     layout.CtxWords,
 	}
 	e.patience.Done = req.Done
 	defer func() {
@@ -221,7 +183,7 @@ type emitter struct {
 	words map[Word]int // places in f.Words, if there are many
 
 	env
-	fuel    ir.Reg               // matches until the next YieldTick; NoReg where rows have few
+	fuel    ir.Reg               // matches until the next layout.YieldTick; NoReg where rows have few
 	place   rowPlace             // table scans on the CPU
 	rings   map[*pipe.Build]ring // where the hashes for probes wait
 	skipTo  int32                // the loop whose Next a dropped row goes to

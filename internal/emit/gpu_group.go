@@ -43,7 +43,7 @@ func (e *emitter) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []valu
 	e.arrayIndex(p, gp, keys)
 	e.b.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
 	t := e.int("groups")
-	e.b.Load8(t, ir.At(ir.Ctx, CtxDir))
+	e.b.Load8(t, ir.At(ir.Ctx, layout.CtxDir))
 	e.b.Op2(ir.Add, p, p.V(), t.V())
 	e.b.Load(t, ir.At(p, gp.Tuple.Flag), 1, false)
 	e.when(ir.EQ, t.V(), ir.K(0), func() {
@@ -81,8 +81,8 @@ func (e *emitter) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value
 	spare := e.spareTuples(gp.Tuple.Size)
 	dir, mask, slot, tag, ent := e.int("dir"), e.int("mask"), e.int("slot"), e.int("tag"), e.int("entry")
 	e.b.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
-	e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
-	e.b.Load8(mask, ir.At(ir.Ctx, CtxMask))
+	e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
+	e.b.Load8(mask, ir.At(ir.Ctx, layout.CtxMask))
 	e.b.Op2(ir.And, slot, h.V(), mask.V())
 	l := e.b.Loop()
 	e.block(func() {
@@ -131,7 +131,7 @@ func (e *emitter) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []
 	spare := e.spareTuples(gp.Tuple.Size)
 	k, dir := e.int("k"), e.int("dir")
 	e.b.Op2(ir.Sub, k, keys[0].a, ir.K(gp.Domains[0].Lo))
-	e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
+	e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
 	e.b.Load8(p, ir.AtIndex(dir, k, 8, 0))
 	e.when(ir.EQ, p.V(), ir.K(0), func() {
 		e.b.Store(ir.At(spare, 0), k.V(), 8)

@@ -319,7 +319,7 @@ func (e *emitter) reduceRows(s *pipe.Aggregate, gp *GroupPlan) {
 		}
 		e.when(ir.EQ, e.gpu.lane.V(), ir.K(0), func() {
 			p := e.int("result")
-			e.b.Load8(p, ir.At(ir.Ctx, CtxState))
+			e.b.Load8(p, ir.At(ir.Ctx, layout.CtxState))
 			for _, sh := range shares {
 				e.propagate(p, sh)
 			}

@@ -222,13 +222,13 @@ func (e *emitter) findGroup(gp *GroupPlan, g *plan.Group, keys []value, h ir.Reg
 	p := e.int("group")
 	switch gp.Mode {
 	case Ungrouped:
-		e.b.Load8(p, ir.At(ir.Ctx, CtxState))
+		e.b.Load8(p, ir.At(ir.Ctx, layout.CtxState))
 		return p
 	case ArrayGroups:
 		e.arrayIndex(p, gp, keys)
 		e.b.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
 		base := e.int("groups")
-		e.b.Load8(base, ir.At(ir.Ctx, CtxDir))
+		e.b.Load8(base, ir.At(ir.Ctx, layout.CtxDir))
 		e.b.Op2(ir.Add, p, p.V(), base.V())
 		e.b.Load(base, ir.At(p, gp.Tuple.Flag), 1, false)
 		e.when(ir.EQ, base.V(), ir.K(0), func() {
@@ -243,8 +243,8 @@ func (e *emitter) findGroup(gp *GroupPlan, g *plan.Group, keys []value, h ir.Reg
 	}
 	dir, mask, slot, tag, ent := e.int("dir"), e.int("mask"), e.int("slot"), e.int("tag"), e.int("entry")
 	e.b.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
-	e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
-	e.b.Load8(mask, ir.At(ir.Ctx, CtxMask))
+	e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
+	e.b.Load8(mask, ir.At(ir.Ctx, layout.CtxMask))
 	e.b.Op2(ir.And, slot, h.V(), mask.V())
 	l := e.b.Loop()
 	e.block(func() {
@@ -293,7 +293,7 @@ func (e *emitter) findGroup(gp *GroupPlan, g *plan.Group, keys []value, h ir.Reg
 func (e *emitter) denseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value) {
 	k, dir := e.int("k"), e.int("dir")
 	e.arrayIndex(k, gp, keys)
-	e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
+	e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
 	e.b.Load8(p, ir.AtIndex(dir, k, 8, 0))
 	e.when(ir.EQ, p.V(), ir.K(0), func() {
 		t := e.newTuple(gp.Tuple.Size)
@@ -311,12 +311,12 @@ func (e *emitter) denseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []valu
 func (e *emitter) insertGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value, h, dir, mask, slot, tag ir.Reg) {
 	room, end, part, full := e.int("room"), e.int("outend"), e.int("part"), e.int("full")
 	cursor := func() { // of the part that the hash belongs to
-		e.b.Load8(end, ir.At(ir.Ctx, CtxPartMask))
+		e.b.Load8(end, ir.At(ir.Ctx, layout.CtxPartMask))
 		e.b.Op2(ir.Shr, part, h.V(), ir.K(PartShift-4))
 		e.b.Op2(ir.And, part, part.V(), end.V())
-		e.b.Load8(end, ir.At(ir.Ctx, CtxParts))
+		e.b.Load8(end, ir.At(ir.Ctx, layout.CtxParts))
 		e.b.Op2(ir.Add, part, part.V(), end.V())
-		e.b.Load8(room, ir.At(ir.Ctx, CtxRoom))
+		e.b.Load8(room, ir.At(ir.Ctx, layout.CtxRoom))
 		e.b.Load8(p, ir.At(part, 0))
 	}
 	cursor()
@@ -325,10 +325,10 @@ func (e *emitter) insertGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []val
 	e.b.Set(end, ir.UGE, p.V(), end.V())
 	e.b.Op2(ir.Or, full, full.V(), end.V())
 	e.when(ir.NE, full.V(), ir.K(0), func() {
-		e.b.Yield(YieldGrow)
+		e.b.Yield(layout.YieldGrow)
 		cursor()
-		e.b.Load8(dir, ir.At(ir.Ctx, CtxDir))
-		e.b.Load8(mask, ir.At(ir.Ctx, CtxMask))
+		e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
+		e.b.Load8(mask, ir.At(ir.Ctx, layout.CtxMask))
 		e.b.Op2(ir.And, slot, h.V(), mask.V())
 		l := e.b.Loop()
 		e.b.Load8(end, ir.AtIndex(dir, slot, 8, 0))
@@ -338,7 +338,7 @@ func (e *emitter) insertGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []val
 		e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	}, nil)
 	e.b.Op2(ir.Sub, room, room.V(), ir.K(1))
-	e.b.Store(ir.At(ir.Ctx, CtxRoom), room.V(), 8)
+	e.b.Store(ir.At(ir.Ctx, layout.CtxRoom), room.V(), 8)
 	e.b.Lea(end, ir.At(p, gp.Tuple.Size))
 	e.b.Store(ir.At(part, 0), end.V(), 8)
 	e.b.Clear(end, part, full)

@@ -142,7 +142,7 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
 		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Check: e.Check, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather},
 		b:       ir.NewFunc(e.Name+"_lut", target),
 		f:       &Fragment{},
-		ctx:     ctxWords,
+		ctx:     layout.CtxWords,
 		noLut:   true,
 	}
 	sub.say("for each dictionary entry", func(n plan.Names) string { return n.Expr(x) })
@@ -154,7 +154,7 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
 		})
 		r := sub.eval(x)
 		out := sub.int("out")
-		sub.b.Load8(out, ir.At(ir.Ctx, CtxCur))
+		sub.b.Load8(out, ir.At(ir.Ctx, layout.CtxCur))
 		sub.b.Store(ir.AtIndex(out, i, 1, 0), r.a, 1)
 		sub.b.Clear(out)
 		sub.free(r)

@@ -67,7 +67,7 @@ func (e *emitter) textRoom(n ir.Val) ir.Reg {
 	e.b.Op2(ir.Add, t, p.V(), n)
 	e.when(ir.UGE, t.V(), end.V(), func() { // also at the very beginning, when all are 0
 		e.setTextWord(TextArg, n)
-		e.b.Yield(YieldText)
+		e.b.Yield(layout.YieldText)
 		e.textWord(p, TextCur)
 	}, nil)
 	e.b.Clear(t, end)
@@ -210,9 +210,9 @@ func (e *emitter) changeCase(x *plan.Call) value {
 		e.b.Op2(ir.Add, size, size.V(), p.V())
 		e.setTextWord(TextCur, size.V())
 	}, func() {
-		status := int32(YieldLower)
+		status := int32(layout.YieldLower)
 		if x.Op == plan.Upper {
-			status = YieldUpper
+			status = layout.YieldUpper
 		}
 		e.setTextWord(TextArg, src.V())
 		e.setTextWord(TextArg+8, size.V())

@@ -52,8 +52,8 @@ func (e *emitter) rows(body func(i ir.Reg)) {
 		return
 	}
 	i, n := e.int("row"), e.int("end")
-	e.b.Load8(i, ir.At(ir.Ctx, CtxLo))
-	e.b.Load8(n, ir.At(ir.Ctx, CtxHi))
+	e.b.Load8(i, ir.At(ir.Ctx, layout.CtxLo))
+	e.b.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
 	e.openFuel()
 	l := e.b.Loop()
 	e.skipTo = l
@@ -73,7 +73,7 @@ func (e *emitter) placeInMorsel(i ir.Reg) rowPlace {
 	return rowPlace{
 		later: func(n int64) ir.Reg {
 			later, last := e.int("later"), e.int("last")
-			e.b.Load8(last, ir.At(ir.Ctx, CtxHi))
+			e.b.Load8(last, ir.At(ir.Ctx, layout.CtxHi))
 			e.b.Op2(ir.Sub, last, last.V(), ir.K(1))
 			e.b.Lea(later, ir.At(i, int(n)))
 			e.b.Sel(later, ir.LT, later.V(), last.V(), later.V(), last.V())
@@ -82,7 +82,7 @@ func (e *emitter) placeInMorsel(i ir.Reg) rowPlace {
 		},
 		count: func() ir.Reg {
 			n, lo := e.int("n"), e.int("lo")
-			e.b.Load8(lo, ir.At(ir.Ctx, CtxLo))
+			e.b.Load8(lo, ir.At(ir.Ctx, layout.CtxLo))
 			e.b.Op2(ir.Sub, n, i.V(), lo.V())
 			e.b.Clear(lo)
 			return n
@@ -128,7 +128,7 @@ func (e *emitter) tick() {
 	}
 	e.b.Op2(ir.Sub, e.fuel, e.fuel.V(), ir.K(1))
 	e.when(ir.LE, e.fuel.V(), ir.K(0), func() {
-		e.b.Yield(YieldTick)
+		e.b.Yield(layout.YieldTick)
 		e.b.Mov(e.fuel, ir.K(tickEvery))
 	}, nil)
 }
@@ -316,7 +316,7 @@ func (e *emitter) seriesRow(s *plan.Series, i ir.Reg) {
 // tupleRow binds the fields of tuple i of a buffer.
 func (e *emitter) tupleRow(s *pipe.Buffer, i ir.Reg) {
 	p := e.int("tuple")
-	e.b.Load8(p, ir.At(ir.Ctx, CtxSource))
+	e.b.Load8(p, ir.At(ir.Ctx, layout.CtxSource))
 	if e.Indirect {
 		e.b.Load8(p, ir.AtIndex(p, i, 8, 0))
 	} else {

@@ -30,7 +30,7 @@ func (e *emitter) dropWorse(s *pipe.Collect, t *layout.Tuple) {
 	}
 	first := e.column(s.Keys[0].Col) // where the row can still use it
 	bound := e.int("bound")
-	e.b.Load8(bound, ir.At(ir.Ctx, CtxBound))
+	e.b.Load8(bound, ir.At(ir.Ctx, layout.CtxBound))
 	e.when(ir.NE, bound.V(), ir.K(0), func() {
 		e.loop(func(better int32) {
 			for i, k := range s.Keys {
@@ -41,7 +41,7 @@ func (e *emitter) dropWorse(s *pipe.Collect, t *layout.Tuple) {
 				e.worse(k, v, bound, t.Find(int32(k.Col)), better, drop)
 			}
 			tie := e.int("tie")
-			e.b.Load8(tie, ir.At(ir.Ctx, CtxTie))
+			e.b.Load8(tie, ir.At(ir.Ctx, layout.CtxTie))
 			drop(ir.NE, tie.V(), ir.K(0))
 			e.b.Clear(tie)
 			e.b.Break(better, ir.Always, ir.K(0), ir.K(0))
@@ -142,7 +142,7 @@ func (e *emitter) topMask(f *front) (maskTest, bool) {
 		e.b.Mov(x, ir.K(first))
 		e.b.Mov(y, ir.K(last))
 		bound := e.int("bound")
-		e.b.Load8(bound, ir.At(ir.Ctx, CtxFirst))
+		e.b.Load8(bound, ir.At(ir.Ctx, layout.CtxFirst))
 		if k.Desc {
 			e.b.Sel(x, ir.GT, bound.V(), x.V(), bound.V(), x.V())
 		} else {
@@ -164,7 +164,7 @@ func (e *emitter) dropEarly() {
 	}
 	e.b.Comment("top, by the first key")
 	v, bound := e.column(k.Col), e.int("bound")
-	e.b.Load8(bound, ir.At(ir.Ctx, CtxFirst))
+	e.b.Load8(bound, ir.At(ir.Ctx, layout.CtxFirst))
 	behind := ir.GT
 	if k.Desc {
 		behind = ir.LT

@@ -94,14 +94,14 @@ func (e *emitter) field(id plan.ColID, name string, v value) layout.Field {
 // executor is asked for more space when there is none.
 func (e *emitter) newTuple(size int) ir.Reg {
 	p, end := e.int("out"), e.int("outend")
-	e.b.Load8(p, ir.At(ir.Ctx, CtxCur))
-	e.b.Load8(end, ir.At(ir.Ctx, CtxEnd))
+	e.b.Load8(p, ir.At(ir.Ctx, layout.CtxCur))
+	e.b.Load8(end, ir.At(ir.Ctx, layout.CtxEnd))
 	e.when(ir.UGE, p.V(), end.V(), func() {
-		e.b.Yield(YieldGrow)
-		e.b.Load8(p, ir.At(ir.Ctx, CtxCur))
+		e.b.Yield(layout.YieldGrow)
+		e.b.Load8(p, ir.At(ir.Ctx, layout.CtxCur))
 	}, nil)
 	e.b.Lea(end, ir.At(p, size))
-	e.b.Store(ir.At(ir.Ctx, CtxCur), end.V(), 8)
+	e.b.Store(ir.At(ir.Ctx, layout.CtxCur), end.V(), 8)
 	e.b.Clear(end)
 	return p
 }

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -26,26 +25,26 @@ func (s *buildSink) attach(w *worker) error {
 		b = &buffer{mem: s.r.mem, stride: s.tuple.Size}
 		s.workers[w.id] = b
 	}
-	store64(w.ctx+emit.CtxCur, uint64(b.cur))
-	store64(w.ctx+emit.CtxEnd, uint64(b.end))
+	store64(w.ctx+layout.CtxCur, uint64(b.cur))
+	store64(w.ctx+layout.CtxEnd, uint64(b.end))
 	return nil
 }
 
 func (s *buildSink) grow(w *worker) error {
 	b := s.workers[w.id]
-	if err := b.grow(uintptr(load64(w.ctx + emit.CtxCur))); err != nil {
+	if err := b.grow(uintptr(load64(w.ctx + layout.CtxCur))); err != nil {
 		return err
 	}
-	store64(w.ctx+emit.CtxCur, uint64(b.cur))
-	store64(w.ctx+emit.CtxEnd, uint64(b.end))
+	store64(w.ctx+layout.CtxCur, uint64(b.cur))
+	store64(w.ctx+layout.CtxEnd, uint64(b.end))
 	return nil
 }
 
 func (s *buildSink) morsel(*worker) error { return nil }
 
 func (s *buildSink) detach(w *worker) {
-	s.workers[w.id].cut(uintptr(load64(w.ctx + emit.CtxCur)))
-	if load64(w.ctx+emit.CtxNullKey) != 0 {
+	s.workers[w.id].cut(uintptr(load64(w.ctx + layout.CtxCur)))
+	if load64(w.ctx+layout.CtxNullKey) != 0 {
 		s.r.mu.Lock()
 		s.sawNull = true
 		s.r.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -55,10 +54,10 @@ func (s *collectSink) attach(w *worker) error {
 			return err
 		}
 	} else if s.sorter != nil {
-		store64(w.ctx+emit.CtxFirst, uint64(s.sorter.keys[0].firstBound(0)))
+		store64(w.ctx+layout.CtxFirst, uint64(s.sorter.keys[0].firstBound(0)))
 	}
-	store64(w.ctx+emit.CtxCur, uint64(c.buf.cur))
-	store64(w.ctx+emit.CtxEnd, uint64(c.buf.end))
+	store64(w.ctx+layout.CtxCur, uint64(c.buf.cur))
+	store64(w.ctx+layout.CtxEnd, uint64(c.buf.end))
 	return nil
 }
 
@@ -68,13 +67,13 @@ func (s *collectSink) grow(w *worker) error {
 	if s.top != nil {
 		err = s.top.grow(s, c, w)
 	} else {
-		err = c.buf.grow(uintptr(load64(w.ctx + emit.CtxCur)))
+		err = c.buf.grow(uintptr(load64(w.ctx + layout.CtxCur)))
 	}
 	if err != nil {
 		return err
 	}
-	store64(w.ctx+emit.CtxCur, uint64(c.buf.cur))
-	store64(w.ctx+emit.CtxEnd, uint64(c.buf.end))
+	store64(w.ctx+layout.CtxCur, uint64(c.buf.cur))
+	store64(w.ctx+layout.CtxEnd, uint64(c.buf.end))
 	return nil
 }
 
@@ -84,7 +83,7 @@ func (s *collectSink) morsel(w *worker) error {
 		s.top.morsel(s, c, w)
 		return nil
 	}
-	c.buf.cut(uintptr(load64(w.ctx + emit.CtxCur)))
+	c.buf.cut(uintptr(load64(w.ctx + layout.CtxCur)))
 	if len(c.buf.pieces) == 0 {
 		return nil
 	}

@@ -141,8 +141,8 @@ func (w *worker) launch(lo, hi int) error {
 
 // launch runs the kernel that the worker's context is made for.
 func (r *run) launch(w *worker, lo, hi int) (device.LaneStats, error) {
-	store64(w.ctx+emit.CtxLo, uint64(lo))
-	store64(w.ctx+emit.CtxHi, uint64(hi))
+	store64(w.ctx+layout.CtxLo, uint64(lo))
+	store64(w.ctx+layout.CtxHi, uint64(hi))
 	store64(w.ctx+ir.CtxStatus, 0)
 	if err := r.showMemory(w); err != nil {
 		return device.LaneStats{}, err
@@ -233,11 +233,11 @@ func (b *buffer) reserve(cur uintptr, n int) error {
 
 // room puts a buffer's space into the context.
 func (b *buffer) room(w *worker, tuples int) error {
-	if err := b.reserve(uintptr(load64(w.ctx+emit.CtxCur)), tuples); err != nil {
+	if err := b.reserve(uintptr(load64(w.ctx+layout.CtxCur)), tuples); err != nil {
 		return err
 	}
-	store64(w.ctx+emit.CtxCur, uint64(b.cur))
-	store64(w.ctx+emit.CtxEnd, uint64(b.end))
+	store64(w.ctx+layout.CtxCur, uint64(b.cur))
+	store64(w.ctx+layout.CtxEnd, uint64(b.end))
 	return nil
 }
 
@@ -258,7 +258,7 @@ func (s *stageSink) reserve(w *worker, n int) error {
 		}
 		s.r.mem.free(sm.start)
 		sm.start, sm.room = start, n
-		store64(sm.next.ctx+emit.CtxSource, uint64(start))
+		store64(sm.next.ctx+layout.CtxSource, uint64(start))
 		sm.empty(w)
 	}
 	return nil

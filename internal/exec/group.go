@@ -104,12 +104,12 @@ func (g *groups) toContext(w *worker) {
 		store64(at+uintptr(i)*16, uint64(g.bufs[i].cur))
 		store64(at+uintptr(i)*16+8, uint64(g.bufs[i].end))
 	}
-	store64(w.ctx+emit.CtxParts, uint64(at))
-	store64(w.ctx+emit.CtxPartMask, uint64(len(g.bufs)-1)*16)
-	store64(w.ctx+emit.CtxDir, uint64(g.dir))
-	store64(w.ctx+emit.CtxMask, g.mask)
-	store64(w.ctx+emit.CtxRoom, g.room)
-	store64(w.ctx+emit.CtxState, uint64(g.one))
+	store64(w.ctx+layout.CtxParts, uint64(at))
+	store64(w.ctx+layout.CtxPartMask, uint64(len(g.bufs)-1)*16)
+	store64(w.ctx+layout.CtxDir, uint64(g.dir))
+	store64(w.ctx+layout.CtxMask, g.mask)
+	store64(w.ctx+layout.CtxRoom, g.room)
+	store64(w.ctx+layout.CtxState, uint64(g.one))
 }
 
 // fromContext takes the cursors and the room left back from the context.
@@ -118,13 +118,13 @@ func (g *groups) fromContext(w *worker) {
 	for i := range g.bufs {
 		g.bufs[i].cur = uintptr(load64(at + uintptr(i)*16))
 	}
-	g.room = load64(w.ctx + emit.CtxRoom)
+	g.room = load64(w.ctx + layout.CtxRoom)
 }
 
 // pairs is where the cursors of the buffers are.
 func (g *groups) pairs(w *worker) uintptr {
 	if g.cursors == 0 {
-		return w.ctx + emit.CtxCur
+		return w.ctx + layout.CtxCur
 	}
 	return g.cursors
 }

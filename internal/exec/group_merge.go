@@ -316,7 +316,7 @@ func (m *merger) list(g *groups, list uintptr, n int) error {
 		return err
 	}
 	g.toContext(w)
-	store64(w.ctx+emit.CtxSource, uint64(list))
+	store64(w.ctx+layout.CtxSource, uint64(list))
 	const step = 16 << 10
 	for lo := 0; lo < n; lo += step {
 		if err := w.run(lo, min(lo+step, n)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -317,9 +318,9 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 	if err := w.enterVariant(j, &variant{frag: l.Frag, code: k}); err != nil {
 		return 0, err
 	}
-	store64(w.ctx+emit.CtxLo, 0)
-	store64(w.ctx+emit.CtxHi, uint64(l.Len))
-	store64(w.ctx+emit.CtxCur, uint64(out))
+	store64(w.ctx+layout.CtxLo, 0)
+	store64(w.ctx+layout.CtxHi, uint64(l.Len))
+	store64(w.ctx+layout.CtxCur, uint64(out))
 	defer w.close()
 	if l.Frag.Func.Target == ir.GPU {
 		_, err := r.launch(w, 0, l.Len)
@@ -329,7 +330,7 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 		switch status := k.Call(pointer(w.ctx)); status {
 		case ir.StatusDone:
 			return out, nil
-		case emit.YieldText, emit.YieldLower, emit.YieldUpper:
+		case layout.YieldText, layout.YieldLower, layout.YieldUpper:
 			if err := w.makeText(status); err != nil {
 				return 0, err
 			}

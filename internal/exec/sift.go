@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -111,7 +112,7 @@ func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
 			return nil
 		}
 	}
-	buf.cut(uintptr(load64(own.ctx + emit.CtxCur)))
+	buf.cut(uintptr(load64(own.ctx + layout.CtxCur)))
 	marks := catalog.NoNeed(rows)
 	count := 0
 	buf.each(func(a uintptr) {
@@ -137,14 +138,14 @@ type siftSink struct {
 
 func (s *siftSink) attach(w *worker) error {
 	b := &s.workers[w.id]
-	store64(w.ctx+emit.CtxCur, uint64(b.cur))
-	store64(w.ctx+emit.CtxEnd, uint64(b.end))
+	store64(w.ctx+layout.CtxCur, uint64(b.cur))
+	store64(w.ctx+layout.CtxEnd, uint64(b.end))
 	return nil
 }
 
 func (s *siftSink) grow(w *worker) error {
 	b := &s.workers[w.id]
-	if err := b.grow(uintptr(load64(w.ctx + emit.CtxCur))); err != nil {
+	if err := b.grow(uintptr(load64(w.ctx + layout.CtxCur))); err != nil {
 		return err
 	}
 	return s.attach(w)

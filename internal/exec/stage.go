@@ -147,14 +147,14 @@ func (s *stageSink) newSeam(w *worker) (*seam, error) {
 	if err := sm.next.enterVariant(s.next, s.next.variants[0]); err != nil {
 		return nil, err
 	}
-	store64(sm.next.ctx+emit.CtxSource, uint64(sm.start))
+	store64(sm.next.ctx+layout.CtxSource, uint64(sm.start))
 	return sm, s.next.sink.attach(sm.next)
 }
 
 // empty lets the code write from the buffer's start again.
 func (sm *seam) empty(w *worker) {
-	store64(w.ctx+emit.CtxCur, uint64(sm.start))
-	store64(w.ctx+emit.CtxEnd, uint64(sm.start)+uint64(sm.room*sm.s.tuple.Size))
+	store64(w.ctx+layout.CtxCur, uint64(sm.start))
+	store64(w.ctx+layout.CtxEnd, uint64(sm.start)+uint64(sm.room*sm.s.tuple.Size))
 }
 
 // grow is asked for when the buffer is full.
@@ -183,7 +183,7 @@ func (s *stageSink) note() string  { return "" }
 // flush computes the fields of all buffered tuples and runs the next stage over them.
 func (sm *seam) flush(w *worker) error {
 	size := uintptr(sm.s.tuple.Size)
-	n := int((uintptr(load64(w.ctx+emit.CtxCur)) - sm.start) / size)
+	n := int((uintptr(load64(w.ctx+layout.CtxCur)) - sm.start) / size)
 	if n == 0 {
 		return nil
 	}

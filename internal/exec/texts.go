@@ -5,6 +5,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
 // makeText gives generated code what it needs to make texts.
@@ -13,9 +14,9 @@ func (w *worker) makeText(status int64) error {
 	arg := state + emit.TextArg
 	need := int(load64(arg))
 	text := ""
-	if status != emit.YieldText {
+	if status != layout.YieldText {
 		text = textAt(uintptr(load64(arg)), int(load64(arg+8)))
-		if text = strings.ToLower(text); status == emit.YieldUpper {
+		if text = strings.ToLower(text); status == layout.YieldUpper {
 			text = strings.ToUpper(textAt(uintptr(load64(arg)), int(load64(arg+8))))
 		}
 		need = len(text)
@@ -30,7 +31,7 @@ func (w *worker) makeText(status int64) error {
 		store64(state+emit.TextStart, uint64(w.texts.cur))
 		store64(state+emit.TextEnd, uint64(w.texts.end-column.TextPad))
 	}
-	if status != emit.YieldText {
+	if status != layout.YieldText {
 		p, err := w.texts.put(text)
 		if err != nil {
 			return err

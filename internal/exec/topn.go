@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -97,13 +96,13 @@ func (b *best) adopt(s *collectSink, w *worker) {
 // toContext tells generated code. What equals a worker's own bound comes after as many rows as are
 // wanted; of another's bound that is not known.
 func (b *best) toContext(s *collectSink, w *worker) {
-	store64(w.ctx+emit.CtxBound, uint64(b.bound))
+	store64(w.ctx+layout.CtxBound, uint64(b.bound))
 	tie := uint64(0)
 	if !b.shared && s.inOrder {
 		tie = 1
 	}
-	store64(w.ctx+emit.CtxTie, tie)
-	store64(w.ctx+emit.CtxFirst, uint64(s.sorter.keys[0].firstBound(b.bound)))
+	store64(w.ctx+layout.CtxTie, tie)
+	store64(w.ctx+layout.CtxFirst, uint64(s.sorter.keys[0].firstBound(b.bound)))
 }
 
 // firstBound is the key of a bound as a number by which rows can be dropped; without one, it drops none.
@@ -219,7 +218,7 @@ func (t *topN) grow(s *collectSink, c *collector, w *worker) error {
 
 // morsel ends a morsel at cur.
 func (t *topN) morsel(s *collectSink, c *collector, w *worker) {
-	c.buf.cur = uintptr(load64(w.ctx + emit.CtxCur))
+	c.buf.cur = uintptr(load64(w.ctx + layout.CtxCur))
 	b := c.best
 	end := int((c.buf.cur - b.start) / uintptr(s.tuple.Size))
 	if n := len(b.ends); end > 0 && (n == 0 || b.ends[n-1].end < end) {

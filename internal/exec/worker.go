@@ -9,6 +9,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
 // Morsels are sized by time: a call of generated code cannot be preempted, and the
@@ -288,15 +289,15 @@ func (w *worker) run(lo, hi int) error {
 	if w.r.gpu != nil {
 		return w.launch(lo, hi)
 	}
-	store64(w.ctx+emit.CtxLo, uint64(lo))
-	store64(w.ctx+emit.CtxHi, uint64(hi))
+	store64(w.ctx+layout.CtxLo, uint64(lo))
+	store64(w.ctx+layout.CtxHi, uint64(hi))
 	for {
 		status := w.v.code.Call(pointer(w.ctx))
 		switch {
 		case status == ir.StatusDone:
 			return nil
-		case status == emit.YieldGrow || status == emit.YieldTick:
-			if status == emit.YieldGrow {
+		case status == layout.YieldGrow || status == layout.YieldTick:
+			if status == layout.YieldGrow {
 				if err := w.j.sink.grow(w); err != nil {
 					return err
 				}
@@ -307,7 +308,7 @@ func (w *worker) run(lo, hi int) error {
 			if err := w.r.canceled(); err != nil {
 				return err
 			}
-		case status == emit.YieldText || status == emit.YieldLower || status == emit.YieldUpper:
+		case status == layout.YieldText || status == layout.YieldLower || status == layout.YieldUpper:
 			if err := w.makeText(status); err != nil {
 				return err
 			}
@@ -337,7 +338,7 @@ func (w *worker) point(sp *span) error {
 	}
 	w.sp = sp
 	if sp.seg == nil {
-		store64(w.ctx+emit.CtxSource, uint64(sp.addr))
+		store64(w.ctx+layout.CtxSource, uint64(sp.addr))
 		return nil
 	}
 	scan := w.j.scan()
