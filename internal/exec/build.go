@@ -22,23 +22,15 @@ type buildSink struct {
 func (s *buildSink) attach(w *worker) error {
 	b := s.workers[w.id]
 	if b == nil {
-		b = &buffer{mem: s.r.mem, stride: s.tuple.Size}
+		first := newBuffer(s.r.mem, s.tuple.Size)
+		b = &first
 		s.workers[w.id] = b
 	}
-	store64(w.ctx+layout.CtxCur, uint64(b.cur))
-	store64(w.ctx+layout.CtxEnd, uint64(b.end))
+	b.toContext(w.ctx)
 	return nil
 }
 
-func (s *buildSink) grow(w *worker) error {
-	b := s.workers[w.id]
-	if err := b.grow(uintptr(load64(w.ctx + layout.CtxCur))); err != nil {
-		return err
-	}
-	store64(w.ctx+layout.CtxCur, uint64(b.cur))
-	store64(w.ctx+layout.CtxEnd, uint64(b.end))
-	return nil
-}
+func (s *buildSink) grow(w *worker) error { return s.workers[w.id].growFrom(w.ctx) }
 
 func (s *buildSink) morsel(*worker) error { return nil }
 
@@ -93,7 +85,7 @@ func (s *buildSink) contiguous() error {
 		return nil
 	}
 	n, size := int(s.all.Len()), s.tuple.Size
-	a, err := s.r.mem.room(n*size + 64)
+	a, err := s.r.mem.Take(n*size + 64)
 	if err != nil {
 		return err
 	}
@@ -103,7 +95,7 @@ func (s *buildSink) contiguous() error {
 		at[i] = to
 		to += uintptr(p.N * size)
 	}
-	err = s.r.parallel(len(at), func(i int) error {
+	err = s.r.team.parallel(len(at), func(i int) error {
 		p := s.all.Pieces[i]
 		copy(bytesAt(at[i], p.N*size), bytesAt(p.Addr, p.N*size))
 		return nil
@@ -121,9 +113,7 @@ func (s *buildSink) replace(a uintptr, n int) {
 	}
 	for i, b := range s.workers {
 		if b != nil {
-			for _, chunk := range b.chunks {
-				s.r.mem.free(chunk)
-			}
+			b.release()
 			s.workers[i] = nil
 		}
 	}

@@ -30,7 +30,7 @@ func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
 		return false, nil
 	}
 	k.min, t.Min, t.Span = lo, lo, int64(span)
-	if t.Slots, err = s.r.alloc(int(span+2) * 4); err != nil {
+	if t.Slots, err = s.r.mem.allocShared(s.r.team, int(span+2)*4); err != nil {
 		return false, err
 	}
 	if err := s.withinReach(); err != nil {
@@ -153,7 +153,7 @@ func (s *buildSink) sortByKey(k keyReader) error {
 	if err != nil {
 		return err
 	}
-	to, err := s.r.mem.room(int(t.Rows)*size + 64)
+	to, err := s.r.mem.Take(int(t.Rows)*size + 64)
 	if err != nil {
 		return err
 	}
@@ -181,28 +181,7 @@ func (s *buildSink) sortByKey(k keyReader) error {
 		return true
 	})
 	idx[0] = 0
-	s.r.mem.free(sp.mem)
+	s.r.mem.Free(sp.mem)
 	s.replace(to, int(t.Rows))
 	return err
-}
-
-// copyTuple copies size bytes, a multiple of 8.
-func copyTuple(to, from uintptr, size int) {
-	p, q := pointer(to), pointer(from)
-	switch size {
-	case 8:
-		*(*[1]uint64)(p) = *(*[1]uint64)(q)
-	case 16:
-		*(*[2]uint64)(p) = *(*[2]uint64)(q)
-	case 24:
-		*(*[3]uint64)(p) = *(*[3]uint64)(q)
-	case 32:
-		*(*[4]uint64)(p) = *(*[4]uint64)(q)
-	case 40:
-		*(*[5]uint64)(p) = *(*[5]uint64)(q)
-	case 48:
-		*(*[6]uint64)(p) = *(*[6]uint64)(q)
-	default:
-		copy(unsafe.Slice((*byte)(p), size), unsafe.Slice((*byte)(q), size))
-	}
 }

@@ -11,7 +11,7 @@ import (
 func (s *buildSink) open() (done bool, err error) {
 	t, n := s.table, int(s.table.Rows)
 	t.Bits = uint8(max(bits.Len(uint(2*n)), 3))
-	if t.Slots, err = s.r.alloc(8 << t.Bits); err != nil {
+	if t.Slots, err = s.r.mem.allocShared(s.r.team, 8<<t.Bits); err != nil {
 		return false, err
 	}
 	unique, err := s.fillOpen()
@@ -19,7 +19,7 @@ func (s *buildSink) open() (done bool, err error) {
 		return false, err
 	}
 	if !unique {
-		s.r.mem.free(t.Slots)
+		s.r.mem.Free(t.Slots)
 		t.Slots = 0
 		return false, nil
 	}
@@ -124,7 +124,7 @@ func (s *buildSink) buckets() error {
 	t.Bits = uint8(max(bits.Len(uint(n)), 2))
 	count := 1 << t.Bits
 	var err error
-	if t.Slots, err = s.r.mem.room(8 * (count + 1)); err != nil {
+	if t.Slots, err = s.r.mem.Take(8 * (count + 1)); err != nil {
 		return err
 	}
 	shift := 64 - t.Bits
@@ -132,7 +132,7 @@ func (s *buildSink) buckets() error {
 	if err != nil {
 		return err
 	}
-	to, err := s.r.mem.room(n*size + 64)
+	to, err := s.r.mem.Take(n*size + 64)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (s *buildSink) buckets() error {
 		}
 		return true
 	})
-	s.r.mem.free(sp.mem)
+	s.r.mem.Free(sp.mem)
 	s.replace(to, n)
 	return err
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"math/bits"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -98,51 +97,11 @@ func hashInt(x int64) uint64 {
 	return hi ^ lo
 }
 
-// A thread takes so many tuples at a time: enough to be worth it, and few enough for all to end together.
-const (
-	minTask = 4 << 10
-	maxTask = 32 << 10
-)
-
-// tasks cuts tuples into stretches that threads share out among themselves.
-func (rs *Rows) tasks() []Piece {
-	step := min(max(int(rs.Len()/32)&^(batchRows-1), minTask), maxTask)
-	var out []Piece
-	for _, p := range rs.Pieces {
-		for lo := 0; lo < p.N; lo += step {
-			out = append(out, Piece{p.Addr + uintptr(lo*rs.Tuple.Size), min(step, p.N-lo)})
-		}
-	}
-	return out
-}
-
 func (s *buildSink) tasks() []Piece { return s.all.tasks() }
 
 // each runs f(i) for every task, on all threads unless the sink is alone; an error or f's false ends it.
 func (s *buildSink) each(n int, f func(i int) bool) (all bool, err error) {
-	return s.r.each(s.alone(), n, f)
-}
-
-func (r *run) each(alone bool, n int, f func(i int) bool) (all bool, err error) {
-	if alone {
-		for i := range n {
-			if !f(i) {
-				return false, nil
-			}
-			if err := r.canceled(); err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	}
-	var ended atomic.Bool
-	err = r.parallel(n, func(i int) error {
-		if !ended.Load() && !f(i) {
-			ended.Store(true)
-		}
-		return r.canceled()
-	})
-	return !ended.Load(), err
+	return s.r.team.each(s.alone(), n, f)
 }
 
 // batches reads the numbers of a task's tuples, a batch at a time; f gets them with the address of the first
@@ -188,7 +147,7 @@ func (r *run) spread(rows *Rows, k keyReader, shift, partBits uint8, alone bool)
 	n := int(rows.Len())
 	sp := &spread{bits: partBits}
 	var err error
-	if sp.mem, err = r.mem.room(n * int(unsafe.Sizeof(slotted{}))); err != nil {
+	if sp.mem, err = r.mem.Take(n * int(unsafe.Sizeof(slotted{}))); err != nil {
 		return nil, err
 	}
 	sp.all = unsafe.Slice((*slotted)(pointer(sp.mem)), n)
@@ -196,7 +155,7 @@ func (r *run) spread(rows *Rows, k keyReader, shift, partBits uint8, alone bool)
 	mask := uint64(parts - 1)
 	at := make([]int, len(tasks)*parts) // by task: counts, then where its tuples go
 	if parts > 1 {
-		_, err = r.each(alone, len(tasks), func(i int) bool {
+		_, err = r.team.each(alone, len(tasks), func(i int) bool {
 			mine := at[i*parts:][:parts]
 			return k.batches(tasks[i], func(xs []uint64, _ uintptr) bool {
 				for _, x := range xs {
@@ -224,7 +183,7 @@ func (r *run) spread(rows *Rows, k keyReader, shift, partBits uint8, alone bool)
 		}
 	}
 	sp.from[parts] = sum
-	_, err = r.each(alone, len(tasks), func(i int) bool {
+	_, err = r.team.each(alone, len(tasks), func(i int) bool {
 		mine := at[i*parts:][:parts]
 		return k.batches(tasks[i], func(xs []uint64, a uintptr) bool {
 			all, size := sp.all, k.size

@@ -17,14 +17,15 @@ import (
 // buildOf is a finished build side with the given keys, each with its number as payload. Two keys are hashed by
 // the sink, as generated code would.
 func buildOf(t testing.TB, threads, keys int, list []int64) *buildSink {
-	r := &run{Options: Options{Threads: threads}, ctx: context.Background(), mem: newMemory(&Options{}), tables: map[*pipe.Build]*layout.Table{}}
+	r := &run{Options: Options{Threads: threads}, ctx: context.Background(), team: newTeam(context.Background(), threads), mem: newMemory(nil, false, false), tables: map[*pipe.Build]*layout.Table{}}
 	fields := make([]layout.Field, keys+1)
 	for i := range fields {
 		fields[i].Desc = layout.Desc{Type: types.TInt64, Range: layout.Between(-1<<40, 1<<40)}
 	}
 	fields[keys].Desc.Range = layout.Between(0, 1<<31)
 	s := &buildSink{r: r, s: &pipe.Build{Keys: make([]plan.Expr, keys)}, tuple: layout.NarrowTuple(keys > 1, false, fields), workers: make([]*buffer, 1)}
-	b := &buffer{mem: r.mem, stride: s.tuple.Size}
+	first := newBuffer(r.mem, s.tuple.Size)
+	b := &first
 	s.workers[0] = b
 	for i, k := range list {
 		if b.cur >= b.end {

@@ -46,7 +46,7 @@ func (r *run) newCollect(s *pipe.Collect, tuple *layout.Tuple) *collectSink {
 func (s *collectSink) attach(w *worker) error {
 	c := s.workers[w.id]
 	if c == nil {
-		c = &collector{buf: buffer{mem: s.r.mem, stride: s.tuple.Size}}
+		c = &collector{buf: newBuffer(s.r.mem, s.tuple.Size)}
 		s.workers[w.id] = c
 	}
 	if s.top != nil {
@@ -56,24 +56,19 @@ func (s *collectSink) attach(w *worker) error {
 	} else if s.sorter != nil {
 		store64(w.ctx+layout.CtxFirst, uint64(s.sorter.keys[0].firstBound(0)))
 	}
-	store64(w.ctx+layout.CtxCur, uint64(c.buf.cur))
-	store64(w.ctx+layout.CtxEnd, uint64(c.buf.end))
+	c.buf.toContext(w.ctx)
 	return nil
 }
 
 func (s *collectSink) grow(w *worker) error {
 	c := s.workers[w.id]
-	var err error
-	if s.top != nil {
-		err = s.top.grow(s, c, w)
-	} else {
-		err = c.buf.grow(uintptr(load64(w.ctx + layout.CtxCur)))
+	if s.top == nil {
+		return c.buf.growFrom(w.ctx)
 	}
-	if err != nil {
+	if err := s.top.grow(s, c, w); err != nil {
 		return err
 	}
-	store64(w.ctx+layout.CtxCur, uint64(c.buf.cur))
-	store64(w.ctx+layout.CtxEnd, uint64(c.buf.end))
+	c.buf.toContext(w.ctx)
 	return nil
 }
 
@@ -137,31 +132,3 @@ func (s *collectSink) finish() error {
 func (s *collectSink) rows() Rows { return s.out }
 
 func (s *collectSink) note() string { return plural(s.out.Len(), "row") }
-
-// cut keeps limit rows after offset; limit < 0 keeps all.
-func (rs *Rows) cut(offset, limit int64) {
-	if offset <= 0 && limit < 0 {
-		return
-	}
-	var out []Piece
-	step := uintptr(8)
-	if !rs.Indirect {
-		step = uintptr(rs.Tuple.Size)
-	}
-	for _, p := range rs.Pieces {
-		if offset > 0 {
-			k := min(offset, int64(p.N))
-			offset -= k
-			p.Addr += uintptr(k) * step
-			p.N -= int(k)
-		}
-		if limit >= 0 {
-			p.N = int(min(int64(p.N), limit))
-			limit -= int64(p.N)
-		}
-		if p.N > 0 {
-			out = append(out, p)
-		}
-	}
-	rs.Pieces = out
-}

@@ -1,6 +1,8 @@
 package exec
 
-import "github.com/kelpiedb/kelpie/internal/pipe"
+import (
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
 
 // A pipeline from which nothing can come does not run: it looks rows up in a table that turned out
 // empty, or its source has no rows. Neither does one that fills only what such pipelines would

@@ -150,7 +150,7 @@ func (r *run) launch(w *worker, lo, hi int) (device.LaneStats, error) {
 	grid, block := r.shape(hi - lo)
 	st, err := r.gpu.Launch(r.ctx, w.v.code.(*device.SimtKernel), grid, block, w.ctx)
 	if err != nil {
-		if c := r.canceled(); c != nil {
+		if c := r.team.canceled(); c != nil {
 			err = c
 		}
 		return st, err
@@ -214,36 +214,11 @@ func (r *run) showMemory(w *worker) error {
 	return nil
 }
 
-// reserve makes sure that n tuples fit behind cur.
-func (b *buffer) reserve(cur uintptr, n int) error {
-	need := n * b.stride
-	if cur != 0 && int(b.end-cur) >= need {
-		b.cur = cur
-		return nil
-	}
-	b.cut(cur)
-	// Most launches write less than they may, so a chunk serves several.
-	a, err := b.mem.alloc(max(need, min(4*need, lastChunk)))
-	if err != nil {
-		return err
-	}
-	b.start, b.cur, b.end = a, a, a+uintptr(max(need, min(4*need, lastChunk)))
-	return nil
+func (s *collectSink) reserve(w *worker, n int) error {
+	return s.workers[w.id].buf.reserveFrom(w.ctx, n)
 }
-
-// room puts a buffer's space into the context.
-func (b *buffer) room(w *worker, tuples int) error {
-	if err := b.reserve(uintptr(load64(w.ctx+layout.CtxCur)), tuples); err != nil {
-		return err
-	}
-	store64(w.ctx+layout.CtxCur, uint64(b.cur))
-	store64(w.ctx+layout.CtxEnd, uint64(b.end))
-	return nil
-}
-
-func (s *collectSink) reserve(w *worker, n int) error { return s.workers[w.id].buf.room(w, n) }
-func (s *buildSink) reserve(w *worker, n int) error   { return s.workers[w.id].room(w, n) }
-func (discardSink) reserve(*worker, int) error        { return nil }
+func (s *buildSink) reserve(w *worker, n int) error { return s.workers[w.id].reserveFrom(w.ctx, n) }
+func (discardSink) reserve(*worker, int) error      { return nil }
 
 // reserve passes on what the launch before left in the buffer, and makes it larger if need be.
 func (s *stageSink) reserve(w *worker, n int) error {
@@ -256,7 +231,7 @@ func (s *stageSink) reserve(w *worker, n int) error {
 		if err != nil {
 			return err
 		}
-		s.r.mem.free(sm.start)
+		s.r.mem.Free(sm.start)
 		sm.start, sm.room = start, n
 		store64(sm.next.ctx+layout.CtxSource, uint64(start))
 		sm.empty(w)

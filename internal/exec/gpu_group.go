@@ -19,11 +19,11 @@ func (s *groupSink) reserve(w *worker, tuples int) error {
 			return err
 		}
 		g.toContext(w)
-		return g.bufs[0].room(w, tuples)
+		return g.bufs[0].reserveFrom(w.ctx, tuples)
 	case emit.DenseGroups:
 		// Every key once, and the tuples that lanes take and do not need.
 		grid, block := s.r.shape(launchRows)
-		return g.bufs[0].room(w, min(tuples, int(s.plan.Slots)+grid*block))
+		return g.bufs[0].reserveFrom(w.ctx, min(tuples, int(s.plan.Slots)+grid*block))
 	}
 	return nil
 }

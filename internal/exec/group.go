@@ -45,7 +45,7 @@ func directoryFor(expect int64, max uint64) uint64 {
 
 // newGroups makes an empty table with room for about expect groups.
 func (s *groupSink) newGroups(expect int64) (*groups, error) {
-	g := &groups{bufs: []buffer{{mem: s.r.mem, stride: s.plan.Tuple.Size}}}
+	g := &groups{bufs: []buffer{newBuffer(s.r.mem, s.plan.Tuple.Size)}}
 	var err error
 	switch s.plan.Mode {
 	case emit.Ungrouped:
@@ -182,7 +182,7 @@ func (s *groupSink) widen(g *groups, n uint64) error {
 	} else {
 		err = s.r.enter(words(dir, int(size)), g.bufs)
 	}
-	s.r.mem.free(g.dir)
+	s.r.mem.Free(g.dir)
 	g.dir, g.mask = dir, size-1
 	return err
 }
@@ -192,7 +192,7 @@ func (s *groupSink) widen(g *groups, n uint64) error {
 func (r *run) enter(dir []uint64, bufs []buffer) error {
 	mask := uint64(len(dir) - 1)
 	for i := range bufs {
-		if err := bufs[i].poll(r, func(a uintptr) {
+		if err := bufs[i].poll(r.team, func(a uintptr) {
 			h := load64(a)
 			k := h & mask
 			for dir[k] != 0 {
@@ -279,7 +279,7 @@ func (s *groupSink) indirect(addrs []uint64) error {
 	if len(addrs) == 0 {
 		return nil
 	}
-	a, err := s.r.mem.room(len(addrs) * 8)
+	a, err := s.r.mem.Take(len(addrs) * 8)
 	if err != nil {
 		return err
 	}

@@ -54,11 +54,11 @@ func (s *groupSink) giveDirectory(g *groups, rows *Rows) error {
 	dir := g.dir
 	g.dir = 0
 	if dir == 0 || s.plan.Mode != emit.DenseGroups || emptyFactor*rows.Len() > s.plan.Slots {
-		s.r.mem.free(dir)
+		s.r.mem.Free(dir)
 		return nil
 	}
 	tasks, slots := rows.tasks(), words(dir, int(s.plan.Slots))
-	_, err := s.r.each(rows.Len() < 1<<14, len(tasks), func(i int) bool {
+	_, err := s.r.team.each(rows.Len() < 1<<14, len(tasks), func(i int) bool {
 		a := tasks[i].Addr
 		for range tasks[i].N {
 			slots[load64(a)] = 0
@@ -87,7 +87,7 @@ func (s *groupSink) adoptDense(gs []*groups) error {
 		}
 		tasks := rows.tasks()
 		left := make([][]Piece, len(tasks))
-		err := r.parallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {
+		err := r.team.parallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {
 			left[i], err = m.adopt(gs[0], tasks[i], size)
 			return err
 		})
@@ -102,11 +102,11 @@ func (s *groupSink) adoptDense(gs []*groups) error {
 // adopt enters some groups into g's directory, and combines those that g has; the others are left.
 func (m *merger) adopt(g *groups, some Piece, size uintptr) (left []Piece, err error) {
 	r := m.s.r
-	list, err := r.mem.room(some.N * 8)
+	list, err := r.mem.Take(some.N * 8)
 	if err != nil {
 		return nil, err
 	}
-	defer r.mem.free(list)
+	defer r.mem.Free(list)
 	dir, p, a := pointer(g.dir), pointer(some.Addr), some.Addr
 	twice, n := words(list, some.N), 0
 	for range twice {
@@ -169,7 +169,7 @@ func (s *groupSink) adoptHashed(gs []*groups) error {
 		parts = s.parts()
 	}
 	alone := parts == 1
-	err := s.r.parallelUnless(alone, len(gs), func(i int) error {
+	err := s.r.team.parallelUnless(alone, len(gs), func(i int) error {
 		if len(gs[i].bufs) < parts {
 			if err := s.split(gs[i], parts); err != nil {
 				return err
@@ -188,12 +188,12 @@ func (s *groupSink) adoptHashed(gs []*groups) error {
 		return err
 	}
 	extra := make([][]Piece, parts)
-	err = s.r.parallelUnless(alone, parts, func(p int) (err error) {
+	err = s.r.team.parallelUnless(alone, parts, func(p int) (err error) {
 		extra[p], err = s.adoptPart(m, gs, p)
 		if err != nil {
 			return err
 		}
-		return s.r.canceled()
+		return s.r.team.canceled()
 	})
 	for p := range extra {
 		s.result.Pieces = append(s.result.Pieces, extra[p]...)
@@ -224,23 +224,23 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]Piece, error) {
 		return nil, nil
 	}
 	slots := 1 << max(bits.Len(uint(2*total)), 4)
-	g := &groups{bufs: []buffer{{mem: r.mem, stride: s.plan.Tuple.Size}}, mask: uint64(slots - 1)}
+	g := &groups{bufs: []buffer{newBuffer(r.mem, s.plan.Tuple.Size)}, mask: uint64(slots - 1)}
 	var err error
 	if g.dir, err = r.mem.alloc(8 * slots); err != nil {
 		return nil, err
 	}
-	defer r.mem.free(g.dir) // it has room for all
-	mem, err := r.mem.room(8 * total)
+	defer r.mem.Free(g.dir) // it has room for all
+	at, err := r.mem.Take(8 * total)
 	if err != nil {
 		return nil, err
 	}
-	defer r.mem.free(mem)
-	dir, list := words(g.dir, slots), words(mem, total)
+	defer r.mem.Free(at)
+	dir, list := words(g.dir, slots), words(at, total)
 	n := 0
 	from := make([]int, len(gs)+1) // where each worker's part of the list begins
 	for w := range gs {
 		from[w] = n
-		err := gs[w].bufs[p].poll(r, func(a uintptr) {
+		err := gs[w].bufs[p].poll(r.team, func(a uintptr) {
 			h := load64(a)
 			for i := h & g.mask; ; i = (i + 1) & g.mask {
 				d := dir[i]
@@ -264,7 +264,7 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]Piece, error) {
 		return nil, nil
 	}
 	g.room = uint64(slots/2 - (total - n))
-	if err := m.list(g, mem, n); err != nil {
+	if err := m.list(g, at, n); err != nil {
 		return nil, err
 	}
 	for w := range gs {
@@ -297,11 +297,11 @@ func (s *groupSink) newMerger() (*merger, error) {
 
 // into combines the groups at addrs into g.
 func (m *merger) into(g *groups, addrs []uint64) error {
-	list, err := m.s.r.mem.room(len(addrs) * 8)
+	list, err := m.s.r.mem.Take(len(addrs) * 8)
 	if err != nil {
 		return err
 	}
-	defer m.s.r.mem.free(list)
+	defer m.s.r.mem.Free(list)
 	copy(words(list, len(addrs)), addrs)
 	return m.list(g, list, len(addrs))
 }
@@ -322,7 +322,7 @@ func (m *merger) list(g *groups, list uintptr, n int) error {
 		if err := w.run(lo, min(lo+step, n)); err != nil {
 			return err
 		}
-		if err := s.r.canceled(); err != nil {
+		if err := s.r.team.canceled(); err != nil {
 			return err
 		}
 	}

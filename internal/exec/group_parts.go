@@ -27,27 +27,19 @@ func (s *groupSink) worthParts(g *groups) bool {
 func (s *groupSink) split(g *groups, n int) error {
 	old := g.bufs[0]
 	g.bufs = make([]buffer, n)
-	g.shared = &chunks{mem: s.r.mem}
+	g.shared = newChunks(s.r.mem)
 	for i := range g.bufs {
-		g.bufs[i] = buffer{shared: g.shared, stride: old.stride, size: partChunk}
+		g.bufs[i] = newPart(g.shared, s.plan.Tuple.Size)
 	}
 	var err error
 	if g.cursors, err = s.r.mem.alloc(n * 16); err != nil {
 		return err
 	}
-	stopped := old.poll(s.r, func(a uintptr) {
-		b := &g.bufs[load64(a)>>emit.PartShift&uint64(n-1)]
-		if b.cur == b.end && err == nil {
-			err = b.grow(b.cur)
-		}
+	stopped := old.poll(s.r.team, func(a uintptr) {
 		if err == nil {
-			copyTuple(b.cur, a, b.stride)
-			b.cur += uintptr(b.stride)
+			err = g.bufs[load64(a)>>emit.PartShift&uint64(n-1)].push(a)
 		}
 	})
-	s.r.releaseBuffer(&old)
+	old.release()
 	return cmp.Or(err, stopped)
 }
-
-// partChunk is the size of a part's chunks.
-const partChunk = 32 << 10

@@ -19,7 +19,7 @@ func (s *groupSink) checkSums() error {
 			continue
 		}
 		fits := true
-		err := s.result.poll(s.r, func(addr uintptr) bool {
+		err := s.result.poll(s.r.team, func(addr uintptr) bool {
 			at := addr + uintptr(f.Off)
 			x := types.Int128{Lo: load64(at), Hi: int64(load64(at + 8))}
 			fits = f.Null >= 0 && load8(addr+uintptr(f.Null)) != 0 || x.Cmp(limit.Lo) >= 0 && x.Cmp(limit.Hi) <= 0

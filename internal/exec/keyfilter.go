@@ -145,7 +145,7 @@ func (k *keyFilter) fill() error {
 		n = int((uint64(k.rng.Hi.Lo)-uint64(k.rng.Lo.Lo))/64) + 1
 	}
 	var err error
-	if k.addr, err = b.r.alloc(n * 8); err != nil {
+	if k.addr, err = b.r.mem.allocShared(b.r.team, n*8); err != nil {
 		return err
 	}
 	ws := words(k.addr, n)
@@ -174,7 +174,7 @@ func (k *keyFilter) fill() error {
 		k.count = count.Load()
 	}
 	for _, more := range sets[1:] {
-		b.r.mem.free(uintptr(unsafe.Pointer(&more[0])))
+		b.r.mem.Free(uintptr(unsafe.Pointer(&more[0])))
 	}
 	return err
 }
@@ -182,7 +182,7 @@ func (k *keyFilter) fill() error {
 // eachWords cuts n words into stretches for all threads.
 func (k *keyFilter) eachWords(n int, f func(lo, hi int)) error {
 	const step = 4 << 10
-	_, err := k.b.r.each(k.b.alone() || n < 4*step, (n+step-1)/step, func(i int) bool {
+	_, err := k.b.r.team.each(k.b.alone() || n < 4*step, (n+step-1)/step, func(i int) bool {
 		f(i*step, min((i+1)*step, n))
 		return true
 	})
@@ -213,7 +213,7 @@ func (k *keyFilter) gather(ws []uint64) (sets [][]uint64, err error) {
 		sets = sets[:min(int64(b.r.Threads), rows/(16<<10))]
 	}
 	var next atomic.Int64
-	err = b.r.parallel(len(sets), func(i int) error {
+	err = b.r.team.parallel(len(sets), func(i int) error {
 		switch {
 		case i == 0:
 			sets[i] = ws
@@ -232,7 +232,7 @@ func (k *keyFilter) gather(ws []uint64) (sets [][]uint64, err error) {
 				return nil
 			}
 			set(sets[i], tasks[t])
-			if err := b.r.canceled(); err != nil {
+			if err := b.r.team.canceled(); err != nil {
 				return err
 			}
 		}

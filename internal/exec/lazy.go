@@ -84,7 +84,7 @@ func (l *lazy) load(w *worker, sp *span) error {
 			if s.left.Add(-1) != 0 {
 				continue
 			}
-			if i+1 < len(l.steps) && !l.failed() && !w.r.stop.Load() {
+			if i+1 < len(l.steps) && !l.failed() && !w.r.team.stopped() {
 				l.need = w.j.sift.need(w, sp)
 				l.nothing = !l.need.Any(0, int64(sp.rows))
 			}
@@ -118,12 +118,12 @@ func (l *lazy) column(w *worker, col int) {
 		}
 	}()
 	defer diag.Recover("load", &err)
-	if w.r.stop.Load() {
+	if w.r.team.stopped() {
 		return
 	}
 	var block uintptr
 	c, kept, err := l.seg.Loader.Load(w.r.ctx, col, l.need, func(size int) (addr uintptr, err error) {
-		block, err = w.r.mem.room(size)
+		block, err = w.r.mem.Take(size)
 		return block, err
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (l *lazy) done(w *worker, rows int) {
 	}
 	for i, b := range l.blocks {
 		if b != 0 {
-			w.r.mem.free(b)
+			w.r.mem.Free(b)
 		}
 		l.chunks[i], l.blocks[i] = nil, 0
 	}
@@ -202,12 +202,12 @@ func (r *run) loadAll(t *tableRows) error {
 			parts = append(parts, part{t.segs[i], s.Loader, c})
 		}
 	}
-	return r.parallel(len(parts), func(i int) error {
-		if err := r.canceled(); err != nil {
+	return r.team.parallel(len(parts), func(i int) error {
+		if err := r.team.canceled(); err != nil {
 			return err
 		}
 		p := parts[i]
-		c, _, err := p.of.Load(r.ctx, p.col, nil, r.mem.room)
+		c, _, err := p.of.Load(r.ctx, p.col, nil, r.mem.Take)
 		p.seg.Chunks[p.col] = c
 		return err
 	})

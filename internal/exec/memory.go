@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -32,8 +31,10 @@ type held struct {
 	zero  bool // behind what was asked for there are only zeros
 }
 
-func newMemory(o *Options) *memory {
-	m := &memory{acct: o.Account, held: &holding{blocks: map[uintptr]held{}, spoil: o.Verify, noPool: o.Off.MemoryPool}}
+// newMemory is an empty memory whose blocks acct counts; nil: nobody does. What is given back is spoiled if asked
+// for, and goes back to the system where there is no pool.
+func newMemory(acct *budget.Account, spoil, noPool bool) *memory {
+	m := &memory{acct: acct, held: &holding{blocks: map[uintptr]held{}, spoil: spoil, noPool: noPool}}
 	if m.acct == nil {
 		m.acct = budget.New(0)
 	}
@@ -50,8 +51,8 @@ func (m *memory) alloc(size int) (uintptr, error) {
 	return a, err
 }
 
-// room is like alloc, but the bytes may be anything: for what is written before it is read.
-func (m *memory) room(size int) (uintptr, error) {
+// Take is like alloc, but the bytes may be anything: for what is written before it is read.
+func (m *memory) Take(size int) (uintptr, error) {
 	a, _, err := m.take(size, false)
 	return a, err
 }
@@ -59,13 +60,13 @@ func (m *memory) room(size int) (uintptr, error) {
 // clearStep is how much a thread clears at a time.
 const clearStep = 256 << 10
 
-// alloc is memory.alloc for what all threads will use: they clear it together.
-func (r *run) alloc(size int) (uintptr, error) {
-	a, zero, err := r.mem.take(size, true)
+// allocShared is alloc for what all threads will use: they clear it together.
+func (m *memory) allocShared(t *team, size int) (uintptr, error) {
+	a, zero, err := m.take(size, true)
 	if err != nil || zero {
 		return a, err
 	}
-	_, err = r.each(size < 4*clearStep, (size+clearStep-1)/clearStep, func(i int) bool {
+	_, err = t.each(size < 4*clearStep, (size+clearStep-1)/clearStep, func(i int) bool {
 		at := i * clearStep
 		clear(bytesAt(a+uintptr(at), min(clearStep, size-at)))
 		return true
@@ -115,8 +116,8 @@ func (m *memory) drop(n int) {
 	m.used.Add(-int64(n))
 }
 
-// free gives one block back early.
-func (m *memory) free(addr uintptr) { m.giveBack(addr, false) }
+// Free gives one block back early.
+func (m *memory) Free(addr uintptr) { m.giveBack(addr, false) }
 
 // freeZeros is free for a block that holds only zeros in what was asked for.
 func (m *memory) freeZeros(addr uintptr) { m.giveBack(addr, true) }
@@ -135,6 +136,9 @@ func (m *memory) giveBack(addr uintptr, zeros bool) {
 	}
 	m.held.give(b.block, zeros)
 }
+
+// account counts what is held.
+func (m *memory) account() *budget.Account { return m.acct }
 
 // sizeOf is the size of a block.
 func (m *memory) sizeOf(addr uintptr) int {
@@ -184,31 +188,3 @@ func (h *holding) give(b column.Block, zeros bool) {
 	}
 	b.Give(zeros && !h.spoil)
 }
-
-func itoa(n int64) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return itoa(n/10) + string(rune('0'+n%10))
-}
-
-// plural is a count of things as text.
-func plural(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return itoa(n) + " " + what
-}
-
-// pointer turns an address outside of the Go heap into a pointer; through memory, because a
-// plain conversion would be a mistake for Go's own objects and vet takes it for one.
-func pointer(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
-
-func load64(addr uintptr) uint64     { return *(*uint64)(pointer(addr)) }
-func store64(addr uintptr, x uint64) { *(*uint64)(pointer(addr)) = x }
-func load8(addr uintptr) byte        { return *(*byte)(pointer(addr)) }
-func store8(addr uintptr, x byte)    { *(*byte)(pointer(addr)) = x }
-
-func words(addr uintptr, n int) []uint64  { return unsafe.Slice((*uint64)(pointer(addr)), n) }
-func halves(addr uintptr, n int) []uint32 { return unsafe.Slice((*uint32)(pointer(addr)), n) }
-func bytesAt(addr uintptr, n int) []byte  { return unsafe.Slice((*byte)(pointer(addr)), n) }

@@ -46,7 +46,7 @@ func (r *Result) Load(ctx context.Context, p Part) (release func(), err error) {
 	release = func() {
 		t.segs[p.seg] = from
 		for _, b := range blocks {
-			r.mem.free(b)
+			r.mem.Free(b)
 		}
 		blocks = nil
 	}
@@ -55,7 +55,7 @@ func (r *Result) Load(ctx context.Context, p Part) (release func(), err error) {
 			continue
 		}
 		to.Chunks[c], _, err = from.Loader.Load(ctx, c, nil, func(size int) (uintptr, error) {
-			a, err := r.mem.room(size)
+			a, err := r.mem.Take(size)
 			if err == nil {
 				blocks = append(blocks, a)
 			}
@@ -96,7 +96,7 @@ func (r *Result) Next(ctx context.Context) (rows *Result, num int, release func(
 	return rows, num, func() {
 		for _, c := range seg.Chunks {
 			if c != nil {
-				r.mem.free(c.Data)
+				r.mem.Free(c.Data)
 			}
 		}
 	}, nil

@@ -26,14 +26,14 @@ func (r *run) profile(p *pipe.Pipeline, j *job, st *PipelineStats, filtering tim
 	if wall < profileMin || j.busy.Load() == 0 || r.gpu != nil || len(p.Stages) > 0 || j.limit >= 0 || j.total == 0 || j.stream != nil {
 		return
 	}
-	held, peak := r.mem.blocks(), r.mem.acct.Peak()
+	held, peak := r.mem.blocks(), r.mem.account().Peak()
 	defer func() {
 		for addr := range r.mem.blocks() {
 			if _, ok := held[addr]; !ok {
-				r.mem.free(addr)
+				r.mem.Free(addr)
 			}
 		}
-		r.mem.acct.SetPeak(peak)
+		r.mem.account().SetPeak(peak)
 		r.filtering = 0
 	}()
 	busy := time.Duration(j.busy.Load())

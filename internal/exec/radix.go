@@ -26,36 +26,36 @@ const (
 )
 
 // items is room for n items in the query's memory.
-func items[E item](r *run, n int) ([]E, func(), error) {
-	a, err := r.mem.room(n * int(unsafe.Sizeof(*new(E))))
+func items[E item](m *memory, n int) ([]E, func(), error) {
+	a, err := m.Take(n * int(unsafe.Sizeof(*new(E))))
 	if err != nil {
 		return nil, nil, err
 	}
-	return unsafe.Slice((*E)(pointer(a)), n), func() { r.mem.free(a) }, nil
+	return unsafe.Slice((*E)(pointer(a)), n), func() { m.Free(a) }, nil
 }
 
 // radixSort orders es by key; entries with equal keys keep their order. tmp is as long as es, its
 // contents are lost. Large arrays are partitioned by the first digit that tells keys apart, then each part
 // by itself, until a part fits in the cache; spread lets all threads take part.
-func radixSort[E item](r *run, es, tmp []E, spread bool) error {
+func radixSort[E item](t *team, es, tmp []E, spread bool) error {
 	if len(es) <= insertionMost {
 		insertionSort(es)
 		return nil
 	}
-	lo, hi, sorted, err := wholeExtent(r, es)
+	lo, hi, sorted, err := wholeExtent(t, es)
 	if err != nil || sorted {
 		return err
 	}
 	if small(len(es), hi-lo) {
-		if err := r.blocks(len(es), lookRows, func(lo, hi int) { copy(tmp[lo:hi], es[lo:hi]) }); err != nil {
+		if err := t.blocks(len(es), lookRows, func(lo, hi int) { copy(tmp[lo:hi], es[lo:hi]) }); err != nil {
 			return err
 		}
-		return sortInto(r, es, tmp, lo, hi)
+		return sortInto(t, es, tmp, lo, hi)
 	}
 	// So many first digits that a part has about partMost entries, if keys are spread evenly.
 	width := bits.Len64(hi - lo)
 	digit := min(bits.Len(uint(len(es)/partMost)), 9, width)
-	ends, err := scatter(r, es, tmp, lo, uint(width-digit), 1<<digit, spread)
+	ends, err := scatter(t, es, tmp, lo, uint(width-digit), 1<<digit, spread)
 	if err != nil {
 		return err
 	}
@@ -69,22 +69,22 @@ func radixSort[E item](r *run, es, tmp []E, spread bool) error {
 	part := func(i int, spread bool) error {
 		to, from := es[begin(i):ends[i]], tmp[begin(i):ends[i]]
 		if len(to) > insertionMost {
-			lo, hi, sorted, err := wholeExtent(r, from)
+			lo, hi, sorted, err := wholeExtent(t, from)
 			if err != nil {
 				return err
 			}
 			if !sorted && small(len(to), hi-lo) {
-				return sortInto(r, to, from, lo, hi)
+				return sortInto(t, to, from, lo, hi)
 			}
 		}
 		copy(to, from)
-		return radixSort(r, to, from, spread)
+		return radixSort(t, to, from, spread)
 	}
 	var rest []int
 	for i := range ends {
 		switch n := ends[i] - begin(i); {
 		case n == 0:
-		case spread && n >= threadsLeast && n > len(es)/(2*r.Threads):
+		case spread && n >= threadsLeast && n > len(es)/(2*t.threads):
 			if err := part(i, true); err != nil {
 				return err
 			}
@@ -92,21 +92,21 @@ func radixSort[E item](r *run, es, tmp []E, spread bool) error {
 			rest = append(rest, i)
 		}
 	}
-	return r.parallelUnless(!spread, len(rest), func(k int) error { return part(rest[k], false) })
+	return t.parallelUnless(!spread, len(rest), func(k int) error { return part(rest[k], false) })
 }
 
 // lookRows is how many entries a loop takes between two looks at the query's context.
 const lookRows = 1 << 17
 
 // wholeExtent is extent of many entries.
-func wholeExtent[E item](r *run, es []E) (lo, hi uint64, sorted bool, err error) {
+func wholeExtent[E item](t *team, es []E) (lo, hi uint64, sorted bool, err error) {
 	if len(es) <= lookRows {
 		lo, hi, sorted = extent(es)
 		return lo, hi, sorted, nil
 	}
 	lo, sorted = ^uint64(0), true
 	last := uint64(0)
-	err = r.blocks(len(es), lookRows, func(from, to int) {
+	err = t.blocks(len(es), lookRows, func(from, to int) {
 		l, h, s := extent(es[from:to])
 		sorted = sorted && s && keyOf(&es[from]) >= last
 		lo, hi, last = min(lo, l), max(hi, h), keyOf(&es[to-1])
@@ -118,11 +118,11 @@ func wholeExtent[E item](r *run, es []E) (lo, hi uint64, sorted bool, err error)
 func small(n int, span uint64) bool { return n <= lsdMost || span < 1<<9 }
 
 // sortInto puts the entries of from into to in order; their keys are from lo to hi.
-func sortInto[E item](r *run, to, from []E, lo, hi uint64) error {
+func sortInto[E item](t *team, to, from []E, lo, hi uint64) error {
 	if passes(len(to), hi-lo) <= 2 {
-		return lsdSort(r, to, from, lo, hi)
+		return lsdSort(t, to, from, lo, hi)
 	}
-	return msdSort(r, to, from, lo, hi)
+	return msdSort(t, to, from, lo, hi)
 }
 
 // extent is the smallest and the largest key, and whether all are in order. It has no branches on keys,
@@ -154,18 +154,18 @@ func insertionSort[E item](es []E) {
 
 // scatter moves es to tmp, ordered by the digit from bit shift on of key - lo, and returns where
 // the entries of each digit end. Threads take stretches of es, each with places of its own.
-func scatter[E item](r *run, es, tmp []E, lo uint64, shift uint, digits int, spread bool) ([]int, error) {
+func scatter[E item](t *team, es, tmp []E, lo uint64, shift uint, digits int, spread bool) ([]int, error) {
 	threads := 1
 	if spread {
-		threads = r.Threads
+		threads = t.threads
 	}
 	stretch := (len(es) + threads - 1) / threads
 	at := make([][]int, threads)
-	err := r.parallel(threads, func(t int) error {
+	err := t.parallel(threads, func(k int) error {
 		count := make([]int, digits)
-		at[t] = count
-		mine := es[min(t*stretch, len(es)):min((t+1)*stretch, len(es))]
-		return r.blocks(len(mine), lookRows, func(from, to int) { countFirst(mine[from:to], count, lo, shift) })
+		at[k] = count
+		mine := es[min(k*stretch, len(es)):min((k+1)*stretch, len(es))]
+		return t.blocks(len(mine), lookRows, func(from, to int) { countFirst(mine[from:to], count, lo, shift) })
 	})
 	if err != nil {
 		return nil, err
@@ -173,16 +173,16 @@ func scatter[E item](r *run, es, tmp []E, lo uint64, shift uint, digits int, spr
 	ends := make([]int, digits)
 	n := 0
 	for d := range ends {
-		for t := range at {
-			k := at[t][d]
-			at[t][d] = n
-			n += k
+		for k := range at {
+			had := at[k][d]
+			at[k][d] = n
+			n += had
 		}
 		ends[d] = n
 	}
-	return ends, r.parallel(threads, func(t int) error {
-		mine := es[min(t*stretch, len(es)):min((t+1)*stretch, len(es))]
-		return r.blocks(len(mine), lookRows, func(from, to int) { moveFirst(mine[from:to], tmp, at[t], lo, shift) })
+	return ends, t.parallel(threads, func(k int) error {
+		mine := es[min(k*stretch, len(es)):min((k+1)*stretch, len(es))]
+		return t.blocks(len(mine), lookRows, func(from, to int) { moveFirst(mine[from:to], tmp, at[k], lo, shift) })
 	})
 }
 
@@ -217,7 +217,7 @@ func widest(n int) int {
 func passes(n int, span uint64) int { return (bits.Len64(span) + widest(n) - 1) / widest(n) }
 
 // lsdSort is sortInto by one digit after the other, the last first.
-func lsdSort[E item](r *run, es, tmp []E, lo, hi uint64) error {
+func lsdSort[E item](t *team, es, tmp []E, lo, hi uint64) error {
 	width, n := bits.Len64(hi-lo), passes(len(es), hi-lo)
 	if n == 0 {
 		copy(es, tmp)
@@ -231,11 +231,11 @@ func lsdSort[E item](r *run, es, tmp []E, lo, hi uint64) error {
 		shift := uint(p) * digit
 		count := counts[:1<<digit]
 		clear(count)
-		if err := r.blocks(len(from), lookRows, func(a, b int) { countDigit(from[a:b], count, lo, shift, mask) }); err != nil {
+		if err := t.blocks(len(from), lookRows, func(a, b int) { countDigit(from[a:b], count, lo, shift, mask) }); err != nil {
 			return err
 		}
 		begins(count)
-		if err := r.blocks(len(from), lookRows, func(a, b int) { moveDigit(from[a:b], to, count, lo, shift, mask) }); err != nil {
+		if err := t.blocks(len(from), lookRows, func(a, b int) { moveDigit(from[a:b], to, count, lo, shift, mask) }); err != nil {
 			return err
 		}
 		from, to = to, from
@@ -273,7 +273,7 @@ func begins(count []uint32) {
 
 // msdSort is sortInto by the first digit, into parts of a few entries each if keys are spread evenly, which
 // are sorted by insertion: better than many digits.
-func msdSort[E item](r *run, es, tmp []E, lo, hi uint64) error {
+func msdSort[E item](t *team, es, tmp []E, lo, hi uint64) error {
 	digit := min(max(bits.Len(uint(len(es)))-2, 3), maxDigit)
 	shift := uint(bits.Len64(hi-lo)-digit) & 63
 	var counts [1 << maxDigit]uint32
@@ -300,7 +300,7 @@ func msdSort[E item](r *run, es, tmp []E, lo, hi uint64) error {
 	begin := uint32(0)
 	for _, end := range count {
 		if n := end - begin; n > 1 {
-			if err := radixSort(r, es[begin:end], tmp[begin:end], false); err != nil {
+			if err := radixSort(t, es[begin:end], tmp[begin:end], false); err != nil {
 				return err
 			}
 		}

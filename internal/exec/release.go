@@ -1,6 +1,8 @@
 package exec
 
-import "github.com/kelpiedb/kelpie/internal/pipe"
+import (
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
 
 // Tables and groups are given back as soon as the last pipeline that reads them is done, so that what a query
 // holds at a time is less than all that it makes.
@@ -55,43 +57,35 @@ func (r *run) release(s pipe.Sink) {
 	switch s := r.sinks[s].(type) {
 	case *buildSink:
 		for _, b := range s.workers {
-			r.releaseBuffer(b)
+			if b != nil {
+				b.release()
+			}
 		}
 		if s.table != nil {
-			r.mem.free(s.table.Tuples) // where it is a block of its own
-			r.mem.free(s.table.Slots)
+			r.mem.Free(s.table.Tuples) // where it is a block of its own
+			r.mem.Free(s.table.Slots)
 		}
 		for _, f := range s.filters {
-			r.mem.free(f.addr)
+			r.mem.Free(f.addr)
 		}
 	case *groupSink:
 		for _, g := range s.workers {
 			if g != nil {
 				for i := range g.bufs {
-					r.releaseBuffer(&g.bufs[i])
+					g.bufs[i].release()
 				}
 				if g.shared != nil {
-					for _, a := range g.shared.blocks {
-						r.mem.free(a)
-					}
+					g.shared.release()
 				}
-				r.mem.free(g.cursors)
-				r.mem.free(g.dir)
-				r.mem.free(g.one)
+				r.mem.Free(g.cursors)
+				r.mem.Free(g.dir)
+				r.mem.Free(g.one)
 			}
 		}
 		if s.result.Indirect {
 			for _, p := range s.result.Pieces {
-				r.mem.free(p.Addr)
+				r.mem.Free(p.Addr)
 			}
-		}
-	}
-}
-
-func (r *run) releaseBuffer(b *buffer) {
-	if b != nil {
-		for _, a := range b.chunks {
-			r.mem.free(a)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (w *worker) rescue() error {
 		return err
 	}
 	for _, k := range old {
-		w.r.mem.free(k.addr)
+		w.r.mem.Free(k.addr)
 	}
 	w.kept, w.keptBytes, w.rescued = to.chunks, to.bytes, to.bytes
 	return nil
@@ -107,7 +107,7 @@ type textCopies struct {
 func (t *textCopies) put(p uintptr, n int) (uintptr, error) {
 	if t.cur+uintptr(n)+column.TextPad > t.end {
 		size := max(min(max(t.bytes, firstTexts), lastTexts), n+column.TextPad)
-		a, err := t.mem.room(size)
+		a, err := t.mem.Take(size)
 		if err != nil {
 			return 0, err
 		}

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"unsafe"
+
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
@@ -28,12 +30,12 @@ func (rs *Rows) Len() int64 {
 }
 
 // poll calls f like Each and gives up when the query is canceled.
-func (rs *Rows) poll(r *run, f func(addr uintptr) bool) error {
+func (rs *Rows) poll(t *team, f func(addr uintptr) bool) error {
 	n := 0
 	var err error
 	rs.Each(func(a uintptr) bool {
 		if n++; n&(1<<16-1) == 0 {
-			if err = r.canceled(); err != nil {
+			if err = t.canceled(); err != nil {
 				return false
 			}
 		}
@@ -61,116 +63,70 @@ func (rs *Rows) Each(f func(addr uintptr) bool) {
 	}
 }
 
-// buffer is where a worker's sink writes tuples: chunks that double in size.
-type buffer struct {
-	mem    *memory
-	shared *chunks // where chunks come from, if not straight from mem
-	stride int
-	chunks []uintptr
-	pieces []Piece
-	start  uintptr // of the piece being written
-	cur    uintptr
-	end    uintptr
-	size   int // of the last chunk
+// cut keeps limit rows after offset; limit < 0 keeps all.
+func (rs *Rows) cut(offset, limit int64) {
+	if offset <= 0 && limit < 0 {
+		return
+	}
+	var out []Piece
+	step := uintptr(8)
+	if !rs.Indirect {
+		step = uintptr(rs.Tuple.Size)
+	}
+	for _, p := range rs.Pieces {
+		if offset > 0 {
+			k := min(offset, int64(p.N))
+			offset -= k
+			p.Addr += uintptr(k) * step
+			p.N -= int(k)
+		}
+		if limit >= 0 {
+			p.N = int(min(int64(p.N), limit))
+			limit -= int64(p.N)
+		}
+		if p.N > 0 {
+			out = append(out, p)
+		}
+	}
+	rs.Pieces = out
 }
 
+// A thread takes so many tuples at a time: enough to be worth it, and few enough for all to end together.
 const (
-	firstChunk = 8 << 10
-	lastChunk  = 2 << 20
+	minTask  = 4 << 10
+	maxTask  = 32 << 10
+	taskRows = 512 // a task has a multiple of them, where there are enough
 )
 
-// grow ends the piece at cur and starts a new chunk.
-func (b *buffer) grow(cur uintptr) error {
-	b.cut(cur)
-	if b.size == 0 {
-		b.size = firstChunk
-	} else {
-		b.size = min(b.size*2, b.most())
-	}
-	n := max(b.size/b.stride, 1)
-	var a uintptr
-	var err error
-	if b.shared != nil {
-		a, err = b.shared.room(n * b.stride)
-	} else if a, err = b.mem.room(n * b.stride); err == nil {
-		b.chunks = append(b.chunks, a)
-	}
-	if err != nil {
-		return err
-	}
-	b.start, b.cur, b.end = a, a, a+uintptr(n*b.stride)
-	return nil
-}
-
-// most is the size of the largest chunks.
-func (b *buffer) most() int {
-	if b.shared != nil {
-		return partChunk
-	}
-	return lastChunk
-}
-
-// cut ends the piece being written at cur; the next begins there.
-func (b *buffer) cut(cur uintptr) {
-	if n := int(cur-b.start) / b.stride; n > 0 {
-		b.pieces = append(b.pieces, Piece{b.start, n})
-	}
-	b.start, b.cur = cur, cur
-}
-
-// each calls f with the address of every tuple.
-func (b *buffer) each(f func(a uintptr)) {
-	for _, p := range b.pieces {
-		for i := range p.N {
-			f(p.Addr + uintptr(i*b.stride))
+// tasks cuts tuples into stretches that threads share out among themselves.
+func (rs *Rows) tasks() []Piece {
+	step := min(max(int(rs.Len()/32)&^(taskRows-1), minTask), maxTask)
+	var out []Piece
+	for _, p := range rs.Pieces {
+		for lo := 0; lo < p.N; lo += step {
+			out = append(out, Piece{p.Addr + uintptr(lo*rs.Tuple.Size), min(step, p.N-lo)})
 		}
 	}
-	for a := b.start; a < b.cur; a += uintptr(b.stride) {
-		f(a)
-	}
+	return out
 }
 
-// poll calls f like each and gives up when the query is canceled.
-func (b *buffer) poll(r *run, f func(a uintptr)) error {
-	for _, p := range append(b.pieces[:len(b.pieces):len(b.pieces)], Piece{b.start, int(b.cur-b.start) / b.stride}) {
-		if err := r.canceled(); err != nil {
-			return err
-		}
-		for i := range p.N {
-			f(p.Addr + uintptr(i*b.stride))
-		}
+// copyTuple copies size bytes, a multiple of 8.
+func copyTuple(to, from uintptr, size int) {
+	p, q := pointer(to), pointer(from)
+	switch size {
+	case 8:
+		*(*[1]uint64)(p) = *(*[1]uint64)(q)
+	case 16:
+		*(*[2]uint64)(p) = *(*[2]uint64)(q)
+	case 24:
+		*(*[3]uint64)(p) = *(*[3]uint64)(q)
+	case 32:
+		*(*[4]uint64)(p) = *(*[4]uint64)(q)
+	case 40:
+		*(*[5]uint64)(p) = *(*[5]uint64)(q)
+	case 48:
+		*(*[6]uint64)(p) = *(*[6]uint64)(q)
+	default:
+		copy(unsafe.Slice((*byte)(p), size), unsafe.Slice((*byte)(q), size))
 	}
-	return nil
-}
-
-// count is how many tuples there are.
-func (b *buffer) count() int {
-	n := int(b.cur-b.start) / b.stride
-	for _, p := range b.pieces {
-		n += p.N
-	}
-	return n
-}
-
-// chunks cuts those of several buffers from large blocks, which lie in huge pages.
-type chunks struct {
-	mem      *memory
-	blocks   []uintptr
-	cur, end uintptr
-}
-
-func (a *chunks) room(n int) (uintptr, error) {
-	n = (n + 63) &^ 63
-	if a.end-a.cur < uintptr(n) {
-		size := max(n, lastChunk)
-		at, err := a.mem.room(size)
-		if err != nil {
-			return 0, err
-		}
-		a.blocks = append(a.blocks, at)
-		a.cur, a.end = at, at+uintptr(size)
-	}
-	at := a.cur
-	a.cur += uintptr(n)
-	return at, nil
 }

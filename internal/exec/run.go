@@ -2,12 +2,9 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"runtime"
-	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
@@ -75,7 +72,7 @@ func (r *Result) Close() {
 }
 
 // Account counts what the result takes.
-func (r *Result) Account() *budget.Account { return r.mem.acct }
+func (r *Result) Account() *budget.Account { return r.mem.account() }
 
 // Len is the number of rows.
 func (r *Result) Len() int64 {
@@ -116,6 +113,7 @@ type run struct {
 	Options
 	ctx        context.Context
 	prog       *pipe.Program
+	team       *team
 	mem        *memory
 	makers     map[pipe.Sink]int // how many pipelines end there
 	sinks      map[pipe.Sink]sink
@@ -137,9 +135,7 @@ type run struct {
 
 	filtering time.Duration // spent on semi-join filters for the pipeline being compiled
 
-	stop atomic.Bool
-	mu   sync.Mutex
-	err  error
+	mu sync.Mutex
 }
 
 // Run executes a program.
@@ -147,7 +143,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	if opts.Threads <= 0 {
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
-	r := &run{Options: opts, ctx: ctx, prog: prog, mem: newMemory(&opts),
+	r := &run{Options: opts, ctx: ctx, prog: prog, team: newTeam(ctx, opts.Threads), mem: newMemory(opts.Account, opts.Verify, opts.Off.MemoryPool),
 		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, unions: map[pipe.Sink][]layout.Field{}, finished: map[pipe.Sink]bool{}, tables: map[*pipe.Build]*layout.Table{},
 		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}, rankTables: map[*column.Dict]uintptr{}}
 	defer func() {
@@ -219,7 +215,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			r.release(s)
 		}
 	}
-	r.stats.PeakMemory = r.mem.acct.Peak()
+	r.stats.PeakMemory = r.mem.account().Peak()
 	for _, c := range r.codes {
 		r.stats.Tally.Add(device.TallyOf(c), 1)
 	}
@@ -235,7 +231,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 // pipeline compiles and runs one pipeline. One that is idle is compiled, since that decides the layout of its
 // sink, and gets no rows.
 func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
-	if err := r.canceled(); err != nil {
+	if err := r.team.canceled(); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -267,28 +263,6 @@ func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 		r.profile(p, job, st, filtering)
 	}
 	return nil
-}
-
-// canceled is the error of a query whose context has ended.
-func (r *run) canceled() error {
-	switch err := r.ctx.Err(); {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to timeout")
-	default:
-		return diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
-	}
-}
-
-// fail records the first error and stops all workers.
-func (r *run) fail(err error) {
-	r.mu.Lock()
-	if r.err == nil {
-		r.err = err
-	}
-	r.mu.Unlock()
-	r.stop.Store(true)
 }
 
 // compile emits and translates a request.
@@ -334,82 +308,4 @@ func (r *run) view(d *column.Dict) column.DictView {
 		r.views[d] = v
 	}
 	return v
-}
-
-// panicOnFault makes every fault of this goroutine a panic until the function that it returns is called: Go
-// code that sorts, merges and reads tuples trusts addresses that generated code wrote.
-func panicOnFault() (undo func()) {
-	before := debug.SetPanicOnFault(true)
-	return func() { debug.SetPanicOnFault(before) }
-}
-
-// parallelUnless is parallel, or on this thread alone.
-func (r *run) parallelUnless(alone bool, n int, f func(i int) error) error {
-	if !alone {
-		return r.parallel(n, f)
-	}
-	return r.inTurn(n, f)
-}
-
-// inTurn runs f(0) … f(n-1) on this thread, until the query is canceled.
-func (r *run) inTurn(n int, f func(i int) error) error {
-	for i := range n {
-		if err := r.canceled(); err != nil {
-			return err
-		}
-		if err := f(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// blocks calls f on stretches that make up 0 … n-1, until the query is canceled. It is for long loops: a step takes
-// far less than the time in which a query must end.
-func (r *run) blocks(n, step int, f func(lo, hi int)) error {
-	for lo := 0; lo < n; lo += step {
-		if err := r.canceled(); err != nil {
-			return err
-		}
-		f(lo, min(lo+step, n))
-	}
-	return nil
-}
-
-// parallel runs f(0) … f(n-1) on the query's threads, until the query is canceled.
-func (r *run) parallel(n int, f func(i int) error) error {
-	k := min(n, r.Threads)
-	if k <= 1 {
-		return r.inTurn(n, f)
-	}
-	var next atomic.Int64
-	work := func() {
-		var err error
-		defer func() {
-			if err != nil {
-				r.fail(err)
-			}
-		}()
-		defer diag.Recover("exec", &err)
-		defer panicOnFault()()
-		for !r.stop.Load() {
-			i := int(next.Add(1) - 1)
-			if i >= n {
-				return
-			}
-			if err = r.canceled(); err != nil {
-				return
-			}
-			if err = f(i); err != nil {
-				return
-			}
-		}
-	}
-	var wg sync.WaitGroup
-	for range k - 1 {
-		wg.Go(work)
-	}
-	work() // instead of waiting for one more
-	wg.Wait()
-	return r.err
 }

@@ -96,19 +96,17 @@ func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
 		return nil
 	}
 	sink := s.j.sink.(*siftSink)
-	sink.workers[w.id] = buffer{mem: w.r.mem, stride: s.j.variants[0].frag.Sink.Size}
+	sink.workers[w.id] = newBuffer(w.r.mem, s.j.variants[0].frag.Sink.Size)
 	buf := &sink.workers[w.id]
 	defer func() {
-		for _, a := range buf.chunks {
-			w.r.mem.free(a)
-		}
+		buf.release()
 		*buf = buffer{}
 	}()
 	if s.j.sink.attach(own) != nil {
 		return nil
 	}
 	for lo := 0; lo < rows; lo += maxMorsel {
-		if own.run(lo, min(lo+maxMorsel, rows)) != nil || w.r.stop.Load() { // whoever runs the pipeline will see it, too
+		if own.run(lo, min(lo+maxMorsel, rows)) != nil || w.r.team.stopped() { // whoever runs the pipeline will see it, too
 			return nil
 		}
 	}
@@ -137,16 +135,8 @@ type siftSink struct {
 }
 
 func (s *siftSink) attach(w *worker) error {
-	b := &s.workers[w.id]
-	store64(w.ctx+layout.CtxCur, uint64(b.cur))
-	store64(w.ctx+layout.CtxEnd, uint64(b.end))
+	s.workers[w.id].toContext(w.ctx)
 	return nil
 }
 
-func (s *siftSink) grow(w *worker) error {
-	b := &s.workers[w.id]
-	if err := b.grow(uintptr(load64(w.ctx + layout.CtxCur))); err != nil {
-		return err
-	}
-	return s.attach(w)
-}
+func (s *siftSink) grow(w *worker) error { return s.workers[w.id].growFrom(w.ctx) }

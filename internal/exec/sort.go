@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -41,23 +40,23 @@ func (s *collectSink) sort() error {
 			return s.sortBare(w)
 		}
 	}
-	es, release, err := items[entry](s.r, n)
+	es, release, err := items[entry](s.r.mem, n)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := s.out.list(s.r, es); err != nil {
+	if err := s.out.list(s.r.team, es); err != nil {
 		return err
 	}
 	if err := s.sorter.sort(es); err != nil {
 		return err
 	}
 	es = es[:s.wanted(int64(n))]
-	mem, err := s.r.mem.room(len(es) * 8)
+	list, err := s.r.mem.Take(len(es) * 8)
 	if err != nil {
 		return err
 	}
-	out := words(mem, len(es))
+	out := words(list, len(es))
 	err = s.sorter.each(len(es), s.r.Threads > 1 && len(es) >= threadsLeast, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			out[i] = uint64(es[i].addr)
@@ -67,18 +66,18 @@ func (s *collectSink) sort() error {
 	if err != nil {
 		return err
 	}
-	s.out.Pieces = []Piece{{mem, len(es)}}
+	s.out.Pieces = []Piece{{list, len(es)}}
 	s.out.Indirect = true
 	return nil
 }
 
 // list makes entries of all tuples, on all threads.
-func (rs *Rows) list(r *run, es []entry) error {
+func (rs *Rows) list(t *team, es []entry) error {
 	at := make([]int, len(rs.Pieces)+1)
 	for i, p := range rs.Pieces {
 		at[i+1] = at[i] + p.N
 	}
-	return r.parallel(len(rs.Pieces), func(i int) error {
+	return t.parallel(len(rs.Pieces), func(i int) error {
 		one := Rows{Tuple: rs.Tuple, Pieces: rs.Pieces[i : i+1], Indirect: rs.Indirect}
 		to := es[at[i]:at[i+1]]
 		k := 0
@@ -87,7 +86,7 @@ func (rs *Rows) list(r *run, es []entry) error {
 			k++
 			return true
 		})
-		return r.canceled()
+		return t.canceled()
 	})
 }
 
@@ -101,7 +100,7 @@ func (s *sorter) sort(es []entry) error {
 	if len(s.words) == 0 { // all keys are constants
 		return nil
 	}
-	tmp, release, err := items[entry](s.r, len(es))
+	tmp, release, err := items[entry](s.r.mem, len(es))
 	if err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 	}); err != nil {
 		return err
 	}
-	if err := radixSort(s.r, es, tmp, spread); err != nil {
+	if err := radixSort(s.r.team, es, tmp, spread); err != nil {
 		return err
 	}
 	if word.text < 0 && w+1 == len(s.words) {
@@ -136,7 +135,7 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 func (s *sorter) byNextWord(es, tmp []entry, w int) error {
 	var ends [fillRows]int
 	for lo := 0; lo < len(es); {
-		if err := s.r.canceled(); err != nil {
+		if err := s.r.team.canceled(); err != nil {
 			return err
 		}
 		n, hi, most := 0, lo, 0 // runs, where the last ends, the longest
@@ -176,7 +175,7 @@ func (s *sorter) byNextWord(es, tmp []entry, w int) error {
 
 // byFilled orders entries by word w, which is their key; last: nothing comes after it.
 func (s *sorter) byFilled(es, tmp []entry, w int, last bool) error {
-	if err := radixSort(s.r, es, tmp, false); err != nil || last {
+	if err := radixSort(s.r.team, es, tmp, false); err != nil || last {
 		return err
 	}
 	if word := &s.words[w]; word.text >= 0 {
@@ -202,7 +201,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 	k := &s.keys[i]
 	fill := func(depth int) (same bool, err error) {
 		lo, hi := ^uint64(0), uint64(0)
-		err = s.r.blocks(len(es), textRows, func(from, to int) {
+		err = s.r.team.blocks(len(es), textRows, func(from, to int) {
 			for j := from; j < to; j++ {
 				es[j].key = k.chunk(es[j].addr, depth)
 			}
@@ -216,7 +215,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 		return err
 	}
 	if same { // a longer look
-		common, shortest, longest, err := k.common(s.r, es, depth)
+		common, shortest, longest, err := k.common(s.r.team, es, depth)
 		switch {
 		case err != nil:
 			return err
@@ -235,7 +234,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 		}
 	}
 	spread := s.r.Threads > 1 && len(es) >= threadsLeast
-	if err := radixSort(s.r, es, tmp, spread); err != nil {
+	if err := radixSort(s.r.team, es, tmp, spread); err != nil {
 		return err
 	}
 	return s.runs(es, tmp, spread, func(es, tmp []entry) error { return s.byText(es, tmp, w, depth+8, round+1) })
@@ -243,22 +242,22 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 
 // common is how many first bytes all texts share (those behind an end count as zeros), which are
 // known to be at least depth, and the lengths of the shortest and the longest.
-func (k *sortKey) common(r *run, es []entry, depth int) (n, shortest, longest int, err error) {
+func (k *sortKey) common(t *team, es []entry, depth int) (n, shortest, longest int, err error) {
 	var first []byte
 	if !k.isNull(es[0].addr) {
 		first = k.bytes(es[0].addr)
 	}
 	n, shortest, longest = len(first), len(first), len(first)
-	err = r.blocks(len(es), textRows, func(lo, hi int) {
+	err = t.blocks(len(es), textRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			var t []byte
+			var x []byte
 			if !k.isNull(es[i].addr) {
-				t = k.bytes(es[i].addr)
+				x = k.bytes(es[i].addr)
 			}
-			shortest, longest = min(shortest, len(t)), max(longest, len(t))
-			n = min(n, len(t))
+			shortest, longest = min(shortest, len(x)), max(longest, len(x))
+			n = min(n, len(x))
 			for d := min(depth, n); d < n; d++ {
-				if t[d] != first[d] {
+				if x[d] != first[d] {
 					n = d
 					break
 				}
@@ -275,7 +274,7 @@ func (s *sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) erro
 		for lo := 0; lo < len(es); {
 			if lo >= look {
 				look = lo + textRows/2
-				if err := s.r.canceled(); err != nil {
+				if err := s.r.team.canceled(); err != nil {
 					return err
 				}
 			}
@@ -316,7 +315,7 @@ func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry
 		}
 		lo = hi
 	}
-	return s.r.parallel(len(cuts), func(i int) error {
+	return s.r.team.parallel(len(cuts), func(i int) error {
 		lo, hi := cuts[i][0], cuts[i][1]
 		return in(es[lo:hi], tmp[lo:hi])
 	})
@@ -325,7 +324,7 @@ func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry
 // each calls f on stretches that make up n entries.
 func (s *sorter) each(n int, spread bool, f func(lo, hi int) error) error {
 	const stretch = 1 << 14
-	return s.r.parallelUnless(!spread, (n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
+	return s.r.team.parallelUnless(!spread, (n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
 }
 
 // compareSort orders entries that agree on the keys before key i by comparing tuples.
@@ -336,7 +335,7 @@ func (s *sorter) compareSort(es []entry, i int) {
 	compared := 0
 	slices.SortFunc(es, func(a, b entry) int {
 		if compared++; compared&(1<<12-1) == 0 {
-			if err := s.r.canceled(); err != nil {
+			if err := s.r.team.canceled(); err != nil {
 				panic(err) // recovered at the door of the room
 			}
 		}
@@ -359,6 +358,3 @@ func (s *sorter) compareFrom(i int, a, b uintptr) int {
 	}
 	return 0
 }
-
-// addressOf is where bytes outside of the Go heap lie.
-func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

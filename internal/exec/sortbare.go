@@ -38,12 +38,12 @@ func (s *sorter) bare(t *layout.Tuple) *keyWord {
 // sortBare orders the collected tuples, of which w tells everything.
 func (s *collectSink) sortBare(w *keyWord) error {
 	n := int(s.out.Len())
-	xs, release, err := items[uint64](s.r, n)
+	xs, release, err := items[uint64](s.r.mem, n)
 	if err != nil {
 		return err
 	}
 	defer release()
-	tmp, releaseTmp, err := items[uint64](s.r, n)
+	tmp, releaseTmp, err := items[uint64](s.r.mem, n)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *collectSink) sortBare(w *keyWord) error {
 	}
 	spread := s.r.Threads > 1 && n >= threadsLeast
 	batches := func(f func(xs []uint64, tuples []uintptr)) error {
-		_, err := s.r.each(!spread, len(tasks), func(i int) bool {
+		_, err := s.r.team.each(!spread, len(tasks), func(i int) bool {
 			var room [fillRows]uintptr
 			a := tasks[i].Addr
 			for lo := from[i]; lo < from[i+1]; lo += fillRows {
@@ -75,7 +75,7 @@ func (s *collectSink) sortBare(w *keyWord) error {
 	if err := batches(w.bareKeys); err != nil {
 		return err
 	}
-	if err := radixSort(s.r, xs, tmp, spread); err != nil {
+	if err := radixSort(s.r.team, xs, tmp, spread); err != nil {
 		return err
 	}
 	return batches(w.restore)

@@ -4,7 +4,6 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/eval"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -264,14 +263,6 @@ func (in *stageInput) load(a uintptr) types.Value {
 	return v
 }
 
-// textAt is the text in memory outside of the Go heap, not copied.
-func textAt(addr uintptr, n int) string {
-	if n == 0 {
-		return ""
-	}
-	return unsafe.String((*byte)(pointer(addr)), n)
-}
-
 // cell is a value as a field of the given form holds it. NULL has zeros.
 func (sm *seam) cell(v types.Value, form layout.Form) (cell, error) {
 	c := cell{have: true}
@@ -321,39 +312,4 @@ func (c *cell) store(a uintptr, f *layout.Field) {
 		store64(at+8, c.b)
 	}
 	store8(a+uintptr(f.Null), c.null)
-}
-
-// arena holds texts. There is room behind the last for what generated code reads too much.
-type arena struct {
-	mem      *memory
-	cur, end uintptr
-	size     int
-}
-
-const (
-	firstTexts = 16 << 10
-	lastTexts  = 2 << 20
-)
-
-func (t *arena) put(s string) (uintptr, error) {
-	if t.cur+uintptr(len(s))+column.TextPad > t.end {
-		if err := t.grow(len(s)); err != nil {
-			return 0, err
-		}
-	}
-	p := t.cur
-	copy(bytesAt(p, len(s)), s)
-	t.cur += uintptr(len(s))
-	return p, nil
-}
-
-// grow begins a new piece with room for n bytes at least.
-func (t *arena) grow(n int) error {
-	t.size = min(max(t.size*2, firstTexts), lastTexts)
-	n = max(t.size, n+column.TextPad)
-	a, err := t.mem.alloc(n)
-	if err == nil {
-		t.cur, t.end = a, a+uintptr(n)
-	}
-	return err
 }

@@ -57,10 +57,6 @@ func (r *run) closeStreams() {
 	}
 }
 
-// Take and Free make a query's memory room for streams.
-func (m *memory) Take(size int) (uintptr, error) { return m.room(size) }
-func (m *memory) Free(addr uintptr)              { m.free(addr) }
-
 // next is the worker's next morsel.
 func (w *worker) next(rows int) (m morsel, ok bool, err error) {
 	j := w.j
@@ -94,7 +90,7 @@ func (w *worker) read(before *span) (*span, error) {
 			case c.Enc == column.EncStr && j.escaping(ord):
 				w.keep(c)
 			default:
-				w.r.mem.free(c.Data)
+				w.r.mem.Free(c.Data)
 			}
 		}
 		if err := w.rescue(); err != nil {
@@ -127,12 +123,12 @@ func (r *run) readAll(t *tableRows) error {
 	var mu sync.Mutex
 	var parts []part
 	var rows int64
-	if err := r.parallel(r.Threads, func(int) error {
+	if err := r.team.parallel(r.Threads, func(int) error {
 		for {
 			mu.Lock()
 			enough := limit >= 0 && rows >= t.offset+limit
 			mu.Unlock()
-			if enough || r.stop.Load() {
+			if enough || r.team.stopped() {
 				return nil
 			}
 			seg, num, err := s.Next(r.ctx, r.mem)

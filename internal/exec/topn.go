@@ -71,7 +71,7 @@ func (s *collectSink) newTopN() {
 
 func (t *topN) attach(s *collectSink, c *collector, w *worker) error {
 	if c.best == nil {
-		a, err := s.r.mem.room(t.room * s.tuple.Size)
+		a, err := s.r.mem.Take(t.room * s.tuple.Size)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (t *topN) prune(s *collectSink, b *best, cur uintptr, seq int64) (uintptr, 
 	if n <= t.rows {
 		return cur, nil
 	}
-	es, release, err := items[entry](s.r, n)
+	es, release, err := items[entry](s.r.mem, n)
 	if err != nil {
 		return 0, err
 	}

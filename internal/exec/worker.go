@@ -114,7 +114,7 @@ func (j *job) execute() error {
 		var err error
 		defer func() {
 			if err != nil {
-				r.fail(err)
+				r.team.fail(err)
 			}
 		}()
 		defer diag.Recover("generated code", &err)
@@ -137,7 +137,7 @@ func (j *job) execute() error {
 	}
 	work(0)
 	wg.Wait()
-	return r.err
+	return r.team.failure()
 }
 
 // A pipeline begins with one thread, which tries its first rows out: waking others takes as long as many
@@ -212,10 +212,10 @@ func (j *job) work(id int) error {
 		if err != nil {
 			return err
 		}
-		if !ok || j.r.stop.Load() {
+		if !ok || j.r.team.stopped() {
 			break
 		}
-		if err := j.r.canceled(); err != nil {
+		if err := j.r.team.canceled(); err != nil {
 			return err
 		}
 		if err := w.enterSpan(m.sp); err != nil {
@@ -302,10 +302,10 @@ func (w *worker) run(lo, hi int) error {
 					return err
 				}
 			}
-			if w.r.stop.Load() {
+			if w.r.team.stopped() {
 				return nil
 			}
-			if err := w.r.canceled(); err != nil {
+			if err := w.r.team.canceled(); err != nil {
 				return err
 			}
 		case status == layout.YieldText || status == layout.YieldLower || status == layout.YieldUpper:
@@ -396,7 +396,7 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 			return err
 		}
 		if w.save != 0 {
-			w.r.mem.free(w.save)
+			w.r.mem.Free(w.save)
 		}
 		w.save = a
 		store64(w.ctx+ir.CtxSave, uint64(a))
@@ -502,12 +502,12 @@ func (j *job) first() int {
 // close gives the context back; tuples and tables stay.
 func (w *worker) close() {
 	if w.ctx != 0 {
-		w.r.mem.free(w.ctx)
+		w.r.mem.Free(w.ctx)
 	}
 	if w.save != 0 {
-		w.r.mem.free(w.save)
+		w.r.mem.Free(w.save)
 	}
 	if w.textSpace != 0 {
-		w.r.mem.free(w.textSpace)
+		w.r.mem.Free(w.textSpace)
 	}
 }
