@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -48,14 +49,14 @@ func (rd *Reader) appendTexts(off uintptr, b *column.Builder, null []uint8) {
 	size := 0
 	for k, a := range rd.window {
 		if null == nil || null[k] == 0 {
-			size += int(load64(a + off + 8))
+			size += int(mem.Load64(a + off + 8))
 		}
 	}
 	ends, end, dst := b.TextRoom(rd.n, size, null)
-	to := addressOf(dst)
+	to := mem.AddressOf(dst)
 	for k, a := range rd.window {
 		if null == nil || null[k] == 0 {
-			from, n := uintptr(load64(a+off)), int(load64(a+off+8))
+			from, n := uintptr(mem.Load64(a+off)), int(mem.Load64(a+off+8))
 			copyText(to, from, n)
 			to += uintptr(n)
 			end += n
@@ -90,7 +91,7 @@ func (rd *Reader) Fits(i, n int) bool {
 	case f.Desc.Form == layout.Str:
 		null := rd.nullBytes(i)
 		for k, a := range rd.window {
-			fits = fits && (null != nil && null[k] != 0 || load64(a+uintptr(f.Off)+8) <= uint64(n))
+			fits = fits && (null != nil && null[k] != 0 || mem.Load64(a+uintptr(f.Off)+8) <= uint64(n))
 		}
 	}
 	return fits

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -11,9 +13,9 @@ type buildSink struct {
 	r       *run
 	s       *pipe.Build
 	tuple   *layout.Tuple
-	workers []*buffer
+	workers []*tuples.Buffer
 	sawNull bool
-	all     Rows
+	all     tuples.Rows
 	table   *layout.Table
 	ranges  map[int][2]int64 // of keys, as far as they were looked at
 	filters map[int]*keyFilter
@@ -22,21 +24,21 @@ type buildSink struct {
 func (s *buildSink) attach(w *worker) error {
 	b := s.workers[w.id]
 	if b == nil {
-		first := newBuffer(s.r.mem, s.tuple.Size)
+		first := tuples.NewBuffer(s.r.mem, s.tuple.Size)
 		b = &first
 		s.workers[w.id] = b
 	}
-	b.toContext(w.ctx)
+	b.ToContext(w.ctx)
 	return nil
 }
 
-func (s *buildSink) grow(w *worker) error { return s.workers[w.id].growFrom(w.ctx) }
+func (s *buildSink) grow(w *worker) error { return s.workers[w.id].GrowFrom(w.ctx) }
 
 func (s *buildSink) morsel(*worker) error { return nil }
 
 func (s *buildSink) detach(w *worker) {
-	s.workers[w.id].cut(uintptr(load64(w.ctx + layout.CtxCur)))
-	if load64(w.ctx+layout.CtxNullKey) != 0 {
+	s.workers[w.id].Cut(uintptr(mem.Load64(w.ctx + layout.CtxCur)))
+	if mem.Load64(w.ctx+layout.CtxNullKey) != 0 {
 		s.r.mu.Lock()
 		s.sawNull = true
 		s.r.mu.Unlock()
@@ -50,10 +52,10 @@ func (s *buildSink) note() string {
 // finish makes the table.
 func (s *buildSink) finish() error {
 	s.filters, s.ranges = map[int]*keyFilter{}, map[int][2]int64{}
-	s.all = Rows{Tuple: s.tuple}
+	s.all = tuples.Rows{Tuple: s.tuple}
 	for _, b := range s.workers {
 		if b != nil {
-			s.all.Pieces = append(s.all.Pieces, b.pieces...)
+			s.all.Pieces = append(s.all.Pieces, b.Pieces...)
 		}
 	}
 	t := &layout.Table{Tuple: s.tuple, Rows: s.all.Len(), SawNull: s.sawNull}
@@ -95,9 +97,9 @@ func (s *buildSink) contiguous() error {
 		at[i] = to
 		to += uintptr(p.N * size)
 	}
-	err = s.r.team.parallel(len(at), func(i int) error {
+	err = s.r.team.Parallel(len(at), func(i int) error {
 		p := s.all.Pieces[i]
-		copy(bytesAt(at[i], p.N*size), bytesAt(p.Addr, p.N*size))
+		copy(mem.Bytes(at[i], p.N*size), mem.Bytes(p.Addr, p.N*size))
 		return nil
 	})
 	s.replace(a, n)
@@ -109,11 +111,11 @@ func (s *buildSink) replace(a uintptr, n int) {
 	s.table.Tuples = a
 	s.all.Pieces = nil
 	if n > 0 {
-		s.all.Pieces = []Piece{{a, n}}
+		s.all.Pieces = []tuples.Piece{{Addr: a, N: n}}
 	}
 	for i, b := range s.workers {
 		if b != nil {
-			b.release()
+			b.Release()
 			s.workers[i] = nil
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
@@ -30,7 +32,7 @@ func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
 		return false, nil
 	}
 	k.min, t.Min, t.Span = lo, lo, int64(span)
-	if t.Slots, err = s.r.mem.allocShared(s.r.team, int(span+2)*4); err != nil {
+	if t.Slots, err = s.r.mem.AllocShared(s.r.team, int(span+2)*4); err != nil {
 		return false, err
 	}
 	if err := s.withinReach(); err != nil {
@@ -93,7 +95,7 @@ func (s *buildSink) withinReach() error {
 // fillDirect enters every tuple at its key's place; it gives up at a duplicate. Two threads that enter one key at the same
 // time may both find the slot free: then one of the tuples is not there when they look again.
 func (s *buildSink) fillDirect(k keyReader) (unique bool, err error) {
-	t, slots, tasks := s.table, pointer(s.table.Slots), s.tasks()
+	t, slots, tasks := s.table, mem.Pointer(s.table.Slots), s.tasks()
 	step := uint32(k.size / 8)
 	unique, err = s.each(len(tasks), func(i int) bool {
 		return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
@@ -113,7 +115,7 @@ func (s *buildSink) fillDirect(k keyReader) (unique bool, err error) {
 		return unique, err
 	}
 	if t.Span < 4*t.Rows { // faster: count them
-		return occupied(s, halves(t.Slots, int(t.Span))) == t.Rows, nil
+		return occupied(s, mem.Halves(t.Slots, int(t.Span))) == t.Rows, nil
 	}
 	return s.each(len(tasks), func(i int) bool {
 		return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
@@ -157,7 +159,7 @@ func (s *buildSink) sortByKey(k keyReader) error {
 	if err != nil {
 		return err
 	}
-	idx := halves(t.Slots, int(t.Span)+2)
+	idx := mem.Halves(t.Slots, int(t.Span)+2)
 	shift := slotBits - sp.bits
 	_, err = s.each(sp.parts(), func(p int) bool {
 		mine := sp.part(p)
@@ -175,7 +177,7 @@ func (s *buildSink) sortByKey(k keyReader) error {
 		}
 		for i := range mine {
 			next := &counts[mine[i].x-uint64(first)]
-			copyTuple(to+uintptr(*next)*uintptr(size), mine[i].at, size)
+			tuples.Copy(to+uintptr(*next)*uintptr(size), mine[i].at, size)
 			*next++
 		}
 		return true

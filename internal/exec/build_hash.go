@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
@@ -11,7 +13,7 @@ import (
 func (s *buildSink) open() (done bool, err error) {
 	t, n := s.table, int(s.table.Rows)
 	t.Bits = uint8(max(bits.Len(uint(2*n)), 3))
-	if t.Slots, err = s.r.mem.allocShared(s.r.team, 8<<t.Bits); err != nil {
+	if t.Slots, err = s.r.mem.AllocShared(s.r.team, 8<<t.Bits); err != nil {
 		return false, err
 	}
 	unique, err := s.fillOpen()
@@ -32,7 +34,7 @@ func (s *buildSink) open() (done bool, err error) {
 // themselves, and enter themselves again.
 func (s *buildSink) fillOpen() (unique bool, err error) {
 	t, k := s.table, s.hashOf()
-	o := &opening{dir: words(t.Slots, 1<<t.Bits), key: k}
+	o := &opening{dir: mem.Words(t.Slots, 1<<t.Bits), key: k}
 	tasks := s.tasks()
 	pass := func(enter func(hs []uint64, at uintptr) bool) (bool, error) {
 		return s.each(len(tasks), func(i int) bool { return k.batches(tasks[i], enter) })
@@ -136,7 +138,7 @@ func (s *buildSink) buckets() error {
 	if err != nil {
 		return err
 	}
-	dir := words(t.Slots, count+1)
+	dir := mem.Words(t.Slots, count+1)
 	dir[0] = uint64(to) << 16
 	width := 1 << (t.Bits - sp.bits)
 	_, err = s.each(sp.parts(), func(p int) bool {
@@ -157,7 +159,7 @@ func (s *buildSink) buckets() error {
 		}
 		for i := range mine {
 			e := &own[mine[i].x>>shift-first]
-			copyTuple(uintptr(*e>>16), mine[i].at, size)
+			tuples.Copy(uintptr(*e>>16), mine[i].at, size)
 			*e += uint64(size) << 16
 		}
 		return true

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 )
 
 // All that organizes tuples needs one number of each: the key, its place, or the hash. They are read
@@ -41,7 +43,7 @@ func (s *buildSink) hashOf() keyReader {
 
 // read fills xs with the numbers of the tuples from at on and returns how many there are: NULLs are left out.
 func (k *keyReader) read(xs []uint64, at uintptr) int {
-	p := pointer(at + k.off)
+	p := mem.Pointer(at + k.off)
 	switch {
 	case k.width == 8:
 		readKeys[uint64](xs, p, k.size, k.min)
@@ -70,7 +72,7 @@ func (k *keyReader) read(xs []uint64, at uintptr) int {
 	at += uintptr(k.null)
 	for _, x := range xs {
 		xs[n] = x
-		n += 1 - int(load8(at))
+		n += 1 - int(mem.Load8(at))
 		at += k.size
 	}
 	return n
@@ -97,16 +99,16 @@ func hashInt(x int64) uint64 {
 	return hi ^ lo
 }
 
-func (s *buildSink) tasks() []Piece { return s.all.tasks() }
+func (s *buildSink) tasks() []tuples.Piece { return s.all.Tasks() }
 
 // each runs f(i) for every task, on all threads unless the sink is alone; an error or f's false ends it.
 func (s *buildSink) each(n int, f func(i int) bool) (all bool, err error) {
-	return s.r.team.each(s.alone(), n, f)
+	return s.r.team.Each(s.alone(), n, f)
 }
 
 // batches reads the numbers of a task's tuples, a batch at a time; f gets them with the address of the first
 // tuple and ends it by false.
-func (k *keyReader) batches(t Piece, f func(xs []uint64, at uintptr) bool) bool {
+func (k *keyReader) batches(t tuples.Piece, f func(xs []uint64, at uintptr) bool) bool {
 	buf := make([]uint64, min(batchRows, t.N))
 	for lo := 0; lo < t.N; lo += batchRows {
 		xs := buf[:min(batchRows, t.N-lo)]
@@ -143,19 +145,19 @@ func (s *buildSink) spread(k keyReader, shift, slotBits uint8) (*spread, error) 
 }
 
 // spread sorts tuples by the given number of bits from shift on.
-func (r *run) spread(rows *Rows, k keyReader, shift, partBits uint8, alone bool) (*spread, error) {
+func (r *run) spread(rows *tuples.Rows, k keyReader, shift, partBits uint8, alone bool) (*spread, error) {
 	n := int(rows.Len())
 	sp := &spread{bits: partBits}
 	var err error
 	if sp.mem, err = r.mem.Take(n * int(unsafe.Sizeof(slotted{}))); err != nil {
 		return nil, err
 	}
-	sp.all = unsafe.Slice((*slotted)(pointer(sp.mem)), n)
-	tasks, parts := rows.tasks(), 1<<sp.bits
+	sp.all = unsafe.Slice((*slotted)(mem.Pointer(sp.mem)), n)
+	tasks, parts := rows.Tasks(), 1<<sp.bits
 	mask := uint64(parts - 1)
 	at := make([]int, len(tasks)*parts) // by task: counts, then where its tuples go
 	if parts > 1 {
-		_, err = r.team.each(alone, len(tasks), func(i int) bool {
+		_, err = r.team.Each(alone, len(tasks), func(i int) bool {
 			mine := at[i*parts:][:parts]
 			return k.batches(tasks[i], func(xs []uint64, _ uintptr) bool {
 				for _, x := range xs {
@@ -183,7 +185,7 @@ func (r *run) spread(rows *Rows, k keyReader, shift, partBits uint8, alone bool)
 		}
 	}
 	sp.from[parts] = sum
-	_, err = r.team.each(alone, len(tasks), func(i int) bool {
+	_, err = r.team.Each(alone, len(tasks), func(i int) bool {
 		mine := at[i*parts:][:parts]
 		return k.batches(tasks[i], func(xs []uint64, a uintptr) bool {
 			all, size := sp.all, k.size

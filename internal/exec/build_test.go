@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -17,32 +20,32 @@ import (
 // buildOf is a finished build side with the given keys, each with its number as payload. Two keys are hashed by
 // the sink, as generated code would.
 func buildOf(t testing.TB, threads, keys int, list []int64) *buildSink {
-	r := &run{Options: Options{Threads: threads}, ctx: context.Background(), team: newTeam(context.Background(), threads), mem: newMemory(nil, false, false), tables: map[*pipe.Build]*layout.Table{}}
+	r := &run{Options: Options{Threads: threads}, ctx: context.Background(), team: work.NewTeam(context.Background(), threads), mem: mem.New(nil, false, false), tables: map[*pipe.Build]*layout.Table{}}
 	fields := make([]layout.Field, keys+1)
 	for i := range fields {
 		fields[i].Desc = layout.Desc{Type: types.TInt64, Range: layout.Between(-1<<40, 1<<40)}
 	}
 	fields[keys].Desc.Range = layout.Between(0, 1<<31)
-	s := &buildSink{r: r, s: &pipe.Build{Keys: make([]plan.Expr, keys)}, tuple: layout.NarrowTuple(keys > 1, false, fields), workers: make([]*buffer, 1)}
-	first := newBuffer(r.mem, s.tuple.Size)
+	s := &buildSink{r: r, s: &pipe.Build{Keys: make([]plan.Expr, keys)}, tuple: layout.NarrowTuple(keys > 1, false, fields), workers: make([]*tuples.Buffer, 1)}
+	first := tuples.NewBuffer(r.mem, s.tuple.Size)
 	b := &first
 	s.workers[0] = b
 	for i, k := range list {
-		if b.cur >= b.end {
-			if err := b.grow(b.cur); err != nil {
+		if b.Cur >= b.End {
+			if err := b.Grow(b.Cur); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if keys > 1 {
-			store64(b.cur, hashInt(k))
+			mem.Store64(b.Cur, hashInt(k))
 		}
 		for f := range keys {
-			store64(b.cur+uintptr(fields[f].Off), uint64(k))
+			mem.Store64(b.Cur+uintptr(fields[f].Off), uint64(k))
 		}
-		halves(b.cur+uintptr(fields[keys].Off), 1)[0] = uint32(i)
-		b.cur += uintptr(s.tuple.Size)
+		mem.Halves(b.Cur+uintptr(fields[keys].Off), 1)[0] = uint32(i)
+		b.Cur += uintptr(s.tuple.Size)
 	}
-	b.cut(b.cur)
+	b.Cut(b.Cur)
 	return s
 }
 
@@ -69,34 +72,34 @@ func (s *buildSink) find(k int64) (out []uint32) {
 	f := s.keyOf(0)
 	payload := uintptr(s.tuple.Fields[len(s.tuple.Fields)-1].Off)
 	add := func(a uintptr) {
-		if int64(load64(a+f.off)) == k {
-			out = append(out, halves(a+payload, 1)[0])
+		if int64(mem.Load64(a+f.off)) == k {
+			out = append(out, mem.Halves(a+payload, 1)[0])
 		}
 	}
 	size, h := uintptr(s.tuple.Size), hashInt(k)
 	switch t.Kind {
 	case layout.Direct:
 		if d := uint64(k - t.Min); d < uint64(t.Span) {
-			if x := halves(t.Slots, int(t.Span))[d]; x != 0 {
+			if x := mem.Halves(t.Slots, int(t.Span))[d]; x != 0 {
 				add(t.Tuples + uintptr(x)*8)
 			}
 		}
 	case layout.DenseBuckets:
 		if d := uint64(k - t.Min); d < uint64(t.Span) {
-			x := halves(t.Slots, int(t.Span)+1)[d:]
+			x := mem.Halves(t.Slots, int(t.Span)+1)[d:]
 			for i := x[0]; i < x[1]; i++ {
 				add(t.Tuples + uintptr(i)*size)
 			}
 		}
 	case layout.Open:
-		dir := words(t.Slots, 1<<t.Bits)
+		dir := mem.Words(t.Slots, 1<<t.Bits)
 		for i := h; dir[i&uint64(len(dir)-1)] != 0; i++ {
 			if e := dir[i&uint64(len(dir)-1)]; e>>layout.TagShift == h>>layout.TagShift {
 				add(uintptr(e & layout.AddrMask))
 			}
 		}
 	case layout.Buckets:
-		dir := words(t.Slots, 1<<t.Bits+1)[h>>(64-t.Bits):]
+		dir := mem.Words(t.Slots, 1<<t.Bits+1)[h>>(64-t.Bits):]
 		if dir[1]>>(h>>layout.FilterShift&15)&1 != 0 {
 			for a := uintptr(dir[0] >> 16); a < uintptr(dir[1]>>16); a += size {
 				add(a)
@@ -113,7 +116,7 @@ func TestLostTuples(t *testing.T) {
 	if err := s.finish(); err != nil || s.table.Kind != layout.Open {
 		t.Fatal(s.table.Kind, err)
 	}
-	o := &opening{dir: words(s.table.Slots, 1<<s.table.Bits), key: s.hashOf()}
+	o := &opening{dir: mem.Words(s.table.Slots, 1<<s.table.Bits), key: s.hashOf()}
 	clear(o.dir)
 	for i, task := range s.tasks() {
 		if i%2 == 0 && !o.key.batches(task, o.enter) {
@@ -133,7 +136,7 @@ func TestLostTuples(t *testing.T) {
 			t.Fatalf("key %d: %v, want %d", k, got, i)
 		}
 	}
-	copyTuple(s.all.Pieces[0].Addr+o.key.size, s.all.Pieces[0].Addr, int(o.key.size))
+	tuples.Copy(s.all.Pieces[0].Addr+o.key.size, s.all.Pieces[0].Addr, int(o.key.size))
 	if o.key.batches(s.all.Pieces[0], o.enterLost) {
 		t.Error("a key that is there twice is not seen")
 	}
@@ -182,7 +185,7 @@ func TestBuild(t *testing.T) {
 					if sum := s.all.Len(); sum != int64(n) {
 						t.Errorf("%s: %d rows are left", name, sum)
 					}
-					s.r.mem.close()
+					s.r.mem.Close()
 				}
 			}
 		}
@@ -209,7 +212,7 @@ func BenchmarkBuild(b *testing.B) {
 						}
 						b.StopTimer()
 						best = min(best, cpuTime()-start)
-						s.r.mem.close()
+						s.r.mem.Close()
 					}
 					b.ReportMetric(float64(best.Nanoseconds())/float64(n), "cpu-ns/row")
 				})

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -18,12 +20,12 @@ type collectSink struct {
 	sorter  *sorter // where there are keys
 	top     *topN   // only the first rows are wanted
 	inOrder bool    // a worker's morsels come in the order of the rows
-	out     Rows
+	out     tuples.Rows
 }
 
 // collector is one worker's part: its buffer, and which pieces belong to which morsel.
 type collector struct {
-	buf   buffer
+	buf   tuples.Buffer
 	marks []mark
 	best  *best // top-N
 }
@@ -31,7 +33,7 @@ type collector struct {
 // mark says that pieces from the given one on belong to morsel seq.
 type mark struct {
 	seq    int64
-	pieces []Piece
+	pieces []tuples.Piece
 }
 
 func (r *run) newCollect(s *pipe.Collect, tuple *layout.Tuple) *collectSink {
@@ -46,7 +48,7 @@ func (r *run) newCollect(s *pipe.Collect, tuple *layout.Tuple) *collectSink {
 func (s *collectSink) attach(w *worker) error {
 	c := s.workers[w.id]
 	if c == nil {
-		c = &collector{buf: newBuffer(s.r.mem, s.tuple.Size)}
+		c = &collector{buf: tuples.NewBuffer(s.r.mem, s.tuple.Size)}
 		s.workers[w.id] = c
 	}
 	if s.top != nil {
@@ -54,21 +56,21 @@ func (s *collectSink) attach(w *worker) error {
 			return err
 		}
 	} else if s.sorter != nil {
-		store64(w.ctx+layout.CtxFirst, uint64(s.sorter.keys[0].firstBound(0)))
+		mem.Store64(w.ctx+layout.CtxFirst, uint64(s.sorter.keys[0].firstBound(0)))
 	}
-	c.buf.toContext(w.ctx)
+	c.buf.ToContext(w.ctx)
 	return nil
 }
 
 func (s *collectSink) grow(w *worker) error {
 	c := s.workers[w.id]
 	if s.top == nil {
-		return c.buf.growFrom(w.ctx)
+		return c.buf.GrowFrom(w.ctx)
 	}
 	if err := s.top.grow(s, c, w); err != nil {
 		return err
 	}
-	c.buf.toContext(w.ctx)
+	c.buf.ToContext(w.ctx)
 	return nil
 }
 
@@ -78,19 +80,19 @@ func (s *collectSink) morsel(w *worker) error {
 		s.top.morsel(s, c, w)
 		return nil
 	}
-	c.buf.cut(uintptr(load64(w.ctx + layout.CtxCur)))
-	if len(c.buf.pieces) == 0 {
+	c.buf.Cut(uintptr(mem.Load64(w.ctx + layout.CtxCur)))
+	if len(c.buf.Pieces) == 0 {
 		return nil
 	}
-	c.marks = append(c.marks, mark{w.seq, c.buf.pieces})
+	c.marks = append(c.marks, mark{w.seq, c.buf.Pieces})
 	if w.j.limit >= 0 {
 		w.j.feed.mu.Lock()
-		for _, p := range c.buf.pieces {
+		for _, p := range c.buf.Pieces {
 			w.j.feed.got += int64(p.N)
 		}
 		w.j.feed.mu.Unlock()
 	}
-	c.buf.pieces = nil
+	c.buf.Pieces = nil
 	return nil
 }
 
@@ -108,7 +110,7 @@ func (s *collectSink) finish() error {
 		}
 	}
 	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.seq, b.seq) })
-	s.out = Rows{Tuple: s.tuple}
+	s.out = tuples.Rows{Tuple: s.tuple}
 	for _, m := range marks {
 		for _, p := range m.pieces {
 			if k := len(s.out.Pieces); k > 0 {
@@ -125,10 +127,10 @@ func (s *collectSink) finish() error {
 			return err
 		}
 	}
-	s.out.cut(s.s.Offset, s.s.Limit)
+	s.out.Cut(s.s.Offset, s.s.Limit)
 	return nil
 }
 
-func (s *collectSink) rows() Rows { return s.out }
+func (s *collectSink) rows() tuples.Rows { return s.out }
 
 func (s *collectSink) note() string { return plural(s.out.Len(), "row") }

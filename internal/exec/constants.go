@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -26,17 +28,17 @@ func constantsTuple(cols *plan.Columns, src *pipe.Constants) *layout.Tuple {
 }
 
 // constants writes literal rows as tuples.
-func (r *run) constants(src *pipe.Constants) (Rows, error) {
+func (r *run) constants(src *pipe.Constants) (tuples.Rows, error) {
 	t := constantsTuple(r.prog.Query.Cols, src)
-	rows := Rows{Tuple: t}
+	rows := tuples.Rows{Tuple: t}
 	if len(src.Rows) == 0 {
 		return rows, nil
 	}
-	a, err := r.mem.alloc(len(src.Rows) * t.Size)
+	a, err := r.mem.Alloc(len(src.Rows) * t.Size)
 	if err != nil {
 		return rows, err
 	}
-	rows.Pieces = []Piece{{a, len(src.Rows)}}
+	rows.Pieces = []tuples.Piece{{Addr: a, N: len(src.Rows)}}
 	for k, row := range src.Rows {
 		for i := range t.Fields {
 			if err := r.store(a+uintptr(k*t.Size), &t.Fields[i], row[i].(*plan.Const).V); err != nil {
@@ -50,29 +52,29 @@ func (r *run) constants(src *pipe.Constants) (Rows, error) {
 // store writes a literal to a field.
 func (r *run) store(tuple uintptr, f *layout.Field, v types.Value) error {
 	if v.Null {
-		store8(tuple+uintptr(f.Null), 1)
+		mem.Store8(tuple+uintptr(f.Null), 1)
 		return nil
 	}
 	at := tuple + uintptr(f.Off)
 	switch f.Desc.Form {
 	case layout.F64:
-		store64(at, math.Float64bits(v.F))
+		mem.Store64(at, math.Float64bits(v.F))
 	case layout.Str:
-		p, err := r.mem.alloc(len(v.S) + column.TextPad)
+		p, err := r.mem.Alloc(len(v.S) + column.TextPad)
 		if err != nil {
 			return err
 		}
-		copy(bytesAt(p, len(v.S)), v.S)
-		store64(at, uint64(p))
-		store64(at+8, uint64(len(v.S)))
+		copy(mem.Bytes(p, len(v.S)), v.S)
+		mem.Store64(at, uint64(p))
+		mem.Store64(at+8, uint64(len(v.S)))
 	case layout.Ivl:
-		store64(at, uint64(v.I))
-		store64(at+8, uint64(v.Hi))
+		mem.Store64(at, uint64(v.I))
+		mem.Store64(at+8, uint64(v.Hi))
 	default:
 		x := v.Int128()
-		store64(at, x.Lo)
+		mem.Store64(at, x.Lo)
 		if f.Desc.Form == layout.I128 {
-			store64(at+8, uint64(x.Hi))
+			mem.Store64(at+8, uint64(x.Hi))
 		}
 	}
 	return nil

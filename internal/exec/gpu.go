@@ -4,6 +4,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -60,12 +61,12 @@ func mostMatches(t *layout.Table) int {
 	case layout.List:
 		return int(t.Rows)
 	case layout.DenseBuckets:
-		s := halves(t.Slots, int(t.Span)+1)
+		s := mem.Halves(t.Slots, int(t.Span)+1)
 		for k := range s[1:] {
 			most = max(most, uint64(s[k+1]-s[k]))
 		}
 	case layout.Buckets:
-		s := words(t.Slots, 1+1<<t.Bits)
+		s := mem.Words(t.Slots, 1+1<<t.Bits)
 		for k := range s[1:] {
 			most = max(most, s[k+1]>>16-s[k]>>16)
 		}
@@ -141,21 +142,21 @@ func (w *worker) launch(lo, hi int) error {
 
 // launch runs the kernel that the worker's context is made for.
 func (r *run) launch(w *worker, lo, hi int) (device.LaneStats, error) {
-	store64(w.ctx+layout.CtxLo, uint64(lo))
-	store64(w.ctx+layout.CtxHi, uint64(hi))
-	store64(w.ctx+ir.CtxStatus, 0)
+	mem.Store64(w.ctx+layout.CtxLo, uint64(lo))
+	mem.Store64(w.ctx+layout.CtxHi, uint64(hi))
+	mem.Store64(w.ctx+ir.CtxStatus, 0)
 	if err := r.showMemory(w); err != nil {
 		return device.LaneStats{}, err
 	}
 	grid, block := r.shape(hi - lo)
 	st, err := r.gpu.Launch(r.ctx, w.v.code.(*device.SimtKernel), grid, block, w.ctx)
 	if err != nil {
-		if c := r.team.canceled(); c != nil {
+		if c := r.team.Canceled(); c != nil {
 			err = c
 		}
 		return st, err
 	}
-	if status := load64(w.ctx + ir.CtxStatus); status != 0 {
+	if status := mem.Load64(w.ctx + ir.CtxStatus); status != 0 {
 		return st, w.v.frag.Errors[status-1]
 	}
 	return st, nil
@@ -177,7 +178,7 @@ func (r *run) shape(rows int) (grid, block int) {
 // taken, the segment that it scans, and the dictionaries. Segments stay shown, because tuples
 // point to their strings.
 func (r *run) showMemory(w *worker) error {
-	held := r.mem.blocks()
+	held := r.mem.Blocks()
 	for addr, size := range r.shown {
 		if held[addr] != size {
 			if err := r.gpu.Hide(addr); err != nil {
@@ -215,9 +216,9 @@ func (r *run) showMemory(w *worker) error {
 }
 
 func (s *collectSink) reserve(w *worker, n int) error {
-	return s.workers[w.id].buf.reserveFrom(w.ctx, n)
+	return s.workers[w.id].buf.ReserveFrom(w.ctx, n)
 }
-func (s *buildSink) reserve(w *worker, n int) error { return s.workers[w.id].reserveFrom(w.ctx, n) }
+func (s *buildSink) reserve(w *worker, n int) error { return s.workers[w.id].ReserveFrom(w.ctx, n) }
 func (discardSink) reserve(*worker, int) error      { return nil }
 
 // reserve passes on what the launch before left in the buffer, and makes it larger if need be.
@@ -227,13 +228,13 @@ func (s *stageSink) reserve(w *worker, n int) error {
 		return err
 	}
 	if n > sm.room {
-		start, err := s.r.mem.alloc(n * s.tuple.Size)
+		start, err := s.r.mem.Alloc(n * s.tuple.Size)
 		if err != nil {
 			return err
 		}
 		s.r.mem.Free(sm.start)
 		sm.start, sm.room = start, n
-		store64(sm.next.ctx+layout.CtxSource, uint64(start))
+		mem.Store64(sm.next.ctx+layout.CtxSource, uint64(start))
 		sm.empty(w)
 	}
 	return nil

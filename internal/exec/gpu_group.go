@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
@@ -15,15 +17,15 @@ func (s *groupSink) reserve(w *worker, tuples int) error {
 	switch s.plan.Mode {
 	case emit.HashGroups:
 		g.fromContext(w)
-		if err := s.widen(g, 2*uint64(tuples+g.bufs[0].count())); err != nil {
+		if err := s.widen(g, 2*uint64(tuples+g.bufs[0].Count())); err != nil {
 			return err
 		}
 		g.toContext(w)
-		return g.bufs[0].reserveFrom(w.ctx, tuples)
+		return g.bufs[0].ReserveFrom(w.ctx, tuples)
 	case emit.DenseGroups:
 		// Every key once, and the tuples that lanes take and do not need.
 		grid, block := s.r.shape(launchRows)
-		return g.bufs[0].reserveFrom(w.ctx, min(tuples, int(s.plan.Slots)+grid*block))
+		return g.bufs[0].ReserveFrom(w.ctx, min(tuples, int(s.plan.Slots)+grid*block))
 	}
 	return nil
 }
@@ -35,7 +37,7 @@ func reenter(dir, old []uint64) {
 		if e == 0 {
 			continue
 		}
-		i := load64(uintptr(e&layout.AddrMask)) & mask
+		i := mem.Load64(uintptr(e&layout.AddrMask)) & mask
 		for dir[i] != 0 {
 			i = (i + 1) & mask
 		}
@@ -49,18 +51,18 @@ func (s *groupSink) gather(g *groups) error {
 	var addrs []uint64
 	switch s.plan.Mode {
 	case emit.Ungrouped:
-		s.result.Pieces = []Piece{{g.one, 1}}
+		s.result.Pieces = []tuples.Piece{{Addr: g.one, N: 1}}
 		return nil
 	case emit.ArrayGroups:
 		return s.indirect(s.occupied(g))
 	case emit.DenseGroups:
-		for _, e := range words(g.dir, int(s.plan.Slots)) {
+		for _, e := range mem.Words(g.dir, int(s.plan.Slots)) {
 			if e != 0 {
 				addrs = append(addrs, e)
 			}
 		}
 	default:
-		for _, e := range words(g.dir, int(g.mask+1)) {
+		for _, e := range mem.Words(g.dir, int(g.mask+1)) {
 			if e != 0 {
 				addrs = append(addrs, e&layout.AddrMask)
 			}

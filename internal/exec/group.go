@@ -2,6 +2,8 @@ package exec
 
 import (
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -12,15 +14,15 @@ type groupSink struct {
 	s       *pipe.Aggregate
 	plan    *emit.GroupPlan
 	workers []*groups
-	result  Rows
+	result  tuples.Rows
 }
 
 // groups is one worker's table.
 type groups struct {
-	bufs    []buffer // the tuples: one buffer, or by parts of the hash when there are many (group_parts.go)
-	shared  *chunks  // parts: where their chunks come from
-	cursors uintptr  // parts: where generated code finds and moves the cur and end of each
-	dir     uintptr  // directory or array
+	bufs    []tuples.Buffer // the tuples: one buffer, or by parts of the hash when there are many (group_parts.go)
+	shared  *tuples.Chunks  // parts: where their chunks come from
+	cursors uintptr         // parts: where generated code finds and moves the cur and end of each
+	dir     uintptr         // directory or array
 	mask    uint64
 	room    uint64
 	one     uintptr
@@ -45,26 +47,26 @@ func directoryFor(expect int64, max uint64) uint64 {
 
 // newGroups makes an empty table with room for about expect groups.
 func (s *groupSink) newGroups(expect int64) (*groups, error) {
-	g := &groups{bufs: []buffer{newBuffer(s.r.mem, s.plan.Tuple.Size)}}
+	g := &groups{bufs: []tuples.Buffer{tuples.NewBuffer(s.r.mem, s.plan.Tuple.Size)}}
 	var err error
 	switch s.plan.Mode {
 	case emit.Ungrouped:
-		if g.one, err = s.r.mem.alloc(s.plan.Tuple.Size); err != nil {
+		if g.one, err = s.r.mem.Alloc(s.plan.Tuple.Size); err != nil {
 			return nil, err
 		}
 		s.neutral(g.one)
 	case emit.ArrayGroups:
-		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * s.plan.Tuple.Size)
+		g.dir, err = s.r.mem.Alloc(int(s.plan.Slots) * s.plan.Tuple.Size)
 		if err == nil && s.r.gpu != nil { // generated code finds the slots ready
 			for i := range uintptr(s.plan.Slots) {
 				s.neutral(g.dir + i*uintptr(s.plan.Tuple.Size))
 			}
 		}
 	case emit.DenseGroups:
-		g.dir, err = s.r.mem.alloc(int(s.plan.Slots) * 8)
+		g.dir, err = s.r.mem.Alloc(int(s.plan.Slots) * 8)
 	default:
 		n := directoryFor(expect, trialDirectory)
-		g.dir, err = s.r.mem.alloc(int(n) * 8)
+		g.dir, err = s.r.mem.Alloc(int(n) * 8)
 		g.mask, g.room = n-1, n/2
 	}
 	return g, err
@@ -75,12 +77,12 @@ func (s *groupSink) neutral(addr uintptr) {
 	for i, a := range s.s.Group.Aggs {
 		f := &s.plan.Tuple.Fields[len(s.s.Group.Keys)+i]
 		lo, hi := emit.Neutral(a.Func, f.Desc.Form)
-		store64(addr+uintptr(f.Off), uint64(lo))
+		mem.Store64(addr+uintptr(f.Off), uint64(lo))
 		if f.Desc.Form.Words() == 2 {
-			store64(addr+uintptr(f.Off)+8, uint64(hi))
+			mem.Store64(addr+uintptr(f.Off)+8, uint64(hi))
 		}
 		if f.Null >= 0 {
-			store8(addr+uintptr(f.Null), 1)
+			mem.Store8(addr+uintptr(f.Null), 1)
 		}
 	}
 }
@@ -101,24 +103,24 @@ func (s *groupSink) attach(w *worker) error {
 func (g *groups) toContext(w *worker) {
 	at := g.pairs(w)
 	for i := range g.bufs {
-		store64(at+uintptr(i)*16, uint64(g.bufs[i].cur))
-		store64(at+uintptr(i)*16+8, uint64(g.bufs[i].end))
+		mem.Store64(at+uintptr(i)*16, uint64(g.bufs[i].Cur))
+		mem.Store64(at+uintptr(i)*16+8, uint64(g.bufs[i].End))
 	}
-	store64(w.ctx+layout.CtxParts, uint64(at))
-	store64(w.ctx+layout.CtxPartMask, uint64(len(g.bufs)-1)*16)
-	store64(w.ctx+layout.CtxDir, uint64(g.dir))
-	store64(w.ctx+layout.CtxMask, g.mask)
-	store64(w.ctx+layout.CtxRoom, g.room)
-	store64(w.ctx+layout.CtxState, uint64(g.one))
+	mem.Store64(w.ctx+layout.CtxParts, uint64(at))
+	mem.Store64(w.ctx+layout.CtxPartMask, uint64(len(g.bufs)-1)*16)
+	mem.Store64(w.ctx+layout.CtxDir, uint64(g.dir))
+	mem.Store64(w.ctx+layout.CtxMask, g.mask)
+	mem.Store64(w.ctx+layout.CtxRoom, g.room)
+	mem.Store64(w.ctx+layout.CtxState, uint64(g.one))
 }
 
 // fromContext takes the cursors and the room left back from the context.
 func (g *groups) fromContext(w *worker) {
 	at := g.pairs(w)
 	for i := range g.bufs {
-		g.bufs[i].cur = uintptr(load64(at + uintptr(i)*16))
+		g.bufs[i].Cur = uintptr(mem.Load64(at + uintptr(i)*16))
 	}
-	g.room = load64(w.ctx + layout.CtxRoom)
+	g.room = mem.Load64(w.ctx + layout.CtxRoom)
 }
 
 // pairs is where the cursors of the buffers are.
@@ -155,8 +157,8 @@ func (s *groupSink) grow(w *worker) error {
 // growBuffers gives full buffers another chunk.
 func (g *groups) growBuffers() error {
 	for i := range g.bufs {
-		if b := &g.bufs[i]; b.cur >= b.end {
-			if err := b.grow(b.cur); err != nil {
+		if b := &g.bufs[i]; b.Cur >= b.End {
+			if err := b.Grow(b.Cur); err != nil {
 				return err
 			}
 		}
@@ -173,14 +175,14 @@ func (s *groupSink) widen(g *groups, n uint64) error {
 	for size < n {
 		size *= 2
 	}
-	dir, err := s.r.mem.alloc(int(size) * 8)
+	dir, err := s.r.mem.Alloc(int(size) * 8)
 	if err != nil {
 		return err
 	}
 	if s.r.gpu != nil {
-		reenter(words(dir, int(size)), words(g.dir, int(g.mask+1)))
+		reenter(mem.Words(dir, int(size)), mem.Words(g.dir, int(g.mask+1)))
 	} else {
-		err = s.r.enter(words(dir, int(size)), g.bufs)
+		err = s.r.enter(mem.Words(dir, int(size)), g.bufs)
 	}
 	s.r.mem.Free(g.dir)
 	g.dir, g.mask = dir, size-1
@@ -189,11 +191,11 @@ func (s *groupSink) widen(g *groups, n uint64) error {
 
 // enter puts the tuples of buffers, all of different groups, into an empty directory. They are read in the order
 // in which they lie, not in that of the old directory: only what is written is far apart.
-func (r *run) enter(dir []uint64, bufs []buffer) error {
+func (r *run) enter(dir []uint64, bufs []tuples.Buffer) error {
 	mask := uint64(len(dir) - 1)
 	for i := range bufs {
-		if err := bufs[i].poll(r.team, func(a uintptr) {
-			h := load64(a)
+		if err := bufs[i].Poll(r.team, func(a uintptr) {
+			h := mem.Load64(a)
 			k := h & mask
 			for dir[k] != 0 {
 				k = (k + 1) & mask
@@ -246,7 +248,7 @@ func (s *groupSink) merge() error {
 		}
 		gs = append(gs, g)
 	}
-	s.result = Rows{Tuple: s.plan.Tuple}
+	s.result = tuples.Rows{Tuple: s.plan.Tuple}
 	if s.r.gpu != nil {
 		return s.gather(gs[0])
 	}
@@ -267,7 +269,7 @@ func (s *groupSink) merge() error {
 		}
 	}
 	if s.plan.Mode == emit.Ungrouped {
-		s.result.Pieces = []Piece{{gs[0].one, 1}}
+		s.result.Pieces = []tuples.Piece{{Addr: gs[0].one, N: 1}}
 		return nil
 	}
 	return s.indirect(s.occupied(gs[0]))
@@ -283,8 +285,8 @@ func (s *groupSink) indirect(addrs []uint64) error {
 	if err != nil {
 		return err
 	}
-	copy(words(a, len(addrs)), addrs)
-	s.result.Pieces = []Piece{{a, len(addrs)}}
+	copy(mem.Words(a, len(addrs)), addrs)
+	s.result.Pieces = []tuples.Piece{{Addr: a, N: len(addrs)}}
 	return nil
 }
 
@@ -296,7 +298,7 @@ func (s *groupSink) occupied(g *groups) []uint64 {
 	var out []uint64
 	size := uintptr(s.plan.Tuple.Size)
 	for i := range uintptr(s.plan.Slots) {
-		if a := g.dir + i*size; load8(a+uintptr(s.plan.Tuple.Flag)) != 0 {
+		if a := g.dir + i*size; mem.Load8(a+uintptr(s.plan.Tuple.Flag)) != 0 {
 			out = append(out, uint64(a))
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
@@ -18,7 +20,7 @@ import (
 func (s *groupSink) finishTables(gs []*groups) error {
 	for _, g := range gs {
 		for i := range g.bufs {
-			g.bufs[i].cut(g.bufs[i].cur)
+			g.bufs[i].Cut(g.bufs[i].Cur)
 		}
 	}
 	if len(gs) > 1 {
@@ -34,7 +36,7 @@ func (s *groupSink) finishTables(gs []*groups) error {
 	}
 	for _, g := range gs {
 		for i := range g.bufs {
-			s.result.Pieces = append(s.result.Pieces, g.bufs[i].pieces...)
+			s.result.Pieces = append(s.result.Pieces, g.bufs[i].Pieces...)
 		}
 	}
 	for _, g := range gs {
@@ -50,24 +52,24 @@ func (s *groupSink) finishTables(gs []*groups) error {
 const emptyFactor = 16
 
 // giveDirectory gives a worker's directory back, of which rows are the groups.
-func (s *groupSink) giveDirectory(g *groups, rows *Rows) error {
+func (s *groupSink) giveDirectory(g *groups, rows *tuples.Rows) error {
 	dir := g.dir
 	g.dir = 0
 	if dir == 0 || s.plan.Mode != emit.DenseGroups || emptyFactor*rows.Len() > s.plan.Slots {
 		s.r.mem.Free(dir)
 		return nil
 	}
-	tasks, slots := rows.tasks(), words(dir, int(s.plan.Slots))
-	_, err := s.r.team.each(rows.Len() < 1<<14, len(tasks), func(i int) bool {
+	tasks, slots := rows.Tasks(), mem.Words(dir, int(s.plan.Slots))
+	_, err := s.r.team.Each(rows.Len() < 1<<14, len(tasks), func(i int) bool {
 		a := tasks[i].Addr
 		for range tasks[i].N {
-			slots[load64(a)] = 0
+			slots[mem.Load64(a)] = 0
 			a += uintptr(s.plan.Tuple.Size)
 		}
 		return true
 	})
 	if err == nil {
-		s.r.mem.freeZeros(dir)
+		s.r.mem.FreeZeros(dir)
 	}
 	return err
 }
@@ -81,34 +83,34 @@ func (s *groupSink) adoptDense(gs []*groups) error {
 		return err
 	}
 	for _, g := range gs[1:] {
-		rows := Rows{Tuple: s.plan.Tuple, Pieces: g.bufs[0].pieces}
+		rows := tuples.Rows{Tuple: s.plan.Tuple, Pieces: g.bufs[0].Pieces}
 		if err := s.giveDirectory(g, &rows); err != nil {
 			return err
 		}
-		tasks := rows.tasks()
-		left := make([][]Piece, len(tasks))
-		err := r.team.parallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {
+		tasks := rows.Tasks()
+		left := make([][]tuples.Piece, len(tasks))
+		err := r.team.ParallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {
 			left[i], err = m.adopt(gs[0], tasks[i], size)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		g.bufs[0].pieces = slices.Concat(left...)
+		g.bufs[0].Pieces = slices.Concat(left...)
 	}
 	return nil
 }
 
 // adopt enters some groups into g's directory, and combines those that g has; the others are left.
-func (m *merger) adopt(g *groups, some Piece, size uintptr) (left []Piece, err error) {
+func (m *merger) adopt(g *groups, some tuples.Piece, size uintptr) (left []tuples.Piece, err error) {
 	r := m.s.r
 	list, err := r.mem.Take(some.N * 8)
 	if err != nil {
 		return nil, err
 	}
 	defer r.mem.Free(list)
-	dir, p, a := pointer(g.dir), pointer(some.Addr), some.Addr
-	twice, n := words(list, some.N), 0
+	dir, p, a := mem.Pointer(g.dir), mem.Pointer(some.Addr), some.Addr
+	twice, n := mem.Words(list, some.N), 0
 	for range twice {
 		if e := (*uint64)(unsafe.Add(dir, *(*uint64)(p)*8)); *e == 0 {
 			*e = uint64(a)
@@ -118,7 +120,7 @@ func (m *merger) adopt(g *groups, some Piece, size uintptr) (left []Piece, err e
 		}
 		p, a = unsafe.Add(p, size), a+size
 	}
-	left = []Piece{some}
+	left = []tuples.Piece{some}
 	if n == 0 {
 		return left, nil
 	}
@@ -130,7 +132,7 @@ func (m *merger) adopt(g *groups, some Piece, size uintptr) (left []Piece, err e
 	holes := tail{&left, size}
 	for i := n - 1; i >= 0; i-- {
 		if a := uintptr(twice[i]); holes.fill(a) {
-			*(*uint64)(unsafe.Add(dir, load64(a)*8)) = uint64(a)
+			*(*uint64)(unsafe.Add(dir, mem.Load64(a)*8)) = uint64(a)
 		}
 	}
 	return left, nil
@@ -138,7 +140,7 @@ func (m *merger) adopt(g *groups, some Piece, size uintptr) (left []Piece, err e
 
 // tail takes tuples from the end of pieces to fill holes in them, which come from the last to the first.
 type tail struct {
-	pieces *[]Piece
+	pieces *[]tuples.Piece
 	size   uintptr
 }
 
@@ -154,7 +156,7 @@ func (t tail) fill(a uintptr) bool {
 	if last == a {
 		return false
 	}
-	copyTuple(a, last, int(t.size))
+	tuples.Copy(a, last, int(t.size))
 	return true
 }
 
@@ -169,14 +171,14 @@ func (s *groupSink) adoptHashed(gs []*groups) error {
 		parts = s.parts()
 	}
 	alone := parts == 1
-	err := s.r.team.parallelUnless(alone, len(gs), func(i int) error {
+	err := s.r.team.ParallelUnless(alone, len(gs), func(i int) error {
 		if len(gs[i].bufs) < parts {
 			if err := s.split(gs[i], parts); err != nil {
 				return err
 			}
 		}
 		for k := range gs[i].bufs {
-			gs[i].bufs[k].cut(gs[i].bufs[k].cur)
+			gs[i].bufs[k].Cut(gs[i].bufs[k].Cur)
 		}
 		return nil
 	})
@@ -187,13 +189,13 @@ func (s *groupSink) adoptHashed(gs []*groups) error {
 	if err != nil {
 		return err
 	}
-	extra := make([][]Piece, parts)
-	err = s.r.team.parallelUnless(alone, parts, func(p int) (err error) {
+	extra := make([][]tuples.Piece, parts)
+	err = s.r.team.ParallelUnless(alone, parts, func(p int) (err error) {
 		extra[p], err = s.adoptPart(m, gs, p)
 		if err != nil {
 			return err
 		}
-		return s.r.team.canceled()
+		return s.r.team.Canceled()
 	})
 	for p := range extra {
 		s.result.Pieces = append(s.result.Pieces, extra[p]...)
@@ -205,7 +207,7 @@ func (s *groupSink) adoptHashed(gs []*groups) error {
 func (s *groupSink) count(gs []*groups) (n int) {
 	for _, g := range gs {
 		for i := range g.bufs {
-			n += g.bufs[i].count()
+			n += g.bufs[i].Count()
 		}
 	}
 	return n
@@ -213,10 +215,10 @@ func (s *groupSink) count(gs []*groups) (n int) {
 
 // adoptPart combines a part of all workers' groups. Groups that seemed to be one with another, by their hash, but are
 // not, are returned.
-func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]Piece, error) {
+func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]tuples.Piece, error) {
 	r, total, most := s.r, 0, 0
 	for _, g := range gs {
-		n := g.bufs[p].count()
+		n := g.bufs[p].Count()
 		total += n
 		most = max(most, n)
 	}
@@ -224,9 +226,9 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]Piece, error) {
 		return nil, nil
 	}
 	slots := 1 << max(bits.Len(uint(2*total)), 4)
-	g := &groups{bufs: []buffer{newBuffer(r.mem, s.plan.Tuple.Size)}, mask: uint64(slots - 1)}
+	g := &groups{bufs: []tuples.Buffer{tuples.NewBuffer(r.mem, s.plan.Tuple.Size)}, mask: uint64(slots - 1)}
 	var err error
-	if g.dir, err = r.mem.alloc(8 * slots); err != nil {
+	if g.dir, err = r.mem.Alloc(8 * slots); err != nil {
 		return nil, err
 	}
 	defer r.mem.Free(g.dir) // it has room for all
@@ -235,20 +237,20 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]Piece, error) {
 		return nil, err
 	}
 	defer r.mem.Free(at)
-	dir, list := words(g.dir, slots), words(at, total)
+	dir, list := mem.Words(g.dir, slots), mem.Words(at, total)
 	n := 0
 	from := make([]int, len(gs)+1) // where each worker's part of the list begins
 	for w := range gs {
 		from[w] = n
-		err := gs[w].bufs[p].poll(r.team, func(a uintptr) {
-			h := load64(a)
+		err := gs[w].bufs[p].Poll(r.team, func(a uintptr) {
+			h := mem.Load64(a)
 			for i := h & g.mask; ; i = (i + 1) & g.mask {
 				d := dir[i]
 				if d == 0 {
 					dir[i] = h&tagMask | uint64(a)
 					return
 				}
-				if (d^h)&tagMask == 0 && load64(uintptr(d&layout.AddrMask)) == h {
+				if (d^h)&tagMask == 0 && mem.Load64(uintptr(d&layout.AddrMask)) == h {
 					list[n] = uint64(a) // whether the keys are the same, generated code sees
 					n++
 					return
@@ -268,14 +270,14 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]Piece, error) {
 		return nil, err
 	}
 	for w := range gs {
-		holes := tail{&gs[w].bufs[p].pieces, uintptr(s.plan.Tuple.Size)}
+		holes := tail{&gs[w].bufs[p].Pieces, uintptr(s.plan.Tuple.Size)}
 		for i := from[w+1] - 1; i >= from[w]; i-- {
 			holes.fill(uintptr(list[i]))
 		}
 	}
 	b := &g.bufs[0]
-	b.cut(b.cur)
-	return b.pieces, nil
+	b.Cut(b.Cur)
+	return b.Pieces, nil
 }
 
 // merger runs the code that combines partial groups.
@@ -302,7 +304,7 @@ func (m *merger) into(g *groups, addrs []uint64) error {
 		return err
 	}
 	defer m.s.r.mem.Free(list)
-	copy(words(list, len(addrs)), addrs)
+	copy(mem.Words(list, len(addrs)), addrs)
 	return m.list(g, list, len(addrs))
 }
 
@@ -316,13 +318,13 @@ func (m *merger) list(g *groups, list uintptr, n int) error {
 		return err
 	}
 	g.toContext(w)
-	store64(w.ctx+layout.CtxSource, uint64(list))
+	mem.Store64(w.ctx+layout.CtxSource, uint64(list))
 	const step = 16 << 10
 	for lo := 0; lo < n; lo += step {
 		if err := w.run(lo, min(lo+step, n)); err != nil {
 			return err
 		}
-		if err := s.r.team.canceled(); err != nil {
+		if err := s.r.team.Canceled(); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 )
 
 // A worker that has found many groups keeps them by parts of the hash from then on, each part in a buffer of its own.
@@ -26,20 +28,20 @@ func (s *groupSink) worthParts(g *groups) bool {
 // split begins n parts and moves the groups there; the directory must be made anew.
 func (s *groupSink) split(g *groups, n int) error {
 	old := g.bufs[0]
-	g.bufs = make([]buffer, n)
-	g.shared = newChunks(s.r.mem)
+	g.bufs = make([]tuples.Buffer, n)
+	g.shared = tuples.NewChunks(s.r.mem)
 	for i := range g.bufs {
-		g.bufs[i] = newPart(g.shared, s.plan.Tuple.Size)
+		g.bufs[i] = tuples.NewPart(g.shared, s.plan.Tuple.Size)
 	}
 	var err error
-	if g.cursors, err = s.r.mem.alloc(n * 16); err != nil {
+	if g.cursors, err = s.r.mem.Alloc(n * 16); err != nil {
 		return err
 	}
-	stopped := old.poll(s.r.team, func(a uintptr) {
+	stopped := old.Poll(s.r.team, func(a uintptr) {
 		if err == nil {
-			err = g.bufs[load64(a)>>emit.PartShift&uint64(n-1)].push(a)
+			err = g.bufs[mem.Load64(a)>>emit.PartShift&uint64(n-1)].Push(a)
 		}
 	})
-	old.release()
+	old.Release()
 	return cmp.Or(err, stopped)
 }

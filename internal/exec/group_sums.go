@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -19,10 +20,10 @@ func (s *groupSink) checkSums() error {
 			continue
 		}
 		fits := true
-		err := s.result.poll(s.r.team, func(addr uintptr) bool {
+		err := s.result.Poll(s.r.team, func(addr uintptr) bool {
 			at := addr + uintptr(f.Off)
-			x := types.Int128{Lo: load64(at), Hi: int64(load64(at + 8))}
-			fits = f.Null >= 0 && load8(addr+uintptr(f.Null)) != 0 || x.Cmp(limit.Lo) >= 0 && x.Cmp(limit.Hi) <= 0
+			x := types.Int128{Lo: mem.Load64(at), Hi: int64(mem.Load64(at + 8))}
+			fits = f.Null >= 0 && mem.Load8(addr+uintptr(f.Null)) != 0 || x.Cmp(limit.Lo) >= 0 && x.Cmp(limit.Hi) <= 0
 			return fits
 		})
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -109,7 +111,7 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 	case *pipe.Buffer:
 		err = j.fromRows(r.rowsOf(src.Of), req)
 	case *pipe.Constants:
-		var rows Rows
+		var rows tuples.Rows
 		if rows, err = r.constants(src); err == nil {
 			err = j.fromRows(rows, req)
 		}
@@ -137,7 +139,7 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 }
 
 // rowsOf is what a finished sink holds.
-func (r *run) rowsOf(s pipe.Sink) Rows {
+func (r *run) rowsOf(s pipe.Sink) tuples.Rows {
 	switch s := r.sinks[s].(type) {
 	case *collectSink:
 		return s.rows()
@@ -154,7 +156,7 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
 	case *pipe.Collect:
 		return r.newCollect(s, f.Sink)
 	case *pipe.Build:
-		return &buildSink{r: r, s: s, tuple: f.Sink, workers: make([]*buffer, r.Threads)}
+		return &buildSink{r: r, s: s, tuple: f.Sink, workers: make([]*tuples.Buffer, r.Threads)}
 	case *pipe.Aggregate:
 		return &groupSink{r: r, s: s, plan: f.Group, workers: make([]*groups, r.Threads)}
 	case *pipe.Stage:
@@ -252,7 +254,7 @@ func bit(b bool) byte {
 }
 
 // fromRows lists the pieces of materialized rows.
-func (j *job) fromRows(rows Rows, req emit.Request) error {
+func (j *job) fromRows(rows tuples.Rows, req emit.Request) error {
 	req.Tuple, req.Indirect, req.Rows = rows.Tuple, rows.Indirect, rows.Len()
 	v, err := j.addVariant(req)
 	if err != nil {
@@ -282,7 +284,7 @@ func mergePipeline(s *pipe.Aggregate) *pipe.Pipeline {
 func (j *job) prepare() error {
 	r := j.r
 	if r.zero == 0 {
-		a, err := r.mem.alloc(4096)
+		a, err := r.mem.Alloc(4096)
 		if err != nil {
 			return err
 		}
@@ -306,7 +308,7 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := r.mem.alloc(max(l.Len, 64) + 8) // vector code reads whole words
+	out, err := r.mem.Alloc(max(l.Len, 64) + 8) // vector code reads whole words
 	if err != nil {
 		return 0, err
 	}
@@ -318,16 +320,16 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 	if err := w.enterVariant(j, &variant{frag: l.Frag, code: k}); err != nil {
 		return 0, err
 	}
-	store64(w.ctx+layout.CtxLo, 0)
-	store64(w.ctx+layout.CtxHi, uint64(l.Len))
-	store64(w.ctx+layout.CtxCur, uint64(out))
+	mem.Store64(w.ctx+layout.CtxLo, 0)
+	mem.Store64(w.ctx+layout.CtxHi, uint64(l.Len))
+	mem.Store64(w.ctx+layout.CtxCur, uint64(out))
 	defer w.close()
 	if l.Frag.Func.Target == ir.GPU {
 		_, err := r.launch(w, 0, l.Len)
 		return out, err
 	}
 	for {
-		switch status := k.Call(pointer(w.ctx)); status {
+		switch status := k.Call(mem.Pointer(w.ctx)); status {
 		case ir.StatusDone:
 			return out, nil
 		case layout.YieldText, layout.YieldLower, layout.YieldUpper:

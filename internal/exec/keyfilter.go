@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -145,12 +147,12 @@ func (k *keyFilter) fill() error {
 		n = int((uint64(k.rng.Hi.Lo)-uint64(k.rng.Lo.Lo))/64) + 1
 	}
 	var err error
-	if k.addr, err = b.r.mem.allocShared(b.r.team, n*8); err != nil {
+	if k.addr, err = b.r.mem.AllocShared(b.r.team, n*8); err != nil {
 		return err
 	}
-	ws := words(k.addr, n)
+	ws := mem.Words(k.addr, n)
 	if k.kind == emit.Bitmap && t.Kind == layout.Direct && k.key.off == b.keyOf(0).off {
-		slots := halves(t.Slots, int(t.Span))
+		slots := mem.Halves(t.Slots, int(t.Span))
 		return k.eachWords(n, func(lo, hi int) { fromSlots(ws[lo:hi], slots[min(lo*64, len(slots)):]) })
 	}
 	sets, err := k.gather(ws)
@@ -182,7 +184,7 @@ func (k *keyFilter) fill() error {
 // eachWords cuts n words into stretches for all threads.
 func (k *keyFilter) eachWords(n int, f func(lo, hi int)) error {
 	const step = 4 << 10
-	_, err := k.b.r.team.each(k.b.alone() || n < 4*step, (n+step-1)/step, func(i int) bool {
+	_, err := k.b.r.team.Each(k.b.alone() || n < 4*step, (n+step-1)/step, func(i int) bool {
 		f(i*step, min((i+1)*step, n))
 		return true
 	})
@@ -191,7 +193,7 @@ func (k *keyFilter) eachWords(n int, f func(lo, hi int)) error {
 
 // gather sets the bits of all tuples. Threads have sets of their own, the first one's is ws.
 func (k *keyFilter) gather(ws []uint64) (sets [][]uint64, err error) {
-	set := func(ws []uint64, t Piece) {
+	set := func(ws []uint64, t tuples.Piece) {
 		k.key.batches(t, func(xs []uint64, _ uintptr) bool {
 			if k.kind == emit.Bitmap {
 				for _, d := range xs {
@@ -213,18 +215,18 @@ func (k *keyFilter) gather(ws []uint64) (sets [][]uint64, err error) {
 		sets = sets[:min(int64(b.r.Threads), rows/(16<<10))]
 	}
 	var next atomic.Int64
-	err = b.r.team.parallel(len(sets), func(i int) error {
+	err = b.r.team.Parallel(len(sets), func(i int) error {
 		switch {
 		case i == 0:
 			sets[i] = ws
 		case int(next.Load()) >= len(tasks):
 			return nil
 		default:
-			a, err := b.r.mem.alloc(len(ws) * 8)
+			a, err := b.r.mem.Alloc(len(ws) * 8)
 			if err != nil {
 				return err
 			}
-			sets[i] = words(a, len(ws))
+			sets[i] = mem.Words(a, len(ws))
 		}
 		for {
 			t := int(next.Add(1) - 1)
@@ -232,7 +234,7 @@ func (k *keyFilter) gather(ws []uint64) (sets [][]uint64, err error) {
 				return nil
 			}
 			set(sets[i], tasks[t])
-			if err := b.r.team.canceled(); err != nil {
+			if err := b.r.team.Canceled(); err != nil {
 				return err
 			}
 		}

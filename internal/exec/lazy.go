@@ -84,7 +84,7 @@ func (l *lazy) load(w *worker, sp *span) error {
 			if s.left.Add(-1) != 0 {
 				continue
 			}
-			if i+1 < len(l.steps) && !l.failed() && !w.r.team.stopped() {
+			if i+1 < len(l.steps) && !l.failed() && !w.r.team.Stopped() {
 				l.need = w.j.sift.need(w, sp)
 				l.nothing = !l.need.Any(0, int64(sp.rows))
 			}
@@ -118,7 +118,7 @@ func (l *lazy) column(w *worker, col int) {
 		}
 	}()
 	defer diag.Recover("load", &err)
-	if w.r.team.stopped() {
+	if w.r.team.Stopped() {
 		return
 	}
 	var block uintptr
@@ -202,8 +202,8 @@ func (r *run) loadAll(t *tableRows) error {
 			parts = append(parts, part{t.segs[i], s.Loader, c})
 		}
 	}
-	return r.team.parallel(len(parts), func(i int) error {
-		if err := r.team.canceled(); err != nil {
+	return r.team.Parallel(len(parts), func(i int) error {
+		if err := r.team.Canceled(); err != nil {
 			return err
 		}
 		p := parts[i]

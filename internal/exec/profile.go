@@ -26,14 +26,14 @@ func (r *run) profile(p *pipe.Pipeline, j *job, st *PipelineStats, filtering tim
 	if wall < profileMin || j.busy.Load() == 0 || r.gpu != nil || len(p.Stages) > 0 || j.limit >= 0 || j.total == 0 || j.stream != nil {
 		return
 	}
-	held, peak := r.mem.blocks(), r.mem.account().Peak()
+	held, peak := r.mem.Blocks(), r.mem.Account().Peak()
 	defer func() {
-		for addr := range r.mem.blocks() {
+		for addr := range r.mem.Blocks() {
 			if _, ok := held[addr]; !ok {
 				r.mem.Free(addr)
 			}
 		}
-		r.mem.account().SetPeak(peak)
+		r.mem.Account().SetPeak(peak)
 		r.filtering = 0
 	}()
 	busy := time.Duration(j.busy.Load())

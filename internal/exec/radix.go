@@ -3,6 +3,9 @@ package exec
 import (
 	"math/bits"
 	"unsafe"
+
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
 )
 
 // entry is a tuple being sorted: a number that orders as (some of) its keys do, and where the tuple is.
@@ -26,18 +29,18 @@ const (
 )
 
 // items is room for n items in the query's memory.
-func items[E item](m *memory, n int) ([]E, func(), error) {
+func items[E item](m *mem.Memory, n int) ([]E, func(), error) {
 	a, err := m.Take(n * int(unsafe.Sizeof(*new(E))))
 	if err != nil {
 		return nil, nil, err
 	}
-	return unsafe.Slice((*E)(pointer(a)), n), func() { m.Free(a) }, nil
+	return unsafe.Slice((*E)(mem.Pointer(a)), n), func() { m.Free(a) }, nil
 }
 
 // radixSort orders es by key; entries with equal keys keep their order. tmp is as long as es, its
 // contents are lost. Large arrays are partitioned by the first digit that tells keys apart, then each part
 // by itself, until a part fits in the cache; spread lets all threads take part.
-func radixSort[E item](t *team, es, tmp []E, spread bool) error {
+func radixSort[E item](t *work.Team, es, tmp []E, spread bool) error {
 	if len(es) <= insertionMost {
 		insertionSort(es)
 		return nil
@@ -47,7 +50,7 @@ func radixSort[E item](t *team, es, tmp []E, spread bool) error {
 		return err
 	}
 	if small(len(es), hi-lo) {
-		if err := t.blocks(len(es), lookRows, func(lo, hi int) { copy(tmp[lo:hi], es[lo:hi]) }); err != nil {
+		if err := t.Blocks(len(es), lookRows, func(lo, hi int) { copy(tmp[lo:hi], es[lo:hi]) }); err != nil {
 			return err
 		}
 		return sortInto(t, es, tmp, lo, hi)
@@ -84,7 +87,7 @@ func radixSort[E item](t *team, es, tmp []E, spread bool) error {
 	for i := range ends {
 		switch n := ends[i] - begin(i); {
 		case n == 0:
-		case spread && n >= threadsLeast && n > len(es)/(2*t.threads):
+		case spread && n >= threadsLeast && n > len(es)/(2*t.Threads):
 			if err := part(i, true); err != nil {
 				return err
 			}
@@ -92,21 +95,21 @@ func radixSort[E item](t *team, es, tmp []E, spread bool) error {
 			rest = append(rest, i)
 		}
 	}
-	return t.parallelUnless(!spread, len(rest), func(k int) error { return part(rest[k], false) })
+	return t.ParallelUnless(!spread, len(rest), func(k int) error { return part(rest[k], false) })
 }
 
 // lookRows is how many entries a loop takes between two looks at the query's context.
 const lookRows = 1 << 17
 
 // wholeExtent is extent of many entries.
-func wholeExtent[E item](t *team, es []E) (lo, hi uint64, sorted bool, err error) {
+func wholeExtent[E item](t *work.Team, es []E) (lo, hi uint64, sorted bool, err error) {
 	if len(es) <= lookRows {
 		lo, hi, sorted = extent(es)
 		return lo, hi, sorted, nil
 	}
 	lo, sorted = ^uint64(0), true
 	last := uint64(0)
-	err = t.blocks(len(es), lookRows, func(from, to int) {
+	err = t.Blocks(len(es), lookRows, func(from, to int) {
 		l, h, s := extent(es[from:to])
 		sorted = sorted && s && keyOf(&es[from]) >= last
 		lo, hi, last = min(lo, l), max(hi, h), keyOf(&es[to-1])
@@ -118,7 +121,7 @@ func wholeExtent[E item](t *team, es []E) (lo, hi uint64, sorted bool, err error
 func small(n int, span uint64) bool { return n <= lsdMost || span < 1<<9 }
 
 // sortInto puts the entries of from into to in order; their keys are from lo to hi.
-func sortInto[E item](t *team, to, from []E, lo, hi uint64) error {
+func sortInto[E item](t *work.Team, to, from []E, lo, hi uint64) error {
 	if passes(len(to), hi-lo) <= 2 {
 		return lsdSort(t, to, from, lo, hi)
 	}
@@ -154,18 +157,18 @@ func insertionSort[E item](es []E) {
 
 // scatter moves es to tmp, ordered by the digit from bit shift on of key - lo, and returns where
 // the entries of each digit end. Threads take stretches of es, each with places of its own.
-func scatter[E item](t *team, es, tmp []E, lo uint64, shift uint, digits int, spread bool) ([]int, error) {
+func scatter[E item](t *work.Team, es, tmp []E, lo uint64, shift uint, digits int, spread bool) ([]int, error) {
 	threads := 1
 	if spread {
-		threads = t.threads
+		threads = t.Threads
 	}
 	stretch := (len(es) + threads - 1) / threads
 	at := make([][]int, threads)
-	err := t.parallel(threads, func(k int) error {
+	err := t.Parallel(threads, func(k int) error {
 		count := make([]int, digits)
 		at[k] = count
 		mine := es[min(k*stretch, len(es)):min((k+1)*stretch, len(es))]
-		return t.blocks(len(mine), lookRows, func(from, to int) { countFirst(mine[from:to], count, lo, shift) })
+		return t.Blocks(len(mine), lookRows, func(from, to int) { countFirst(mine[from:to], count, lo, shift) })
 	})
 	if err != nil {
 		return nil, err
@@ -180,9 +183,9 @@ func scatter[E item](t *team, es, tmp []E, lo uint64, shift uint, digits int, sp
 		}
 		ends[d] = n
 	}
-	return ends, t.parallel(threads, func(k int) error {
+	return ends, t.Parallel(threads, func(k int) error {
 		mine := es[min(k*stretch, len(es)):min((k+1)*stretch, len(es))]
-		return t.blocks(len(mine), lookRows, func(from, to int) { moveFirst(mine[from:to], tmp, at[k], lo, shift) })
+		return t.Blocks(len(mine), lookRows, func(from, to int) { moveFirst(mine[from:to], tmp, at[k], lo, shift) })
 	})
 }
 
@@ -217,7 +220,7 @@ func widest(n int) int {
 func passes(n int, span uint64) int { return (bits.Len64(span) + widest(n) - 1) / widest(n) }
 
 // lsdSort is sortInto by one digit after the other, the last first.
-func lsdSort[E item](t *team, es, tmp []E, lo, hi uint64) error {
+func lsdSort[E item](t *work.Team, es, tmp []E, lo, hi uint64) error {
 	width, n := bits.Len64(hi-lo), passes(len(es), hi-lo)
 	if n == 0 {
 		copy(es, tmp)
@@ -231,11 +234,11 @@ func lsdSort[E item](t *team, es, tmp []E, lo, hi uint64) error {
 		shift := uint(p) * digit
 		count := counts[:1<<digit]
 		clear(count)
-		if err := t.blocks(len(from), lookRows, func(a, b int) { countDigit(from[a:b], count, lo, shift, mask) }); err != nil {
+		if err := t.Blocks(len(from), lookRows, func(a, b int) { countDigit(from[a:b], count, lo, shift, mask) }); err != nil {
 			return err
 		}
 		begins(count)
-		if err := t.blocks(len(from), lookRows, func(a, b int) { moveDigit(from[a:b], to, count, lo, shift, mask) }); err != nil {
+		if err := t.Blocks(len(from), lookRows, func(a, b int) { moveDigit(from[a:b], to, count, lo, shift, mask) }); err != nil {
 			return err
 		}
 		from, to = to, from
@@ -273,7 +276,7 @@ func begins(count []uint32) {
 
 // msdSort is sortInto by the first digit, into parts of a few entries each if keys are spread evenly, which
 // are sorted by insertion: better than many digits.
-func msdSort[E item](t *team, es, tmp []E, lo, hi uint64) error {
+func msdSort[E item](t *work.Team, es, tmp []E, lo, hi uint64) error {
 	digit := min(max(bits.Len(uint(len(es)))-2, 3), maxDigit)
 	shift := uint(bits.Len64(hi-lo)-digit) & 63
 	var counts [1 << maxDigit]uint32

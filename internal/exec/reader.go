@@ -9,6 +9,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -59,11 +61,11 @@ func (rd *Reader) Window(pos int64, n int) int {
 		off := uintptr(rd.r.Rows.Tuple.Find(emit.LateRow).Off)
 		rd.pieces(pos, n, rd.tuples)
 		for _, a := range rd.window {
-			rd.late(load64(a + off))
+			rd.late(mem.Load64(a + off))
 		}
 	} else { // a tuple is nothing but the row's number
-		rd.pieces(pos, n, func(p Piece, lo, n int) {
-			for _, x := range words(p.Addr, p.N)[lo : lo+n] {
+		rd.pieces(pos, n, func(p tuples.Piece, lo, n int) {
+			for _, x := range mem.Words(p.Addr, p.N)[lo : lo+n] {
 				rd.late(x)
 			}
 		})
@@ -88,7 +90,7 @@ func (rd *Reader) late(x uint64) {
 }
 
 // pieces calls f with the parts of pieces that make up a window.
-func (rd *Reader) pieces(pos int64, n int, f func(p Piece, lo, n int)) {
+func (rd *Reader) pieces(pos int64, n int, f func(p tuples.Piece, lo, n int)) {
 	rows := &rd.r.Rows
 	if rd.starts == nil {
 		at := int64(0)
@@ -112,12 +114,12 @@ func (rd *Reader) pieces(pos int64, n int, f func(p Piece, lo, n int)) {
 }
 
 // tuples adds tuples to the window.
-func (rd *Reader) tuples(p Piece, lo, n int) {
+func (rd *Reader) tuples(p tuples.Piece, lo, n int) {
 	at := len(rd.window)
 	rd.window = slices.Grow(rd.window, n)[:at+n]
 	to := rd.window[at:]
 	if rd.r.Rows.Indirect {
-		for i, a := range words(p.Addr, p.N)[lo : lo+n] {
+		for i, a := range mem.Words(p.Addr, p.N)[lo : lo+n] {
 			to[i] = uintptr(a)
 		}
 		return
@@ -194,7 +196,7 @@ func (rd *Reader) nullBytes(i int) []uint8 {
 		return rd.nulls
 	}
 	for k, a := range rd.window {
-		rd.nulls[k] = load8(a + uintptr(f.Null))
+		rd.nulls[k] = mem.Load8(a + uintptr(f.Null))
 	}
 	return rd.nulls
 }
@@ -214,7 +216,7 @@ func ReadInts[T int16 | int32 | int64](rd *Reader, i int, dst []T) {
 // firstWords are the first words of a field.
 func (rd *Reader) firstWords(f *layout.Field) []uint64 {
 	rd.words = slices.Grow(rd.words[:0], rd.n)[:rd.n]
-	placeOf(f).words(rd.window, rd.words)
+	tuples.WordOf(f).LoadMany(rd.window, rd.words)
 	return rd.words
 }
 
@@ -237,7 +239,7 @@ func ReadFloats[T float32 | float64](rd *Reader, i int, dst []T) {
 	}
 	off := uintptr(f.Off)
 	for k, a := range rd.window {
-		dst[k] = T(math.Float64frombits(load64(a + off)))
+		dst[k] = T(math.Float64frombits(mem.Load64(a + off)))
 	}
 }
 
@@ -251,7 +253,7 @@ func (rd *Reader) Wides(i int, dst []types.Int128) {
 	off := uintptr(f.Off)
 	if f.Desc.Form == layout.I128 {
 		for k, a := range rd.window {
-			dst[k] = types.Int128{Lo: load64(a + off), Hi: int64(load64(a + off + 8))}
+			dst[k] = types.Int128{Lo: mem.Load64(a + off), Hi: int64(mem.Load64(a + off + 8))}
 		}
 		return
 	}
@@ -271,8 +273,8 @@ func (rd *Reader) Intervals(i int, put func(k int, months, days int32, micros in
 	}
 	off := uintptr(f.Off)
 	for k, a := range rd.window {
-		w := int64(load64(a + off))
-		put(k, int32(w>>32), int32(uint32(w)), int64(load64(a+off+8)))
+		w := int64(mem.Load64(a + off))
+		put(k, int32(w>>32), int32(uint32(w)), int64(mem.Load64(a+off+8)))
 	}
 }
 
@@ -306,7 +308,7 @@ func (rd *Reader) Texts(i int, ends []int32, room func(n int64) []byte) {
 	at := int64(0)
 	for k, a := range rd.window {
 		if null == nil || null[k] == 0 {
-			at += int64(load64(a + off + 8))
+			at += int64(mem.Load64(a + off + 8))
 		}
 		ends[k] = int32(at)
 	}
@@ -314,12 +316,12 @@ func (rd *Reader) Texts(i int, ends []int32, room func(n int64) []byte) {
 	if int64(len(dst)) < at {
 		return // too many
 	}
-	to := addressOf(dst)
+	to := mem.AddressOf(dst)
 	for k, a := range rd.window {
 		if null != nil && null[k] != 0 {
 			continue
 		}
-		from, n := uintptr(load64(a+off)), int(load64(a+off+8))
+		from, n := uintptr(mem.Load64(a+off)), int(mem.Load64(a+off+8))
 		copyText(to, from, n)
 		to += uintptr(n)
 	}
@@ -352,6 +354,6 @@ func (rd *Reader) lateTexts(i int, ends []int32, room func(n int64) []byte) {
 // copyText copies a text; it may read and write up to column.TextSlack bytes more.
 func copyText(to, from uintptr, n int) {
 	if n > 0 {
-		column.CopyText(pointer(to), pointer(from), n)
+		column.CopyText(mem.Pointer(to), mem.Pointer(from), n)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -29,7 +31,7 @@ func (rd *Reader) Column(i int, rec Receiver) {
 		})
 		return
 	}
-	off, first := uintptr(f.Off), placeOf(f)
+	off, first := uintptr(f.Off), tuples.WordOf(f)
 	var text func(code int) []byte
 	if f.Desc.Form == layout.Code {
 		view := f.Desc.Dict.View()
@@ -37,11 +39,11 @@ func (rd *Reader) Column(i int, rec Receiver) {
 	}
 	narrowDecimal := f.Desc.Type.Kind == types.Decimal
 	for _, a := range rd.window {
-		if f.Null >= 0 && load8(a+uintptr(f.Null)) != 0 {
+		if f.Null >= 0 && mem.Load8(a+uintptr(f.Null)) != 0 {
 			rec.Null()
 			continue
 		}
-		w := first.load(a)
+		w := first.Load(a)
 		switch f.Desc.Form {
 		case layout.I64:
 			if narrowDecimal {
@@ -50,15 +52,15 @@ func (rd *Reader) Column(i int, rec Receiver) {
 				rec.Int(int64(w))
 			}
 		case layout.I128:
-			rec.Wide(types.Int128{Lo: w, Hi: int64(load64(a + off + 8))})
+			rec.Wide(types.Int128{Lo: w, Hi: int64(mem.Load64(a + off + 8))})
 		case layout.F64:
 			rec.Float(math.Float64frombits(w))
 		case layout.Str:
-			rec.Text(bytesAt(uintptr(w), int(load64(a+off+8))))
+			rec.Text(mem.Bytes(uintptr(w), int(mem.Load64(a+off+8))))
 		case layout.Code:
 			rec.Text(text(int(w)))
 		case layout.Ivl:
-			rec.Interval(int32(int64(w)>>32), int32(uint32(w)), int64(load64(a+off+8)))
+			rec.Interval(int32(int64(w)>>32), int32(uint32(w)), int64(mem.Load64(a+off+8)))
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (r *run) release(s pipe.Sink) {
 	case *buildSink:
 		for _, b := range s.workers {
 			if b != nil {
-				b.release()
+				b.Release()
 			}
 		}
 		if s.table != nil {
@@ -72,10 +72,10 @@ func (r *run) release(s pipe.Sink) {
 		for _, g := range s.workers {
 			if g != nil {
 				for i := range g.bufs {
-					g.bufs[i].release()
+					g.bufs[i].Release()
 				}
 				if g.shared != nil {
-					g.shared.release()
+					g.shared.Release()
 				}
 				r.mem.Free(g.cursors)
 				r.mem.Free(g.dir)

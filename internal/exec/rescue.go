@@ -6,6 +6,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
@@ -24,7 +25,7 @@ const worthRescue = 4 << 20
 
 // keep notes that a text column of a segment must stay, and now and then finds out for what.
 func (w *worker) keep(c *column.Chunk) {
-	size := w.r.mem.sizeOf(c.Data)
+	size := w.r.mem.SizeOf(c.Data)
 	w.kept = append(w.kept, kept{c.Data, size})
 	w.keptBytes += size
 }
@@ -57,15 +58,15 @@ func (w *worker) rescue() error {
 	s.eachGroup(g, func(a uintptr) {
 		for _, f := range fields {
 			at := a + uintptr(f.Off)
-			p, n := uintptr(load64(at)), int(load64(at+8))
+			p, n := uintptr(mem.Load64(at)), int(mem.Load64(at+8))
 			if err != nil || !inside(p) {
 				continue
 			}
 			q := w.r.zero
-			if n > 0 && (f.Null < 0 || load8(a+uintptr(f.Null)) == 0) {
+			if n > 0 && (f.Null < 0 || mem.Load8(a+uintptr(f.Null)) == 0) {
 				q, err = to.put(p, n)
 			}
-			store64(at, uint64(q))
+			mem.Store64(at, uint64(q))
 		}
 	})
 	if err != nil {
@@ -90,14 +91,14 @@ func (s *groupSink) eachGroup(g *groups, f func(a uintptr)) {
 		}
 	default:
 		for i := range g.bufs {
-			g.bufs[i].each(f)
+			g.bufs[i].Each(f)
 		}
 	}
 }
 
 // textCopies holds copies of texts.
 type textCopies struct {
-	mem      *memory
+	mem      *mem.Memory
 	chunks   []kept
 	bytes    int
 	cur, end uintptr
@@ -106,7 +107,7 @@ type textCopies struct {
 // put copies the text of n bytes at p.
 func (t *textCopies) put(p uintptr, n int) (uintptr, error) {
 	if t.cur+uintptr(n)+column.TextPad > t.end {
-		size := max(min(max(t.bytes, firstTexts), lastTexts), n+column.TextPad)
+		size := max(min(max(t.bytes, mem.FirstTexts), mem.LastTexts), n+column.TextPad)
 		a, err := t.mem.Take(size)
 		if err != nil {
 			return 0, err
@@ -116,7 +117,7 @@ func (t *textCopies) put(p uintptr, n int) (uintptr, error) {
 		t.cur, t.end = a, a+uintptr(size)
 	}
 	q := t.cur
-	copy(bytesAt(q, n), bytesAt(p, n))
+	copy(mem.Bytes(q, n), mem.Bytes(p, n))
 	t.cur += uintptr(n)
 	return q, nil
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -45,7 +48,7 @@ type Options struct {
 // Result is a finished query: its rows, and what is needed to read them. Close gives the
 // memory back.
 type Result struct {
-	Rows    Rows
+	Rows    tuples.Rows
 	Cols    []plan.ColID
 	Stats   Stats
 	Threads int
@@ -55,7 +58,7 @@ type Result struct {
 	stream   catalog.Stream // not nil: the rows come from Next, and nobody knows how many
 	columns  []resultColumn
 	segs     []*catalog.Segment // where late columns are
-	mem      *memory
+	mem      *mem.Memory
 	keep     []any
 	closing  sync.Once
 }
@@ -66,13 +69,13 @@ func (r *Result) Close() {
 		if r.stream != nil {
 			r.stream.Close()
 		}
-		r.mem.close()
+		r.mem.Close()
 		r.keep = nil
 	})
 }
 
 // Account counts what the result takes.
-func (r *Result) Account() *budget.Account { return r.mem.account() }
+func (r *Result) Account() *budget.Account { return r.mem.Account() }
 
 // Len is the number of rows.
 func (r *Result) Len() int64 {
@@ -113,8 +116,8 @@ type run struct {
 	Options
 	ctx        context.Context
 	prog       *pipe.Program
-	team       *team
-	mem        *memory
+	team       *work.Team
+	mem        *mem.Memory
 	makers     map[pipe.Sink]int // how many pipelines end there
 	sinks      map[pipe.Sink]sink
 	unions     map[pipe.Sink][]layout.Field // what is known of sinks that several pipelines fill
@@ -143,7 +146,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	if opts.Threads <= 0 {
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
-	r := &run{Options: opts, ctx: ctx, prog: prog, team: newTeam(ctx, opts.Threads), mem: newMemory(opts.Account, opts.Verify, opts.Off.MemoryPool),
+	r := &run{Options: opts, ctx: ctx, prog: prog, team: work.NewTeam(ctx, opts.Threads), mem: mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool),
 		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, unions: map[pipe.Sink][]layout.Field{}, finished: map[pipe.Sink]bool{}, tables: map[*pipe.Build]*layout.Table{},
 		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}, rankTables: map[*column.Dict]uintptr{}}
 	defer func() {
@@ -152,11 +155,11 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			c.Free()
 		}
 		if err != nil {
-			r.mem.close()
+			r.mem.Close()
 		}
 	}()
 	defer diag.Recover("exec", &err)
-	defer panicOnFault()()
+	defer work.PanicOnFault()()
 	if opts.Device == "simt" {
 		r.gpu, r.shown = device.NewSimt(), map[uintptr]int{}
 	}
@@ -215,7 +218,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			r.release(s)
 		}
 	}
-	r.stats.PeakMemory = r.mem.account().Peak()
+	r.stats.PeakMemory = r.mem.Account().Peak()
 	for _, c := range r.codes {
 		r.stats.Tally.Add(device.TallyOf(c), 1)
 	}
@@ -231,7 +234,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 // pipeline compiles and runs one pipeline. One that is idle is compiled, since that decides the layout of its
 // sink, and gets no rows.
 func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
-	if err := r.team.canceled(); err != nil {
+	if err := r.team.Canceled(); err != nil {
 		return err
 	}
 	start := time.Now()

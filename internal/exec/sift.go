@@ -7,6 +7,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -63,7 +65,7 @@ func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
 			}
 		}
 	}
-	s.j.sink = &siftSink{r: j.r, workers: make([]buffer, j.r.Threads)}
+	s.j.sink = &siftSink{r: j.r, workers: make([]tuples.Buffer, j.r.Threads)}
 	return s, s.j.prepare()
 }
 
@@ -96,25 +98,25 @@ func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
 		return nil
 	}
 	sink := s.j.sink.(*siftSink)
-	sink.workers[w.id] = newBuffer(w.r.mem, s.j.variants[0].frag.Sink.Size)
+	sink.workers[w.id] = tuples.NewBuffer(w.r.mem, s.j.variants[0].frag.Sink.Size)
 	buf := &sink.workers[w.id]
 	defer func() {
-		buf.release()
-		*buf = buffer{}
+		buf.Release()
+		*buf = tuples.Buffer{}
 	}()
 	if s.j.sink.attach(own) != nil {
 		return nil
 	}
 	for lo := 0; lo < rows; lo += maxMorsel {
-		if own.run(lo, min(lo+maxMorsel, rows)) != nil || w.r.team.stopped() { // whoever runs the pipeline will see it, too
+		if own.run(lo, min(lo+maxMorsel, rows)) != nil || w.r.team.Stopped() { // whoever runs the pipeline will see it, too
 			return nil
 		}
 	}
-	buf.cut(uintptr(load64(own.ctx + layout.CtxCur)))
+	buf.Cut(uintptr(mem.Load64(own.ctx + layout.CtxCur)))
 	marks := catalog.NoNeed(rows)
 	count := 0
-	buf.each(func(a uintptr) {
-		if b := &marks[int(uint32(load64(a)))/catalog.NeedRows]; !*b {
+	buf.Each(func(a uintptr) {
+		if b := &marks[int(uint32(mem.Load64(a)))/catalog.NeedRows]; !*b {
 			*b = true
 			count++
 		}
@@ -131,12 +133,12 @@ func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
 type siftSink struct {
 	discardSink
 	r       *run
-	workers []buffer
+	workers []tuples.Buffer
 }
 
 func (s *siftSink) attach(w *worker) error {
-	s.workers[w.id].toContext(w.ctx)
+	s.workers[w.id].ToContext(w.ctx)
 	return nil
 }
 
-func (s *siftSink) grow(w *worker) error { return s.workers[w.id].growFrom(w.ctx) }
+func (s *siftSink) grow(w *worker) error { return s.workers[w.id].GrowFrom(w.ctx) }

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -45,7 +48,7 @@ func (s *collectSink) sort() error {
 		return err
 	}
 	defer release()
-	if err := s.out.list(s.r.team, es); err != nil {
+	if err := list(s.r.team, &s.out, es); err != nil {
 		return err
 	}
 	if err := s.sorter.sort(es); err != nil {
@@ -56,7 +59,7 @@ func (s *collectSink) sort() error {
 	if err != nil {
 		return err
 	}
-	out := words(list, len(es))
+	out := mem.Words(list, len(es))
 	err = s.sorter.each(len(es), s.r.Threads > 1 && len(es) >= threadsLeast, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			out[i] = uint64(es[i].addr)
@@ -66,19 +69,19 @@ func (s *collectSink) sort() error {
 	if err != nil {
 		return err
 	}
-	s.out.Pieces = []Piece{{list, len(es)}}
+	s.out.Pieces = []tuples.Piece{{Addr: list, N: len(es)}}
 	s.out.Indirect = true
 	return nil
 }
 
 // list makes entries of all tuples, on all threads.
-func (rs *Rows) list(t *team, es []entry) error {
+func list(t *work.Team, rs *tuples.Rows, es []entry) error {
 	at := make([]int, len(rs.Pieces)+1)
 	for i, p := range rs.Pieces {
 		at[i+1] = at[i] + p.N
 	}
-	return t.parallel(len(rs.Pieces), func(i int) error {
-		one := Rows{Tuple: rs.Tuple, Pieces: rs.Pieces[i : i+1], Indirect: rs.Indirect}
+	return t.Parallel(len(rs.Pieces), func(i int) error {
+		one := tuples.Rows{Tuple: rs.Tuple, Pieces: rs.Pieces[i : i+1], Indirect: rs.Indirect}
 		to := es[at[i]:at[i+1]]
 		k := 0
 		one.Each(func(a uintptr) bool {
@@ -86,7 +89,7 @@ func (rs *Rows) list(t *team, es []entry) error {
 			k++
 			return true
 		})
-		return t.canceled()
+		return t.Canceled()
 	})
 }
 
@@ -135,7 +138,7 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 func (s *sorter) byNextWord(es, tmp []entry, w int) error {
 	var ends [fillRows]int
 	for lo := 0; lo < len(es); {
-		if err := s.r.team.canceled(); err != nil {
+		if err := s.r.team.Canceled(); err != nil {
 			return err
 		}
 		n, hi, most := 0, lo, 0 // runs, where the last ends, the longest
@@ -201,7 +204,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 	k := &s.keys[i]
 	fill := func(depth int) (same bool, err error) {
 		lo, hi := ^uint64(0), uint64(0)
-		err = s.r.team.blocks(len(es), textRows, func(from, to int) {
+		err = s.r.team.Blocks(len(es), textRows, func(from, to int) {
 			for j := from; j < to; j++ {
 				es[j].key = k.chunk(es[j].addr, depth)
 			}
@@ -242,13 +245,13 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 
 // common is how many first bytes all texts share (those behind an end count as zeros), which are
 // known to be at least depth, and the lengths of the shortest and the longest.
-func (k *sortKey) common(t *team, es []entry, depth int) (n, shortest, longest int, err error) {
+func (k *sortKey) common(t *work.Team, es []entry, depth int) (n, shortest, longest int, err error) {
 	var first []byte
 	if !k.isNull(es[0].addr) {
 		first = k.bytes(es[0].addr)
 	}
 	n, shortest, longest = len(first), len(first), len(first)
-	err = t.blocks(len(es), textRows, func(lo, hi int) {
+	err = t.Blocks(len(es), textRows, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			var x []byte
 			if !k.isNull(es[i].addr) {
@@ -274,7 +277,7 @@ func (s *sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) erro
 		for lo := 0; lo < len(es); {
 			if lo >= look {
 				look = lo + textRows/2
-				if err := s.r.team.canceled(); err != nil {
+				if err := s.r.team.Canceled(); err != nil {
 					return err
 				}
 			}
@@ -315,7 +318,7 @@ func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry
 		}
 		lo = hi
 	}
-	return s.r.team.parallel(len(cuts), func(i int) error {
+	return s.r.team.Parallel(len(cuts), func(i int) error {
 		lo, hi := cuts[i][0], cuts[i][1]
 		return in(es[lo:hi], tmp[lo:hi])
 	})
@@ -324,7 +327,7 @@ func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry
 // each calls f on stretches that make up n entries.
 func (s *sorter) each(n int, spread bool, f func(lo, hi int) error) error {
 	const stretch = 1 << 14
-	return s.r.team.parallelUnless(!spread, (n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
+	return s.r.team.ParallelUnless(!spread, (n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
 }
 
 // compareSort orders entries that agree on the keys before key i by comparing tuples.
@@ -335,7 +338,7 @@ func (s *sorter) compareSort(es []entry, i int) {
 	compared := 0
 	slices.SortFunc(es, func(a, b entry) int {
 		if compared++; compared&(1<<12-1) == 0 {
-			if err := s.r.team.canceled(); err != nil {
+			if err := s.r.team.Canceled(); err != nil {
 				panic(err) // recovered at the door of the room
 			}
 		}

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
@@ -49,14 +50,14 @@ func (s *collectSink) sortBare(w *keyWord) error {
 	}
 	defer releaseTmp()
 	size := uintptr(s.out.Tuple.Size)
-	tasks := s.out.tasks()
+	tasks := s.out.Tasks()
 	from := make([]int, len(tasks)+1)
 	for i, t := range tasks {
 		from[i+1] = from[i] + t.N
 	}
 	spread := s.r.Threads > 1 && n >= threadsLeast
 	batches := func(f func(xs []uint64, tuples []uintptr)) error {
-		_, err := s.r.team.each(!spread, len(tasks), func(i int) bool {
+		_, err := s.r.team.Each(!spread, len(tasks), func(i int) bool {
 			var room [fillRows]uintptr
 			a := tasks[i].Addr
 			for lo := from[i]; lo < from[i+1]; lo += fillRows {
@@ -102,7 +103,7 @@ func (w *keyWord) restore(xs []uint64, tuples []uintptr) {
 			for k, x := range xs {
 				vals[k] = p.value(x & mask)
 			}
-			p.at.store(tuples, vals[:len(xs)])
+			p.at.StoreMany(tuples, vals[:len(xs)])
 		} else {
 			for k, x := range xs {
 				x &= mask
@@ -110,9 +111,9 @@ func (w *keyWord) restore(xs []uint64, tuples []uintptr) {
 				if p.first {
 					x--
 				}
-				store8(tuples[k]+p.null, byte(bit(null)))
+				mem.Store8(tuples[k]+p.null, byte(bit(null)))
 				if !null {
-					p.at.store(tuples[k:k+1], []uint64{p.value(x)})
+					p.at.StoreMany(tuples[k:k+1], []uint64{p.value(x)})
 				}
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -48,7 +50,7 @@ type keyWord struct {
 type keyPart struct {
 	kind  partKind
 	bits  uint
-	at    place
+	at    tuples.Word
 	null  uintptr // of the NULL byte; 0: none
 	flip  bool    // descending: max - number
 	base  uint64  // the smallest value
@@ -98,7 +100,7 @@ func (b *packer) add(p keyPart) {
 
 func (b *packer) key(i int, k *sortKey) {
 	f := k.f
-	p := keyPart{at: placeOf(f), flip: k.desc, first: k.nullsFirst}
+	p := keyPart{at: tuples.WordOf(f), flip: k.desc, first: k.nullsFirst}
 	if f.Null >= 0 {
 		p.null = uintptr(f.Null)
 	}
@@ -108,7 +110,7 @@ func (b *packer) key(i int, k *sortKey) {
 		}
 	}
 	whole := func(kind partKind, off int, base uint64) { // a word of its own
-		b.add(keyPart{kind: kind, bits: 64, at: place{off: uintptr(f.Off + off), width: 8}, null: p.null, flip: k.desc, base: base, max: math.MaxUint64, first: k.nullsFirst})
+		b.add(keyPart{kind: kind, bits: 64, at: tuples.Word{Off: uintptr(f.Off + off), Width: 8}, null: p.null, flip: k.desc, base: base, max: math.MaxUint64, first: k.nullsFirst})
 	}
 	switch f.Desc.Form {
 	case layout.I64, layout.I128:
@@ -168,26 +170,26 @@ func narrow(r layout.Range) (span uint64, ok bool) {
 
 // number is the part's value for the tuple at a.
 func (p *keyPart) number(a uintptr) uint64 {
-	if p.null != 0 && load8(a+p.null) != 0 {
+	if p.null != 0 && mem.Load8(a+p.null) != 0 {
 		return p.ofNull()
 	}
 	var x uint64
 	switch p.kind {
 	case intPart:
-		x = p.at.load(a) - p.base
+		x = p.at.Load(a) - p.base
 	case rankPart:
-		x = uint64(p.ranks[p.at.load(a)])
+		x = uint64(p.ranks[p.at.Load(a)])
 	case floatPart:
-		x = orderedFloat(math.Float64frombits(p.at.load(a)))
+		x = orderedFloat(math.Float64frombits(p.at.Load(a)))
 	case nullPart:
 		if p.first {
 			return 1
 		}
 		return 0
 	case spanHi:
-		x = uint64(interval(a+p.at.off).Hi) ^ 1<<63
+		x = uint64(interval(a+p.at.Off).Hi) ^ 1<<63
 	case spanLo:
-		x = interval(a + p.at.off).Lo
+		x = interval(a + p.at.Off).Lo
 	}
 	if p.flip {
 		x = p.max - x
@@ -227,7 +229,7 @@ func (p *keyPart) shiftIn(es []entry, tuples []uintptr) {
 	}
 	var room [fillRows]uint64
 	xs := room[:len(es)]
-	p.at.words(tuples, xs)
+	p.at.LoadMany(tuples, xs)
 	switch p.kind {
 	case intPart:
 		for i := range xs {
@@ -258,7 +260,7 @@ func (p *keyPart) shiftIn(es []entry, tuples []uintptr) {
 		null := p.ofNull()
 		for i, x := range xs {
 			x += up
-			if load8(tuples[i]+p.null) != 0 {
+			if mem.Load8(tuples[i]+p.null) != 0 {
 				x = null
 			}
 			xs[i] = x
@@ -316,7 +318,7 @@ func (k *sortKey) chunk(a uintptr, depth int) uint64 {
 	var x uint64
 	if !k.isNull(a) {
 		if t := k.bytes(a); len(t) > depth {
-			x = bits.ReverseBytes64(load64(addressOf(t) + uintptr(depth))) // texts can be read by words
+			x = bits.ReverseBytes64(mem.Load64(mem.AddressOf(t) + uintptr(depth))) // texts can be read by words
 			if n := len(t) - depth; n < 8 {
 				x &^= math.MaxUint64 >> (8 * n)
 			}
@@ -329,14 +331,14 @@ func (k *sortKey) chunk(a uintptr, depth int) uint64 {
 }
 
 func (k *sortKey) isNull(a uintptr) bool {
-	return k.f.Null >= 0 && load8(a+uintptr(k.f.Null)) != 0
+	return k.f.Null >= 0 && mem.Load8(a+uintptr(k.f.Null)) != 0
 }
 
 func (k *sortKey) bytes(a uintptr) []byte {
 	if k.text != nil {
-		return k.text(placeOf(k.f).load(a))
+		return k.text(tuples.WordOf(k.f).Load(a))
 	}
-	return bytesAt(uintptr(load64(a+uintptr(k.f.Off))), int(load64(a+uintptr(k.f.Off)+8)))
+	return mem.Bytes(uintptr(mem.Load64(a+uintptr(k.f.Off))), int(mem.Load64(a+uintptr(k.f.Off)+8)))
 }
 
 // orderedFloat maps floats to numbers in PostgreSQL's order: NaN above all, zeros equal. No float
@@ -366,14 +368,14 @@ func (k *sortKey) compare(a, b uintptr) int {
 	var c int
 	switch k.f.Desc.Form {
 	case layout.I64:
-		at := placeOf(k.f)
-		c = cmp.Compare(int64(at.load(a)), int64(at.load(b)))
+		at := tuples.WordOf(k.f)
+		c = cmp.Compare(int64(at.Load(a)), int64(at.Load(b)))
 	case layout.I128:
-		x := types.Int128{Lo: load64(a + off), Hi: int64(load64(a + off + 8))}
-		y := types.Int128{Lo: load64(b + off), Hi: int64(load64(b + off + 8))}
+		x := types.Int128{Lo: mem.Load64(a + off), Hi: int64(mem.Load64(a + off + 8))}
+		y := types.Int128{Lo: mem.Load64(b + off), Hi: int64(mem.Load64(b + off + 8))}
 		c = x.Cmp(y)
 	case layout.F64:
-		c = cmp.Compare(orderedFloat(math.Float64frombits(load64(a+off))), orderedFloat(math.Float64frombits(load64(b+off))))
+		c = cmp.Compare(orderedFloat(math.Float64frombits(mem.Load64(a+off))), orderedFloat(math.Float64frombits(mem.Load64(b+off))))
 	case layout.Ivl:
 		c = interval(a + off).Cmp(interval(b + off))
 	default:
@@ -386,6 +388,6 @@ func (k *sortKey) compare(a, b uintptr) int {
 }
 
 func interval(a uintptr) types.Int128 {
-	w := int64(load64(a))
-	return types.IntervalKey(int32(w>>32), int32(uint32(w)), int64(load64(a+8)))
+	w := int64(mem.Load64(a))
+	return types.IntervalKey(int32(w>>32), int32(uint32(w)), int64(mem.Load64(a+8)))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/eval"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -70,7 +71,7 @@ type seam struct {
 	row   []types.Value // the inputs' values for one tuple
 	slots []int         // place in row by ColID
 	cols  eval.Columns
-	texts arena
+	texts mem.Arena
 }
 
 // stageInput is a field that some expression reads.
@@ -112,10 +113,10 @@ func (s *stageSink) attach(w *worker) error {
 
 func (s *stageSink) newSeam(w *worker) (*seam, error) {
 	r := s.r
-	sm := &seam{s: s, texts: arena{mem: r.mem}, slots: make([]int, r.prog.Query.Cols.Len())}
+	sm := &seam{s: s, texts: mem.Arena{Mem: r.mem}, slots: make([]int, r.prog.Query.Cols.Len())}
 	var err error
 	sm.room = stageTuples
-	if sm.start, err = r.mem.alloc(sm.room * s.tuple.Size); err != nil {
+	if sm.start, err = r.mem.Alloc(sm.room * s.tuple.Size); err != nil {
 		return nil, err
 	}
 	var read plan.ColSet
@@ -146,14 +147,14 @@ func (s *stageSink) newSeam(w *worker) (*seam, error) {
 	if err := sm.next.enterVariant(s.next, s.next.variants[0]); err != nil {
 		return nil, err
 	}
-	store64(sm.next.ctx+layout.CtxSource, uint64(sm.start))
+	mem.Store64(sm.next.ctx+layout.CtxSource, uint64(sm.start))
 	return sm, s.next.sink.attach(sm.next)
 }
 
 // empty lets the code write from the buffer's start again.
 func (sm *seam) empty(w *worker) {
-	store64(w.ctx+layout.CtxCur, uint64(sm.start))
-	store64(w.ctx+layout.CtxEnd, uint64(sm.start)+uint64(sm.room*sm.s.tuple.Size))
+	mem.Store64(w.ctx+layout.CtxCur, uint64(sm.start))
+	mem.Store64(w.ctx+layout.CtxEnd, uint64(sm.start)+uint64(sm.room*sm.s.tuple.Size))
 }
 
 // grow is asked for when the buffer is full.
@@ -182,7 +183,7 @@ func (s *stageSink) note() string  { return "" }
 // flush computes the fields of all buffered tuples and runs the next stage over them.
 func (sm *seam) flush(w *worker) error {
 	size := uintptr(sm.s.tuple.Size)
-	n := int((uintptr(load64(w.ctx+layout.CtxCur)) - sm.start) / size)
+	n := int((uintptr(mem.Load64(w.ctx+layout.CtxCur)) - sm.start) / size)
 	if n == 0 {
 		return nil
 	}
@@ -205,8 +206,8 @@ func (sm *seam) compute(a uintptr) error {
 	for i := range sm.outs {
 		o := &sm.outs[i]
 		var memo *cell
-		if o.memo != nil && (o.code.Null < 0 || load8(a+uintptr(o.code.Null)) == 0) {
-			if memo = &o.memo[load64(a+uintptr(o.code.Off))]; memo.have {
+		if o.memo != nil && (o.code.Null < 0 || mem.Load8(a+uintptr(o.code.Null)) == 0) {
+			if memo = &o.memo[mem.Load64(a+uintptr(o.code.Off))]; memo.have {
 				memo.store(a, o.f)
 				continue
 			}
@@ -237,23 +238,23 @@ func (sm *seam) compute(a uintptr) error {
 func (in *stageInput) load(a uintptr) types.Value {
 	f := in.f
 	v := types.Value{Type: f.Desc.Type}
-	if f.Null >= 0 && load8(a+uintptr(f.Null)) != 0 {
+	if f.Null >= 0 && mem.Load8(a+uintptr(f.Null)) != 0 {
 		v.Null = true
 		return v
 	}
 	at := a + uintptr(f.Off)
-	w := load64(at)
+	w := mem.Load64(at)
 	switch f.Desc.Form {
 	case layout.F64:
 		v.F = math.Float64frombits(w)
 	case layout.Str:
-		v.S = textAt(uintptr(w), int(load64(at+8)))
+		v.S = mem.Text(uintptr(w), int(mem.Load64(at+8)))
 	case layout.Code:
 		if b := in.text(int(w)); len(b) > 0 {
 			v.S = unsafe.String(&b[0], len(b))
 		}
 	case layout.I128, layout.Ivl:
-		v.I, v.Hi = int64(w), int64(load64(at+8))
+		v.I, v.Hi = int64(w), int64(mem.Load64(at+8))
 	default:
 		v.I = int64(w)
 		if v.Type.Kind == types.Decimal {
@@ -302,14 +303,14 @@ func (sm *seam) text(s string) (uintptr, error) {
 			return p, nil
 		}
 	}
-	return sm.texts.put(s)
+	return sm.texts.Put(s)
 }
 
 func (c *cell) store(a uintptr, f *layout.Field) {
 	at := a + uintptr(f.Off)
-	store64(at, c.a)
+	mem.Store64(at, c.a)
 	if f.Desc.Form.Words() == 2 {
-		store64(at+8, c.b)
+		mem.Store64(at+8, c.b)
 	}
-	store8(a+uintptr(f.Null), c.null)
+	mem.Store8(a+uintptr(f.Null), c.null)
 }

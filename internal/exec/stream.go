@@ -123,12 +123,12 @@ func (r *run) readAll(t *tableRows) error {
 	var mu sync.Mutex
 	var parts []part
 	var rows int64
-	if err := r.team.parallel(r.Threads, func(int) error {
+	if err := r.team.Parallel(r.Threads, func(int) error {
 		for {
 			mu.Lock()
 			enough := limit >= 0 && rows >= t.offset+limit
 			mu.Unlock()
-			if enough || r.team.stopped() {
+			if enough || r.team.Stopped() {
 				return nil
 			}
 			seg, num, err := s.Next(r.ctx, r.mem)

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -76,7 +78,7 @@ func (t *topN) attach(s *collectSink, c *collector, w *worker) error {
 			return err
 		}
 		c.best = &best{start: a}
-		c.buf.cur, c.buf.end = a, a+uintptr(t.room*s.tuple.Size)
+		c.buf.Cur, c.buf.End = a, a+uintptr(t.room*s.tuple.Size)
 	}
 	c.best.adopt(s, w)
 	return nil
@@ -96,20 +98,20 @@ func (b *best) adopt(s *collectSink, w *worker) {
 // toContext tells generated code. What equals a worker's own bound comes after as many rows as are
 // wanted; of another's bound that is not known.
 func (b *best) toContext(s *collectSink, w *worker) {
-	store64(w.ctx+layout.CtxBound, uint64(b.bound))
+	mem.Store64(w.ctx+layout.CtxBound, uint64(b.bound))
 	tie := uint64(0)
 	if !b.shared && s.inOrder {
 		tie = 1
 	}
-	store64(w.ctx+layout.CtxTie, tie)
-	store64(w.ctx+layout.CtxFirst, uint64(s.sorter.keys[0].firstBound(b.bound)))
+	mem.Store64(w.ctx+layout.CtxTie, tie)
+	mem.Store64(w.ctx+layout.CtxFirst, uint64(s.sorter.keys[0].firstBound(b.bound)))
 }
 
 // firstBound is the key of a bound as a number by which rows can be dropped; without one, it drops none.
 func (k *sortKey) firstBound(bound uintptr) int64 {
 	switch {
 	case bound != 0 && k.f.Desc.Form == layout.I64 && !k.isNull(bound):
-		return int64(placeOf(k.f).load(bound))
+		return int64(tuples.WordOf(k.f).Load(bound))
 	case k.desc:
 		return math.MinInt64
 	}
@@ -155,7 +157,7 @@ func (t *topN) prune(s *collectSink, b *best, cur uintptr, seq int64) (uintptr, 
 			m++
 		}
 		if to := b.start + uintptr(i)*size; to != e.addr {
-			copyTuple(to, e.addr, s.tuple.Size)
+			tuples.Copy(to, e.addr, s.tuple.Size)
 		}
 	}
 	for ; m < len(b.ends); m++ {
@@ -170,11 +172,11 @@ func (t *topN) tell(s *collectSink, b *best, a uintptr) error {
 	if b.bound != 0 && s.sorter.compare(a, b.bound) >= 0 {
 		return nil
 	}
-	mine, err := s.r.mem.alloc(s.tuple.Size)
+	mine, err := s.r.mem.Alloc(s.tuple.Size)
 	if err != nil {
 		return err
 	}
-	copyTuple(mine, a, s.tuple.Size)
+	tuples.Copy(mine, a, s.tuple.Size)
 	b.bound, b.shared = mine, false
 	t.mu.Lock()
 	if t.bound == 0 || s.sorter.compare(mine, t.bound) < 0 {
@@ -207,20 +209,20 @@ func (b *best) inOrder(n int, seq int64) []stretch {
 
 // grow makes room.
 func (t *topN) grow(s *collectSink, c *collector, w *worker) error {
-	cur, err := t.prune(s, c.best, c.buf.end, w.seq)
+	cur, err := t.prune(s, c.best, c.buf.End, w.seq)
 	if err != nil {
 		return err
 	}
-	c.buf.cur = cur
+	c.buf.Cur = cur
 	c.best.toContext(s, w)
 	return nil
 }
 
 // morsel ends a morsel at cur.
 func (t *topN) morsel(s *collectSink, c *collector, w *worker) {
-	c.buf.cur = uintptr(load64(w.ctx + layout.CtxCur))
+	c.buf.Cur = uintptr(mem.Load64(w.ctx + layout.CtxCur))
 	b := c.best
-	end := int((c.buf.cur - b.start) / uintptr(s.tuple.Size))
+	end := int((c.buf.Cur - b.start) / uintptr(s.tuple.Size))
 	if n := len(b.ends); end > 0 && (n == 0 || b.ends[n-1].end < end) {
 		b.ends = append(b.ends, bestMark{w.seq, end})
 	}
@@ -236,7 +238,7 @@ func (b *best) marks(s *collectSink) []mark {
 		if m.end == at {
 			continue
 		}
-		out = append(out, mark{m.seq, []Piece{{b.start + uintptr(at)*size, m.end - at}}})
+		out = append(out, mark{m.seq, []tuples.Piece{{Addr: b.start + uintptr(at)*size, N: m.end - at}}})
 		at = m.end
 	}
 	return out
@@ -318,11 +320,11 @@ func (r *run) ranks(d *column.Dict) (uintptr, error) {
 		return a, nil
 	}
 	ranks := d.Ranks()
-	a, err := r.mem.alloc(4*len(ranks) + 8) // even the code of a NULL can be looked up
+	a, err := r.mem.Alloc(4*len(ranks) + 8) // even the code of a NULL can be looked up
 	if err != nil {
 		return 0, err
 	}
-	copy(halves(a, len(ranks)), ranks)
+	copy(mem.Halves(a, len(ranks)), ranks)
 	r.rankTables[d] = a
 	return a, nil
 }

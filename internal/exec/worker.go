@@ -8,6 +8,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
@@ -114,11 +116,11 @@ func (j *job) execute() error {
 		var err error
 		defer func() {
 			if err != nil {
-				r.team.fail(err)
+				r.team.Fail(err)
 			}
 		}()
 		defer diag.Recover("generated code", &err)
-		defer panicOnFault()()
+		defer work.PanicOnFault()()
 		err = j.work(i)
 	}
 	var wg sync.WaitGroup
@@ -137,7 +139,7 @@ func (j *job) execute() error {
 	}
 	work(0)
 	wg.Wait()
-	return r.team.failure()
+	return r.team.Err()
 }
 
 // A pipeline begins with one thread, which tries its first rows out: waking others takes as long as many
@@ -167,7 +169,7 @@ type worker struct {
 	seq  int64
 	base int64
 
-	texts     arena // what generated code makes
+	texts     mem.Arena // what generated code makes
 	textSpace uintptr
 
 	// Streams: memory of texts that tuples may point to, and how much of it texts needed the last time.
@@ -212,10 +214,10 @@ func (j *job) work(id int) error {
 		if err != nil {
 			return err
 		}
-		if !ok || j.r.team.stopped() {
+		if !ok || j.r.team.Stopped() {
 			break
 		}
-		if err := j.r.team.canceled(); err != nil {
+		if err := j.r.team.Canceled(); err != nil {
 			return err
 		}
 		if err := w.enterSpan(m.sp); err != nil {
@@ -289,10 +291,10 @@ func (w *worker) run(lo, hi int) error {
 	if w.r.gpu != nil {
 		return w.launch(lo, hi)
 	}
-	store64(w.ctx+layout.CtxLo, uint64(lo))
-	store64(w.ctx+layout.CtxHi, uint64(hi))
+	mem.Store64(w.ctx+layout.CtxLo, uint64(lo))
+	mem.Store64(w.ctx+layout.CtxHi, uint64(hi))
 	for {
-		status := w.v.code.Call(pointer(w.ctx))
+		status := w.v.code.Call(mem.Pointer(w.ctx))
 		switch {
 		case status == ir.StatusDone:
 			return nil
@@ -302,10 +304,10 @@ func (w *worker) run(lo, hi int) error {
 					return err
 				}
 			}
-			if w.r.team.stopped() {
+			if w.r.team.Stopped() {
 				return nil
 			}
-			if err := w.r.team.canceled(); err != nil {
+			if err := w.r.team.Canceled(); err != nil {
 				return err
 			}
 		case status == layout.YieldText || status == layout.YieldLower || status == layout.YieldUpper:
@@ -338,13 +340,13 @@ func (w *worker) point(sp *span) error {
 	}
 	w.sp = sp
 	if sp.seg == nil {
-		store64(w.ctx+layout.CtxSource, uint64(sp.addr))
+		mem.Store64(w.ctx+layout.CtxSource, uint64(sp.addr))
 		return nil
 	}
 	scan := w.j.scan()
 	for _, word := range w.v.frag.Words {
 		if word.Kind == emit.WordRow {
-			store64(w.ctx+uintptr(word.Off), uint64(sp.num)<<32)
+			mem.Store64(w.ctx+uintptr(word.Off), uint64(sp.num)<<32)
 		}
 		if word.Kind > emit.WordDHeap || word.Dict != nil {
 			continue
@@ -365,7 +367,7 @@ func (w *worker) point(sp *span) error {
 		case emit.WordDHeap:
 			x = w.r.view(c.Dict).Heap
 		}
-		store64(w.ctx+uintptr(word.Off), uint64(x))
+		mem.Store64(w.ctx+uintptr(word.Off), uint64(x))
 	}
 	return nil
 }
@@ -381,7 +383,7 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 		for _, o := range j.variants {
 			size = max(size, o.frag.CtxSize)
 		}
-		a, err := w.r.mem.alloc(size)
+		a, err := w.r.mem.Alloc(size)
 		if err != nil {
 			return err
 		}
@@ -391,7 +393,7 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 		return diag.Errorf(diag.InternalError, diag.NoPos, "context of %d bytes, %d needed", w.size, v.frag.CtxSize)
 	}
 	if n := v.code.SaveBytes(); n > 0 {
-		a, err := w.r.mem.alloc(n)
+		a, err := w.r.mem.Alloc(n)
 		if err != nil {
 			return err
 		}
@@ -399,7 +401,7 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 			w.r.mem.Free(w.save)
 		}
 		w.save = a
-		store64(w.ctx+ir.CtxSave, uint64(a))
+		mem.Store64(w.ctx+ir.CtxSave, uint64(a))
 	}
 	w.counters()
 	w.v = v
@@ -457,7 +459,7 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 		default:
 			continue
 		}
-		store64(w.ctx+uintptr(word.Off), uint64(x))
+		mem.Store64(w.ctx+uintptr(word.Off), uint64(x))
 	}
 	return nil
 }
@@ -469,11 +471,11 @@ func (r *run) pool(f *emit.Fragment) (uintptr, error) {
 	if a, ok := r.pools[f]; ok {
 		return a, nil
 	}
-	a, err := r.mem.alloc(len(f.Pool) + column.TextPad)
+	a, err := r.mem.Alloc(len(f.Pool) + column.TextPad)
 	if err != nil {
 		return 0, err
 	}
-	copy(bytesAt(a, len(f.Pool)), f.Pool)
+	copy(mem.Bytes(a, len(f.Pool)), f.Pool)
 	r.pools[f] = a
 	return a, nil
 }
@@ -485,8 +487,8 @@ func (w *worker) counters() {
 	}
 	w.r.mu.Lock()
 	for _, c := range w.v.frag.Counts {
-		w.j.st.OpRows[w.j.first()+c.Op] += int64(load64(w.ctx + uintptr(c.Off)))
-		store64(w.ctx+uintptr(c.Off), 0)
+		w.j.st.OpRows[w.j.first()+c.Op] += int64(mem.Load64(w.ctx + uintptr(c.Off)))
+		mem.Store64(w.ctx+uintptr(c.Off), 0)
 	}
 	w.r.mu.Unlock()
 }

@@ -1,8 +1,10 @@
-package exec
+package tuples
 
 import (
 	"unsafe"
 
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
@@ -29,13 +31,13 @@ func (rs *Rows) Len() int64 {
 	return n
 }
 
-// poll calls f like Each and gives up when the query is canceled.
-func (rs *Rows) poll(t *team, f func(addr uintptr) bool) error {
+// Poll calls f like Each and gives up when the query is canceled.
+func (rs *Rows) Poll(t *work.Team, f func(addr uintptr) bool) error {
 	n := 0
 	var err error
 	rs.Each(func(a uintptr) bool {
 		if n++; n&(1<<16-1) == 0 {
-			if err = t.canceled(); err != nil {
+			if err = t.Canceled(); err != nil {
 				return false
 			}
 		}
@@ -48,7 +50,7 @@ func (rs *Rows) poll(t *team, f func(addr uintptr) bool) error {
 func (rs *Rows) Each(f func(addr uintptr) bool) {
 	for _, p := range rs.Pieces {
 		if rs.Indirect {
-			for _, a := range words(p.Addr, p.N) {
+			for _, a := range mem.Words(p.Addr, p.N) {
 				if !f(uintptr(a)) {
 					return
 				}
@@ -63,8 +65,8 @@ func (rs *Rows) Each(f func(addr uintptr) bool) {
 	}
 }
 
-// cut keeps limit rows after offset; limit < 0 keeps all.
-func (rs *Rows) cut(offset, limit int64) {
+// Cut keeps limit rows after offset; limit < 0 keeps all.
+func (rs *Rows) Cut(offset, limit int64) {
 	if offset <= 0 && limit < 0 {
 		return
 	}
@@ -98,8 +100,8 @@ const (
 	taskRows = 512 // a task has a multiple of them, where there are enough
 )
 
-// tasks cuts tuples into stretches that threads share out among themselves.
-func (rs *Rows) tasks() []Piece {
+// Tasks cuts tuples into stretches that threads share out among themselves.
+func (rs *Rows) Tasks() []Piece {
 	step := min(max(int(rs.Len()/32)&^(taskRows-1), minTask), maxTask)
 	var out []Piece
 	for _, p := range rs.Pieces {
@@ -110,9 +112,9 @@ func (rs *Rows) tasks() []Piece {
 	return out
 }
 
-// copyTuple copies size bytes, a multiple of 8.
-func copyTuple(to, from uintptr, size int) {
-	p, q := pointer(to), pointer(from)
+// Copy copies size bytes, a multiple of 8.
+func Copy(to, from uintptr, size int) {
+	p, q := mem.Pointer(to), mem.Pointer(from)
 	switch size {
 	case 8:
 		*(*[1]uint64)(p) = *(*[1]uint64)(q)

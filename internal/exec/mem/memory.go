@@ -1,4 +1,4 @@
-package exec
+package mem
 
 import (
 	"runtime"
@@ -7,11 +7,12 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
 )
 
-// memory is what a query has taken, held to a budget. Everything is given back at once
+// Memory is what a query has taken, held to a budget. Everything is given back at once
 // when the query ends, or when nobody can reach it any more.
-type memory struct {
+type Memory struct {
 	acct *budget.Account
 	used atomic.Int64 // of acct, what is held here
 	held *holding
@@ -31,10 +32,10 @@ type held struct {
 	zero  bool // behind what was asked for there are only zeros
 }
 
-// newMemory is an empty memory whose blocks acct counts; nil: nobody does. What is given back is spoiled if asked
+// New is an empty memory whose blocks acct counts; nil: nobody does. What is given back is spoiled if asked
 // for, and goes back to the system where there is no pool.
-func newMemory(acct *budget.Account, spoil, noPool bool) *memory {
-	m := &memory{acct: acct, held: &holding{blocks: map[uintptr]held{}, spoil: spoil, noPool: noPool}}
+func New(acct *budget.Account, spoil, noPool bool) *Memory {
+	m := &Memory{acct: acct, held: &holding{blocks: map[uintptr]held{}, spoil: spoil, noPool: noPool}}
 	if m.acct == nil {
 		m.acct = budget.New(0)
 	}
@@ -42,17 +43,17 @@ func newMemory(acct *budget.Account, spoil, noPool bool) *memory {
 	return m
 }
 
-// alloc returns the address of size zeroed bytes.
-func (m *memory) alloc(size int) (uintptr, error) {
+// Alloc returns the address of size zeroed bytes.
+func (m *Memory) Alloc(size int) (uintptr, error) {
 	a, zero, err := m.take(size, true)
 	if err == nil && !zero {
-		clear(bytesAt(a, size))
+		clear(Bytes(a, size))
 	}
 	return a, err
 }
 
 // Take is like alloc, but the bytes may be anything: for what is written before it is read.
-func (m *memory) Take(size int) (uintptr, error) {
+func (m *Memory) Take(size int) (uintptr, error) {
 	a, _, err := m.take(size, false)
 	return a, err
 }
@@ -60,21 +61,21 @@ func (m *memory) Take(size int) (uintptr, error) {
 // clearStep is how much a thread clears at a time.
 const clearStep = 256 << 10
 
-// allocShared is alloc for what all threads will use: they clear it together.
-func (m *memory) allocShared(t *team, size int) (uintptr, error) {
+// AllocShared is alloc for what all threads will use: they clear it together.
+func (m *Memory) AllocShared(t *work.Team, size int) (uintptr, error) {
 	a, zero, err := m.take(size, true)
 	if err != nil || zero {
 		return a, err
 	}
-	_, err = t.each(size < 4*clearStep, (size+clearStep-1)/clearStep, func(i int) bool {
+	_, err = t.Each(size < 4*clearStep, (size+clearStep-1)/clearStep, func(i int) bool {
 		at := i * clearStep
-		clear(bytesAt(a+uintptr(at), min(clearStep, size-at)))
+		clear(Bytes(a+uintptr(at), min(clearStep, size-at)))
 		return true
 	})
 	return a, err
 }
 
-func (m *memory) take(size int, wanted bool) (addr uintptr, zero bool, err error) {
+func (m *Memory) take(size int, wanted bool) (addr uintptr, zero bool, err error) {
 	if err := m.hold(size); err != nil {
 		return 0, false, err
 	}
@@ -103,7 +104,7 @@ func (m *memory) take(size int, wanted bool) (addr uintptr, zero bool, err error
 }
 
 // hold and drop count for the statement's account.
-func (m *memory) hold(n int) error {
+func (m *Memory) hold(n int) error {
 	err := m.acct.Hold(int64(n))
 	if err == nil {
 		m.used.Add(int64(n))
@@ -111,18 +112,18 @@ func (m *memory) hold(n int) error {
 	return err
 }
 
-func (m *memory) drop(n int) {
+func (m *Memory) drop(n int) {
 	m.acct.Drop(int64(n))
 	m.used.Add(-int64(n))
 }
 
 // Free gives one block back early.
-func (m *memory) Free(addr uintptr) { m.giveBack(addr, false) }
+func (m *Memory) Free(addr uintptr) { m.giveBack(addr, false) }
 
-// freeZeros is free for a block that holds only zeros in what was asked for.
-func (m *memory) freeZeros(addr uintptr) { m.giveBack(addr, true) }
+// FreeZeros is free for a block that holds only zeros in what was asked for.
+func (m *Memory) FreeZeros(addr uintptr) { m.giveBack(addr, true) }
 
-func (m *memory) giveBack(addr uintptr, zeros bool) {
+func (m *Memory) giveBack(addr uintptr, zeros bool) {
 	m.held.mu.Lock()
 	b, ok := m.held.blocks[addr]
 	delete(m.held.blocks, addr)
@@ -137,24 +138,24 @@ func (m *memory) giveBack(addr uintptr, zeros bool) {
 	m.held.give(b.block, zeros)
 }
 
-// account counts what is held.
-func (m *memory) account() *budget.Account { return m.acct }
+// Account counts what is held.
+func (m *Memory) Account() *budget.Account { return m.acct }
 
-// sizeOf is the size of a block.
-func (m *memory) sizeOf(addr uintptr) int {
+// SizeOf is the size of a block.
+func (m *Memory) SizeOf(addr uintptr) int {
 	m.held.mu.Lock()
 	defer m.held.mu.Unlock()
 	return m.held.blocks[addr].size
 }
 
-// close gives everything back.
-func (m *memory) close() {
+// Close gives everything back.
+func (m *Memory) Close() {
 	m.held.giveAll()
 	m.acct.Drop(m.used.Swap(0))
 }
 
-// blocks are the sizes of all blocks by address.
-func (m *memory) blocks() map[uintptr]int {
+// Blocks are the sizes of all blocks by address.
+func (m *Memory) Blocks() map[uintptr]int {
 	m.held.mu.Lock()
 	defer m.held.mu.Unlock()
 	out := make(map[uintptr]int, len(m.held.blocks))

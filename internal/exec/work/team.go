@@ -1,4 +1,4 @@
-package exec
+package work
 
 import (
 	"context"
@@ -10,22 +10,22 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
-// team is the threads of a query and the reasons for which they stop: an error of one of them, or the end of the
+// Team is the threads of a query and the reasons for which they stop: an error of one of them, or the end of the
 // query's context.
-type team struct {
+type Team struct {
 	ctx     context.Context
-	threads int
+	Threads int
 
 	stop atomic.Bool
 	mu   sync.Mutex
 	err  error // the first
 }
 
-// newTeam is a query's threads; there are threads of them.
-func newTeam(ctx context.Context, threads int) *team { return &team{ctx: ctx, threads: threads} }
+// NewTeam is the threads of a query that ends with ctx.
+func NewTeam(ctx context.Context, threads int) *Team { return &Team{ctx: ctx, Threads: threads} }
 
-// canceled is the error of a query whose context has ended.
-func (t *team) canceled() error {
+// Canceled is the error of a query whose context has ended.
+func (t *Team) Canceled() error {
 	switch err := t.ctx.Err(); {
 	case err == nil:
 		return nil
@@ -36,8 +36,8 @@ func (t *team) canceled() error {
 	}
 }
 
-// fail records the first error and stops all workers.
-func (t *team) fail(err error) {
+// Fail records the first error and stops all workers.
+func (t *Team) Fail(err error) {
 	t.mu.Lock()
 	if t.err == nil {
 		t.err = err
@@ -46,35 +46,35 @@ func (t *team) fail(err error) {
 	t.stop.Store(true)
 }
 
-// failure is why a thread has failed; nil: none has.
-func (t *team) failure() error {
+// Err is why a thread has failed; nil: none has.
+func (t *Team) Err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.err
 }
 
-// stopped reports that a thread has failed: nobody needs what the others do.
-func (t *team) stopped() bool { return t.stop.Load() }
+// Stopped reports that a thread has failed: nobody needs what the others do.
+func (t *Team) Stopped() bool { return t.stop.Load() }
 
-// panicOnFault makes every fault of this goroutine a panic until the function that it returns is called: Go
+// PanicOnFault makes every fault of this goroutine a panic until the function that it returns is called: Go
 // code that sorts, merges and reads tuples trusts addresses that generated code wrote.
-func panicOnFault() (undo func()) {
+func PanicOnFault() (undo func()) {
 	before := debug.SetPanicOnFault(true)
 	return func() { debug.SetPanicOnFault(before) }
 }
 
-// parallelUnless is parallel, or on this thread alone.
-func (t *team) parallelUnless(alone bool, n int, f func(i int) error) error {
+// ParallelUnless is Parallel, or on this thread alone.
+func (t *Team) ParallelUnless(alone bool, n int, f func(i int) error) error {
 	if !alone {
-		return t.parallel(n, f)
+		return t.Parallel(n, f)
 	}
 	return t.inTurn(n, f)
 }
 
 // inTurn runs f(0) … f(n-1) on this thread, until the query is canceled.
-func (t *team) inTurn(n int, f func(i int) error) error {
+func (t *Team) inTurn(n int, f func(i int) error) error {
 	for i := range n {
-		if err := t.canceled(); err != nil {
+		if err := t.Canceled(); err != nil {
 			return err
 		}
 		if err := f(i); err != nil {
@@ -84,11 +84,11 @@ func (t *team) inTurn(n int, f func(i int) error) error {
 	return nil
 }
 
-// blocks calls f on stretches that make up 0 … n-1, until the query is canceled. It is for long loops: a step takes
+// Blocks calls f on stretches that make up 0 … n-1, until the query is canceled. It is for long loops: a step takes
 // far less than the time in which a query must end.
-func (t *team) blocks(n, step int, f func(lo, hi int)) error {
+func (t *Team) Blocks(n, step int, f func(lo, hi int)) error {
 	for lo := 0; lo < n; lo += step {
-		if err := t.canceled(); err != nil {
+		if err := t.Canceled(); err != nil {
 			return err
 		}
 		f(lo, min(lo+step, n))
@@ -96,9 +96,9 @@ func (t *team) blocks(n, step int, f func(lo, hi int)) error {
 	return nil
 }
 
-// parallel runs f(0) … f(n-1) on the query's threads, until the query is canceled.
-func (t *team) parallel(n int, f func(i int) error) error {
-	k := min(n, t.threads)
+// Parallel runs f(0) … f(n-1) on the query's threads, until the query is canceled.
+func (t *Team) Parallel(n int, f func(i int) error) error {
+	k := min(n, t.Threads)
 	if k <= 1 {
 		return t.inTurn(n, f)
 	}
@@ -107,17 +107,17 @@ func (t *team) parallel(n int, f func(i int) error) error {
 		var err error
 		defer func() {
 			if err != nil {
-				t.fail(err)
+				t.Fail(err)
 			}
 		}()
 		defer diag.Recover("exec", &err)
-		defer panicOnFault()()
+		defer PanicOnFault()()
 		for !t.stop.Load() {
 			i := int(next.Add(1) - 1)
 			if i >= n {
 				return
 			}
-			if err = t.canceled(); err != nil {
+			if err = t.Canceled(); err != nil {
 				return
 			}
 			if err = f(i); err != nil {
@@ -134,25 +134,25 @@ func (t *team) parallel(n int, f func(i int) error) error {
 	return t.err
 }
 
-// each runs f(i) for i below n, on all threads unless alone; an error or f's false ends it.
-func (t *team) each(alone bool, n int, f func(i int) bool) (all bool, err error) {
+// Each runs f(i) for i below n, on all threads unless alone; an error or f's false ends it.
+func (t *Team) Each(alone bool, n int, f func(i int) bool) (all bool, err error) {
 	if alone {
 		for i := range n {
 			if !f(i) {
 				return false, nil
 			}
-			if err := t.canceled(); err != nil {
+			if err := t.Canceled(); err != nil {
 				return false, err
 			}
 		}
 		return true, nil
 	}
 	var ended atomic.Bool
-	err = t.parallel(n, func(i int) error {
+	err = t.Parallel(n, func(i int) error {
 		if !ended.Load() && !f(i) {
 			ended.Store(true)
 		}
-		return t.canceled()
+		return t.Canceled()
 	})
 	return !ended.Load(), err
 }

@@ -1,0 +1,42 @@
+package mem
+
+import (
+	"github.com/kelpiedb/kelpie/internal/column"
+)
+
+// Arena holds texts. There is room behind the last for what generated code reads too much.
+type Arena struct {
+	Mem      *Memory
+	Cur, End uintptr // what is left of the last piece; generated code may write there, too
+	size     int
+}
+
+// Sizes of an arena's pieces: each is twice as large as the one before.
+const (
+	FirstTexts = 16 << 10
+	LastTexts  = 2 << 20
+)
+
+// Put copies a text and returns where it is.
+func (t *Arena) Put(s string) (uintptr, error) {
+	if t.Cur+uintptr(len(s))+column.TextPad > t.End {
+		if err := t.Grow(len(s)); err != nil {
+			return 0, err
+		}
+	}
+	p := t.Cur
+	copy(Bytes(p, len(s)), s)
+	t.Cur += uintptr(len(s))
+	return p, nil
+}
+
+// Grow begins a new piece with room for n bytes at least.
+func (t *Arena) Grow(n int) error {
+	t.size = min(max(t.size*2, FirstTexts), LastTexts)
+	n = max(t.size, n+column.TextPad)
+	a, err := t.Mem.Alloc(n)
+	if err == nil {
+		t.Cur, t.End = a, a+uintptr(n)
+	}
+	return err
+}
