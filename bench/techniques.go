@@ -45,6 +45,7 @@ var techniques = []technique{
 	{"layouts of shared sinks", "shared_sinks=off", false, ""},
 	{"memory used again", "memory_pool=off", false, ""},
 	{"texts made by code", "text_code=off", false, ""},
+	{"functions of texts once per dictionary entry", "text_maps=off", false, ""},
 	{"calendars and IN tables", "lookup_tables=off", false, ""},
 	{"group keys as numbers", "disabled_optimizers=simplekeys", false, ""},
 }

@@ -67,6 +67,11 @@ func (e *emitter) forgetPool(n int) {
 			c.off = -1
 		}
 	}
+	for i := range e.textMaps {
+		if p := &e.textMaps[i]; p.off >= n {
+			p.off = -1
+		}
+	}
 }
 
 // makeCalendar is nil for years that do not fit.

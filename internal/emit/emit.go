@@ -59,7 +59,9 @@ type Request struct {
 	Check bool
 	// Verbose: comments tell the operators' expressions, for EXPLAIN.
 	Verbose bool
-	Off     Off
+	// Map works functions of a dictionary's texts out; nil: rows compute them.
+	Map TextMapper
+	Off Off
 }
 
 // Shape is a chunk's shape, and whether its codes are offset by a base.
@@ -195,6 +197,7 @@ type emitter struct {
 	gpu     *gpuFrame           // Target GPU: what surrounds the row
 
 	calendars []*calendar
+	textMaps  []placedMap
 
 	patience diag.Patience
 }

@@ -48,6 +48,9 @@ func (e *emitter) compute(x plan.Expr) value {
 		if v, ok := e.lookupTable(x); ok {
 			return v
 		}
+		if v, ok := e.mapText(x); ok {
+			return v
+		}
 		if x.T.Kind == types.Text || x.T.Kind == types.Interval {
 			return e.call(x)
 		}

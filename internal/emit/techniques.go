@@ -23,6 +23,7 @@ type Off struct {
 	ThreadTrial    bool // a pipeline begins with one thread, which wakes others if there is enough to do
 	LookupTables   bool // calendars and long IN lists are looked up
 	TextCode       bool // generated code makes texts; else Go does
+	TextMaps       bool // functions of a dictionary's texts are computed once for each entry
 	PackedKeys     bool // several keys of a group are one number where their ranges allow that
 	GroupParts     bool // many groups are kept by parts of the hash, which are merged one by one
 	TopN           bool // rows that a LIMIT cuts off are dropped before they are written

@@ -99,7 +99,7 @@ func (o *Options) vectors(req *emit.Request) {
 
 // deviceRequest adds to a request what the device demands.
 func (r *run) deviceRequest(req *emit.Request) {
-	req.Target = r.target()
+	req.Target, req.Map = r.target(), r.texts.of
 	r.vectors(req)
 	if r.gpu == nil {
 		return

@@ -60,6 +60,7 @@ type predictor struct {
 	sinks  map[pipe.Sink]*prediction
 	tables map[*pipe.Build]*layout.Table
 	unions map[pipe.Sink][]layout.Field
+	texts  textMaps
 }
 
 // prediction is what is believed of a sink.
@@ -72,7 +73,7 @@ type prediction struct {
 func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	out := Listing{Pipeline: q}
 	req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Target: ir.CPU, Tables: p.tables,
-		Count: p.Count, Verbose: true, Off: p.Off}
+		Count: p.Count, Verbose: true, Map: p.texts.of, Off: p.Off}
 	p.vectors(&req)
 	if s := p.sinks[q.Sink]; s != nil {
 		req.Sink, req.Group = s.tuple, s.group
@@ -118,7 +119,7 @@ func (p *predictor) united(s pipe.Sink) []layout.Field {
 		return fs
 	}
 	fs = unite(s, p.prog, func(q *pipe.Pipeline) *emit.Fragment {
-		req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Target: ir.CPU, Tables: p.tables, Off: p.Off}
+		req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Target: ir.CPU, Tables: p.tables, Map: p.texts.of, Off: p.Off}
 		if p.source(q, &req) != nil {
 			return nil
 		}

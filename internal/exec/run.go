@@ -126,6 +126,7 @@ type run struct {
 	views      map[*column.Dict]column.DictView
 	codes      []device.Kernel
 	rankTables map[*column.Dict]uintptr
+	texts      textMaps
 	pools      map[*emit.Fragment]uintptr
 	zero       uintptr
 	gpu        *device.Simt    // nil: the CPU

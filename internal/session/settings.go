@@ -165,6 +165,8 @@ var settings = []setting{
 		func(s *Settings, v types.Value) error { return s.setSIMD(v.String()) }},
 	technique("text_code", "make texts in generated code, not in Go",
 		func(s *Settings) *bool { return &s.Off.TextCode }),
+	technique("text_maps", "compute functions of texts once for each entry of a dictionary, not for each row",
+		func(s *Settings) *bool { return &s.Off.TextMaps }),
 	technique("thread_trial", "begin a pipeline with one thread, and wake the others if enough is left to do",
 		func(s *Settings) *bool { return &s.Off.ThreadTrial }),
 	{"threads", "threads per query",
