@@ -41,6 +41,17 @@ type Stream interface {
 	Close()
 }
 
+// Parted is a Stream of parts, of which something is known before they are read: files in folders that are named after
+// what is in them.
+type Parted interface {
+	Stream
+	// Parts are segments without data, in order; none if nothing is known. Chunks are nil but for columns that have the
+	// same value in all rows of the part, and their zones say which. Rows is 1, whatever the part has.
+	Parts() []*Segment
+	// Keep has Next read only those parts. It comes before the first Next.
+	Keep(parts []bool)
+}
+
 // Sealer is a Stream that can make the segments of a table itself, which spares copies.
 type Sealer interface {
 	Stream

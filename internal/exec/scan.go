@@ -29,18 +29,10 @@ func emptyShape(scan *plan.Scan, k int) emit.Shape {
 
 // skipSegment reports that no row of the segment can pass the scan's filter, by its zone maps.
 func skipSegment(scan *plan.Scan, seg *catalog.Segment, filters []emit.ScanFilter) bool {
-	chunk := func(id plan.ColID) *column.Chunk {
-		for k, c := range scan.Cols {
-			if c == id {
-				return seg.Chunks[scan.Ordinal[k]]
-			}
-		}
-		return nil
+	if seg.Loader != nil && skipFixed(scan, seg) {
+		return true
 	}
 	for _, x := range scan.Filter {
-		if seg.Loader != nil && fixedOut(x, seg, chunk) {
-			return true
-		}
 		c, ok := x.(*plan.Call)
 		if !ok || !c.Op.IsComparison() {
 			continue
@@ -49,7 +41,7 @@ func skipSegment(scan *plan.Scan, seg *catalog.Segment, filters []emit.ScanFilte
 		if ref == nil || k.V.Null {
 			continue
 		}
-		ch := chunk(ref.ID)
+		ch := chunkOf(scan, seg, ref.ID)
 		if ch == nil || ref.T.Kind != k.V.Type.Kind {
 			continue
 		}
@@ -88,7 +80,7 @@ func skipSegment(scan *plan.Scan, seg *catalog.Segment, filters []emit.ScanFilte
 		}
 	}
 	for _, f := range filters {
-		ch := chunk(f.Col)
+		ch := chunkOf(scan, seg, f.Col)
 		if ch == nil || ch.Enc != column.EncInt {
 			continue
 		}
@@ -98,6 +90,16 @@ func skipSegment(scan *plan.Scan, seg *catalog.Segment, filters []emit.ScanFilte
 		}
 	}
 	return false
+}
+
+// chunkOf is the chunk of a scan's column; nil if the segment has none.
+func chunkOf(scan *plan.Scan, seg *catalog.Segment, id plan.ColID) *column.Chunk {
+	for k, c := range scan.Cols {
+		if c == id {
+			return seg.Chunks[scan.Ordinal[k]]
+		}
+	}
+	return nil
 }
 
 // operands takes a comparison of a column with a literal apart.

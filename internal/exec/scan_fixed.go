@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/eval"
@@ -14,9 +16,13 @@ import (
 // mostFixed bounds how often a condition is computed for a segment.
 const mostFixed = 8
 
-// fixedOut reports that a condition is TRUE for no row of a segment in which each column that it reads has one
-// value, or NULL.
-func fixedOut(x plan.Expr, seg *catalog.Segment, chunk func(plan.ColID) *column.Chunk) bool {
+// skipFixed reports that a condition of the scan's filter is TRUE for no row of a segment, because the columns that it
+// reads have one value there, or NULL.
+func skipFixed(scan *plan.Scan, seg *catalog.Segment) bool {
+	return slices.ContainsFunc(scan.Filter, func(x plan.Expr) bool { return fixedOut(x, scan, seg) })
+}
+
+func fixedOut(x plan.Expr, scan *plan.Scan, seg *catalog.Segment) bool {
 	var refs plan.ColSet
 	plan.AddRefs(&refs, x)
 	ids := refs.Slice()
@@ -26,7 +32,7 @@ func fixedOut(x plan.Expr, seg *catalog.Segment, chunk func(plan.ColID) *column.
 	values := make([][]types.Value, len(ids))
 	ways := 1
 	for i, id := range ids {
-		if ch := chunk(id); ch != nil {
+		if ch := chunkOf(scan, seg, id); ch != nil {
 			values[i] = fixedValues(ch, seg.Rows)
 		}
 		if ways *= len(values[i]); ways == 0 || ways > mostFixed {

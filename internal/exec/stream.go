@@ -35,10 +35,28 @@ func (j *job) fromStream(t *pipe.Table, req emit.Request) error {
 		return err
 	}
 	j.stream, j.escapes = t.Scan.Snap.Stream, escapes(j.p)
+	leaveParts(t.Scan, req.Filters)
 	j.total = t.Scan.Table.Snapshot().Rows // a guess
 	req.Shapes = shapesOf(t.Scan, t.Scan.Snap.Segments[0])
 	_, err := j.addVariant(req)
 	return err
+}
+
+// leaveParts has a stream leave out the parts of which no row can pass the scan's filters.
+func leaveParts(scan *plan.Scan, filters []emit.ScanFilter) {
+	s, ok := scan.Snap.Stream.(catalog.Parted)
+	if !ok {
+		return
+	}
+	parts := s.Parts()
+	if len(parts) == 0 {
+		return
+	}
+	keep := make([]bool, len(parts))
+	for i, seg := range parts {
+		keep[i] = !skipFixed(scan, seg) && !skipSegment(scan, seg, filters)
+	}
+	s.Keep(keep)
 }
 
 // begin notes that a stream is read, which is possible only once.

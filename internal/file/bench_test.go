@@ -83,18 +83,15 @@ func BenchmarkCSVParse(b *testing.B) {
 	}
 	for b.Loop() {
 		sp := newSplitter(context.Background(), src.csv, src.files)
-		r := newRowParser(context.Background(), src, t, opts)
+		r := src.newBlockReader(t, opts)
 		var buf []byte
 		for {
 			blk, err := sp.next(buf)
 			if err != nil {
 				break
 			}
-			r.sb.Reset()
-			for i := range blk.pieces {
-				if _, err := r.piece(blk.buf, &blk.pieces[i]); err != nil {
-					b.Fatal(err)
-				}
+			if _, err := r.rows(context.Background(), blk); err != nil {
+				b.Fatal(err)
 			}
 			buf = blk.buf
 		}

@@ -47,41 +47,35 @@ type target struct {
 	table   string
 }
 
-// rowParser turns blocks into segments. It belongs to one goroutine.
+// rowParser reads the rows of CSV and text.
 type rowParser struct {
-	ctx   context.Context
 	d     *dialect
 	tok   tokenizer
 	cols  []target
-	table *catalog.Table
-	sb    *catalog.SegmentBuilder
 	plain bool // fields may be scanned before looking whether they are NULL or quoted
-
-	missing  []int // the table's columns that are not in the file
-	defaults []types.Value
 }
 
-func newRowParser(ctx context.Context, s *Source, table *catalog.Table, opts LoadOptions) *rowParser {
+func newRowParser(s *Source, table *catalog.Table, sb *catalog.SegmentBuilder, opts LoadOptions) *rowParser {
 	d := s.csv
-	r := &rowParser{ctx: ctx, d: d, tok: newTokenizer(d), table: table, sb: table.NewSegmentBuilder(),
-		missing: unmapped(table, opts.Columns), defaults: opts.Defaults}
+	r := &rowParser{d: d, tok: newTokenizer(d)}
 	// A delimiter or quote that may be part of a number or a date is not for the scanners, nor is a way
 	// to write NULL that they would take for a value.
 	const inValues = "0123456789.-:T "
 	r.plain = strings.IndexByte(inValues, d.delim) < 0 && !(d.hasQuote && strings.IndexByte(inValues, d.quote) >= 0) &&
 		(d.null == "" || strings.IndexByte(inValues, d.null[0]) < 0)
-	r.cols = make([]target, len(opts.Columns))
 	for i, c := range opts.Columns {
-		t := &r.cols[i]
-		t.end, t.name = d.delim, s.cols[i].Name
-		if i == len(r.cols)-1 {
-			t.end, t.last = d.nl, true
+		if s.inFolders(i) {
+			continue
 		}
+		t := target{end: d.delim, name: s.cols[i].Name}
 		if c >= 0 {
-			t.to(table, c, r.sb.Cols[c])
+			t.to(table, c, sb.Cols[c])
 			t.guessed = s.guessed && t.t == s.cols[i].Type
 		}
+		r.cols = append(r.cols, t)
 	}
+	last := &r.cols[len(r.cols)-1]
+	last.end, last.last = d.nl, true
 	return r
 }
 
@@ -121,37 +115,10 @@ func (t *target) to(table *catalog.Table, c int, b *column.Builder) {
 	}
 }
 
-// rows reads the rows of a block into the builders and returns their number.
-func (r *rowParser) rows(b *block) (rows int, err error) {
-	r.sb.Reset()
-	for i := range b.pieces {
-		n, err := r.piece(b.buf, &b.pieces[i])
-		if err != nil {
-			return 0, err
-		}
-		rows += n
-	}
-	return rows, nil
-}
-
-// segment reads a block; nil if it has no rows.
-func (r *rowParser) segment(b *block) (*catalog.Segment, error) {
-	rows, err := r.rows(b)
-	if err != nil || rows == 0 {
-		return nil, err
-	}
-	appendDefaults(r.sb, r.missing, r.defaults, rows)
-	if err := r.sb.Count(); err != nil {
-		return nil, err
-	}
-	return r.table.Seal(r.sb)
-}
-
 // cancelRows is after how many rows to look whether the load is still wanted.
 const cancelRows = 4096
 
-// piece reads the rows of a piece and returns their number.
-func (r *rowParser) piece(b []byte, pc *piece) (rows int, err error) {
+func (r *rowParser) piece(ctx context.Context, b []byte, pc *piece) (rows int, err error) {
 	multi := len(r.cols) > 1
 	delim := r.d.delim
 	for p := pc.lo; p < pc.hi; {
@@ -159,8 +126,8 @@ func (r *rowParser) piece(b []byte, pc *piece) (rows int, err error) {
 		if p = r.d.skip(b, p, multi); p > row {
 			continue
 		}
-		if rows%cancelRows == 0 && r.ctx.Err() != nil {
-			return 0, canceled(r.ctx)
+		if rows%cancelRows == 0 && ctx.Err() != nil {
+			return 0, canceled(ctx)
 		}
 		rows++
 		for c := range r.cols {
@@ -356,7 +323,7 @@ func (r *rowParser) fail(err error, b []byte, pc *piece, row int, t *target) err
 	if errors.Is(err, errUnterminated) {
 		err = unterminated()
 	}
-	line := pc.line + int64(bytes.Count(b[pc.lo:row], []byte{r.d.nl}))
+	line := pc.lineAt(b, row, r.d.nl)
 	if e := (*types.Error)(nil); errors.As(err, &e) {
 		named := diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg).WithDetail("%s", e.Detail)
 		switch {

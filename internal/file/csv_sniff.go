@@ -3,6 +3,7 @@ package file
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -75,6 +76,7 @@ func (s *Source) lookCSV(ctx context.Context, opts Options) error {
 	case g.names != nil:
 		s.guessed = true
 		s.cols, s.hunches = g.columns()
+		s.addFolders()
 	case opts.Columns != nil:
 		d.defaultDelimiter()
 		s.cols = opts.Columns
@@ -84,19 +86,42 @@ func (s *Source) lookCSV(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// settle decides what the dialect's options leave open.
+// settle decides what the dialect's options leave open; and whether columns of a known table come from the names of
+// folders, because the rows lack just those.
 func (s *Source) settle(d *dialect, opts *Options, first *sample) {
 	d.nl = newlineOf(first.text)
+	cols := opts.Columns
 	// For a known table, quotes are PostgreSQL's unless they are given: a guess would change data.
 	if opts.Columns == nil && d.hasQuote && opts.Quote == 0 && opts.Escape == 0 && singleQuoted(d, first) {
 		d.quote, d.escape = '\'', '\''
 	}
+	if folders := s.foldersFor(cols); len(folders) > 0 && len(folders) < len(cols) {
+		fewer := slices.Clone(cols)
+		for _, f := range slices.Backward(folders) {
+			fewer = slices.Delete(fewer, f.col, f.col+1)
+		}
+		if shareOf(d, first, len(fewer)) > shareOf(d, first, len(cols)) {
+			s.folders, cols = folders, fewer
+		}
+	}
 	if d.delim == 0 {
-		d.delim = guessDelimiter(d, first, len(opts.Columns))
+		d.delim = guessDelimiter(d, first, len(cols))
 	}
-	if opts.Columns != nil && !opts.HasHeader {
-		d.header = namesIn(d, first, opts.Columns)
+	if cols != nil && !opts.HasHeader {
+		d.header = namesIn(d, first, cols)
 	}
+}
+
+// shareOf is the share of rows that have a number of fields.
+func shareOf(d *dialect, sm *sample, n int) float64 {
+	try := *d
+	if try.delim == 0 {
+		try.delim = guessDelimiter(d, sm, n)
+	}
+	short := sm.brief(&try)
+	rows, _ := short.rows(&try, shapeRows)
+	_, share := shape(rows, n)
+	return share
 }
 
 // newlineOf is what ends rows: CR only if there is no LF at all.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -22,38 +21,11 @@ const (
 	maxRow     = 1 << 30   // the longest row, as in PostgreSQL
 )
 
-// textRoom is where the text of blocks goes.
-type textRoom interface {
-	// grow returns a copy of text with room for more bytes behind it, or text itself if it has that.
-	grow(text []byte, more int) ([]byte, error)
-}
-
-// block is rows for one segment at most.
-type block struct {
-	seq    int
-	buf    []byte // pad bytes more than the pieces need
-	pieces []piece
-	done   int64 // bytes of the files read so far
-}
-
-// piece is rows of one file: buf[lo:hi] of its block, the last byte a newline.
-type piece struct {
-	file   *input
-	line   int64 // of the first row
-	lo, hi int
-}
-
+// splitter is the cutter of CSV and text.
 type splitter struct {
-	ctx   context.Context
-	d     *dialect
-	files []*input // still to come
-	room  textRoom
-	nl    []byte // d.nl
-	rows  int    // per block, at most
-	size  int    // bytes from which on a block is cut
-	chunk int    // bytes per read
-	read  atomic.Int64
-	seq   int
+	cutting
+	d  *dialect
+	nl []byte // d.nl
 
 	// The file being read.
 	file *input
@@ -73,7 +45,8 @@ type splitter struct {
 }
 
 func newSplitter(ctx context.Context, d *dialect, files []*input) *splitter {
-	return &splitter{ctx: ctx, d: d, files: files, room: &countedRoom{}, nl: []byte{d.nl}, rows: column.SegmentRows, size: blockBytes, chunk: readBytes}
+	return &splitter{d: d, nl: []byte{d.nl},
+		cutting: cutting{ctx: ctx, files: files, room: &countedRoom{}, rows: column.SegmentRows, size: blockBytes, chunk: readBytes}}
 }
 
 func (s *splitter) close() {
@@ -83,7 +56,6 @@ func (s *splitter) close() {
 	}
 }
 
-// next makes the next block in buf, which may be nil; io.EOF after the last.
 func (s *splitter) next(buf []byte) (*block, error) {
 	var err error
 	if s.buf, err = s.room.grow(buf[:0], len(s.carry)+2*pad); err != nil {
@@ -202,7 +174,7 @@ func (s *splitter) finish() {
 // endPiece makes the rows up to an offset a piece of the block.
 func (s *splitter) endPiece(at int) {
 	if at > s.start {
-		s.pieces = append(s.pieces, piece{s.file, s.line, s.start, at})
+		s.pieces = append(s.pieces, piece{file: s.file, line: s.line, lo: s.start, hi: at})
 		s.line += int64(bytes.Count(s.buf[s.start:at], s.nl))
 	}
 	s.start = at

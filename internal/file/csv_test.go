@@ -84,12 +84,12 @@ var csvCases = []struct {
 }
 
 // splits are ways to cut the same text.
-var splits = []func(*splitter){
+var splits = []func(*cutting){
 	nil,
-	func(s *splitter) { s.rows, s.chunk = 1, 1 },
-	func(s *splitter) { s.rows, s.chunk = 2, 3 },
-	func(s *splitter) { s.rows, s.chunk = 3, 7 },
-	func(s *splitter) { s.rows, s.chunk = 1000, 2 },
+	func(s *cutting) { s.rows, s.chunk = 1, 1 },
+	func(s *cutting) { s.rows, s.chunk = 2, 3 },
+	func(s *cutting) { s.rows, s.chunk = 3, 7 },
+	func(s *cutting) { s.rows, s.chunk = 1000, 2 },
 }
 
 func TestCSV(t *testing.T) {

@@ -47,7 +47,7 @@ func FuzzCSV(f *testing.F) {
 			t.Fatal(err)
 		}
 		opts.Columns = cols
-		result := func(tune func(*splitter), threads int) string {
+		result := func(tune func(*cutting), threads int) string {
 			table, err := loadFile(path, opts, cols, tune, threads)
 			if err != nil {
 				if strings.Contains(err.Error(), "internal error") {

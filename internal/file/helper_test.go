@@ -93,7 +93,7 @@ func write(tb testing.TB, name, text string) string {
 }
 
 // loadFile opens and loads a path into a new table with the given columns, or with those of the source.
-func loadFile(path string, opts Options, cols []catalog.ColumnDef, tune func(*splitter), threads int) (*catalog.Table, error) {
+func loadFile(path string, opts Options, cols []catalog.ColumnDef, tune func(*cutting), threads int) (*catalog.Table, error) {
 	src, err := Open(path, opts)
 	if err != nil {
 		return nil, err

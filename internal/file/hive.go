@@ -1,21 +1,19 @@
 package file
 
 import (
-	"context"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// Folders named key=value, as Hive began to write them, are columns: all rows of a file have the value.
-// For a Parquet file such a column is one whose row groups have one value each, by which they are left out like
-// others.
+// Folders named key=value, as Hive began to write them, are columns: all rows of a file have the value, and a
+// condition on it decides which files are read. What the files have themselves counts more than a folder's name.
 
 // partition is a column that a folder's name gives a file.
 type partition struct {
@@ -35,55 +33,115 @@ func partitionsOf(path string) (out []partition) {
 			continue
 		}
 		p := partition{name: unescapeHive(name), text: unescapeHive(text), null: text == hiveNull}
-		out = slices.DeleteFunc(out, func(o partition) bool { return o.name == p.name }) // the inner one counts
+		out = slices.DeleteFunc(out, func(o partition) bool { return strings.EqualFold(o.name, p.name) }) // the inner one counts
 		out = append(out, p)
 	}
 	return out
 }
 
-// unescapeHive decodes %2F and the like, by which names have what paths cannot.
+// unescapeHive decodes %2F and the like, by which names have what paths cannot. What would be no text then stays
+// as it is.
 func unescapeHive(s string) string {
-	if t, err := url.PathUnescape(s); err == nil {
+	if t, err := url.PathUnescape(s); err == nil && utf8.ValidString(t) && !strings.Contains(t, "\x00") {
 		return t
 	}
-	return s
+	return strings.ToValidUTF8(s, "?")
 }
 
-// partitions finds the columns that folders give the files and that the files have not
-// themselves: their definitions, and the values by file. A file outside of such folders has NULL.
-func (s *Source) partitions() (cols []catalog.ColumnDef, values [][]types.Value) {
-	found := make([][]partition, len(s.files))
+// folderColumn is a column of a source that comes from the names of folders.
+type folderColumn struct {
+	col    int                    // of the source
+	values map[*input]folderValue // of the files in such folders
+	// fallback says that the files may have the column: the value is for rows that lack it. That
+	// is so in JSON for a known table.
+	fallback bool
+}
+
+// folderValue is the value of a folder's name; or why it has none.
+type folderValue struct {
+	v   types.Value
+	err error
+}
+
+// inFolders reports a column that the files have not.
+func (s *Source) inFolders(col int) bool {
+	return slices.ContainsFunc(s.folders, func(f folderColumn) bool { return f.col == col && !f.fallback })
+}
+
+// of is the value for the rows of a file: NULL outside of such folders.
+func (f *folderColumn) of(in *input, t types.Type) folderValue {
+	if v, ok := f.values[in]; ok {
+		return v
+	}
+	return folderValue{v: types.NullOf(t)}
+}
+
+// addFolders adds the columns that folders give the files and that the files have not themselves.
+func (s *Source) addFolders() {
+	own := len(s.cols)
+	var found [][]*partition // by column and file
 	for i, f := range s.files {
-		found[i] = partitionsOf(f.path)
-		for _, p := range found[i] {
-			same := func(c catalog.ColumnDef) bool { return strings.EqualFold(c.Name, p.name) }
-			if !slices.ContainsFunc(s.cols, same) && !slices.ContainsFunc(cols, func(c catalog.ColumnDef) bool { return c.Name == p.name }) {
-				cols = append(cols, catalog.ColumnDef{Name: p.name})
+		for _, p := range partitionsOf(f.path) {
+			c := slices.IndexFunc(s.cols, func(c catalog.ColumnDef) bool { return strings.EqualFold(c.Name, p.name) })
+			if c < 0 {
+				c = len(s.cols)
+				s.cols = append(s.cols[:c:c], catalog.ColumnDef{Name: p.name})
+				found = append(found, make([]*partition, len(s.files)))
+			}
+			if c >= own {
+				found[c-own][i] = &p
 			}
 		}
 	}
-	values = make([][]types.Value, len(s.files))
+	for c := own; c < len(s.cols); c++ {
+		def := &s.cols[c]
+		list := found[c-own]
+		def.Type, def.NotNull = partitionType(list), true
+		f := folderColumn{col: c, values: map[*input]folderValue{}}
+		for i, p := range list {
+			if p != nil {
+				f.values[s.files[i]] = p.value(s.files[i], def)
+			}
+			def.NotNull = def.NotNull && !f.of(s.files[i], def.Type).v.Null
+		}
+		s.folders = append(s.folders, f)
+		for len(s.hunches) < c {
+			s.hunches = append(s.hunches, hunch{})
+		}
+		s.hunches = append(s.hunches, f.hunch())
+	}
+}
+
+// value is the value that a file's rows have of a column.
+func (p *partition) value(in *input, def *catalog.ColumnDef) folderValue {
+	v := types.NullOf(def.Type)
+	if p.null || p.text == "" && def.Type.Kind != types.Text {
+		return folderValue{v: v}
+	}
+	v, err := types.ParseValue(def.Type, p.text)
+	if err != nil {
+		err = located(err, "file %s, column %q, which is in the name of a folder", in.path, def.Name)
+	}
+	return folderValue{v, err}
+}
+
+// foldersFor finds those of some columns, of known types, that a folder of some file is named after.
+func (s *Source) foldersFor(cols []catalog.ColumnDef) (out []folderColumn) {
 	for c := range cols {
-		texts := make([]*partition, len(s.files))
-		for i := range found {
-			for k := range found[i] {
-				if p := &found[i][k]; p.name == cols[c].Name && !p.null {
-					texts[i] = p
+		def := &cols[c]
+		f := folderColumn{col: c, values: map[*input]folderValue{}}
+		for _, in := range s.files {
+			for _, p := range partitionsOf(in.path) {
+				if strings.EqualFold(p.name, def.Name) {
+					f.values[in] = p.value(in, def)
 				}
 			}
 		}
-		def := &cols[c]
-		def.Type, def.NotNull = partitionType(texts), true
-		for i, p := range texts {
-			v := types.NullOf(def.Type)
-			if p != nil && (p.text != "" || def.Type.Kind == types.Text) {
-				v, _ = types.ParseValue(def.Type, p.text) // partitionType has tried it
-			}
-			def.NotNull = def.NotNull && !v.Null
-			values[i] = append(values[i], v)
+		if len(f.values) > 0 {
+			out = append(out, f)
 		}
 	}
-	return cols, values
+	return out
 }
 
 // partitionType is the type for all values: a DATE, TIMESTAMP or BIGINT, else text. Numbers with zeros before them
@@ -92,7 +150,7 @@ func partitionType(list []*partition) types.Type {
 	var g guess
 	any, padded, twoDigits := false, false, true
 	for _, p := range list {
-		if p == nil || p.text == "" {
+		if p == nil || p.null || p.text == "" {
 			continue
 		}
 		any = true
@@ -122,115 +180,71 @@ func plainInt(s string) bool {
 	return digits != "" && strings.Trim(digits, "0123456789") == "" && s != "-0" && parses(types.TInt64, s)
 }
 
-// addPartitions gives Parquet files the columns of their folders.
-func (s *Source) addPartitions() {
-	cols, values := s.partitions()
-	if len(cols) == 0 {
-		return
-	}
-	s.cols = append(s.cols[:len(s.cols):len(s.cols)], cols...)
-	for i, f := range s.parquet {
-		for c := range cols {
-			v := values[i][c]
-			f.cols = append(f.cols, parquetColumn{ColumnDef: cols[c], form: inPath, leaf: -1, value: v})
-			for g := range f.chunks {
-				rows := f.meta.RowGroup(g).NumRows()
-				info := chunkInfo{rows: rows, optional: v.Null, distinct: 1, bounds: bounds{known: !v.Null, min: v, max: v}}
-				if v.Null {
-					info.nulls = rows
-				}
-				f.chunks[g] = append(f.chunks[g], info)
-			}
-		}
-	}
-}
-
-// missPartitions says which columns of folders are not read: text files have none.
-func (s *Source) missPartitions(ctx context.Context) {
-	cols, _ := s.partitions()
-	for _, c := range cols {
-		diag.Notice(ctx, "the folders' column %q is not read: only Parquet files get columns from the names of their folders", c.Name)
-	}
-}
-
-// partitionHunch is what the values of a folder's column are like.
-func (s *Source) partitionHunch(col int) hunch {
+// hunch is what the values are like.
+func (f *folderColumn) hunch() hunch {
 	seen := map[string]bool{}
 	length := 0
-	for _, f := range s.parquet {
-		if v := f.cols[col].value; !v.Null {
-			text := v.String()
-			if !seen[text] {
-				seen[text] = true
-				length += len(text)
-			}
+	for _, x := range f.values {
+		if x.v.Null {
+			continue
+		}
+		if text := x.v.String(); !seen[text] {
+			seen[text] = true
+			length += len(text)
 		}
 	}
 	n := max(len(seen), 1)
 	return hunch{distinct: float64(n), length: max(float64(length)/float64(n), 1)}
 }
 
-// partitionTexts is the dictionary of a row group whose rows have all the same text.
-func partitionTexts(v types.Value) [][]byte {
-	if v.Null {
-		return [][]byte{}
-	}
-	return [][]byte{[]byte(v.S)}
+// folderTarget is where the values of a column of folders go.
+type folderTarget struct {
+	f *folderColumn
+	b *column.Builder
 }
 
-// constant makes a chunk whose rows all have the value of the file's folder.
-func (b *chunkMaker) constant(v types.Value) error {
-	heap := 0
-	if b.t.Enc == column.EncStr {
-		heap = len(v.S) + column.TextPad
+// append appends the value of a file's rows.
+func (t *folderTarget) append(in *input, rows int) error {
+	x := t.f.of(in, t.b.Type())
+	if x.err != nil && rows > 0 {
+		return x.err
 	}
-	if err := b.alloc(heap); err != nil {
-		return err
+	for range rows {
+		t.b.Append(x.v)
 	}
-	if nulls := b.nulls(); nulls != nil {
-		for i := range nulls {
-			nulls[i] = 0
-			if v.Null {
-				nulls[i] = 1
-			}
-		}
-	} else if v.Null {
-		return b.r.broken("there are NULLs")
-	}
-	switch {
-	case b.t.Enc == column.EncStr:
-		copy(column.SliceAt[byte](b.c.Heap, heap), v.S)
-		b.c.Zone.Bytes = int64(len(v.S)) * int64(b.c.Rows)
-		repeat(b, descriptor([]byte(v.S), 0))
-		return nil
-	case b.t.Enc == column.EncDict && !v.Null:
-		b.repeatInt(uint64(b.t.dict.codes[textKey{b.r.f, b.r.group}][0]))
-		return nil
-	case v.Null:
-		b.repeatInt(0)
-		return nil
-	}
-	b.repeatInt(uint64(v.I - b.t.base))
 	return nil
 }
 
-// repeatInt fills the chunk with a number.
-func (b *chunkMaker) repeatInt(x uint64) {
-	switch b.t.Width {
-	case 1:
-		repeat(b, uint8(x))
-	case 2:
-		repeat(b, uint16(x))
-	case 4:
-		repeat(b, uint32(x))
-	default:
-		repeat(b, x)
+// Parts are the files, as segments whose chunks say what is the same in all rows of a file.
+func (st *textStream) Parts() (out []*catalog.Segment) {
+	if len(st.s.folders) == 0 {
+		return nil
 	}
+	for _, in := range st.files {
+		seg := &catalog.Segment{Rows: 1, Chunks: make([]*column.Chunk, len(st.s.cols))}
+		for i := range st.s.folders {
+			f := &st.s.folders[i]
+			t := st.s.cols[f.col].Type
+			c := &column.Chunk{Shape: column.PlainShape(t), Type: t, Rows: 1}
+			if v := f.of(in, t).v; v.Null {
+				c.Zone.NullCount = 1
+			} else {
+				c.Zone.NoNulls, c.Zone.Min, c.Zone.Max = true, v, v
+			}
+			seg.Chunks[f.col] = c
+		}
+		out = append(out, seg)
+	}
+	return out
 }
 
-func repeat[T elem](b *chunkMaker, x T) {
-	xs := column.SliceAt[T](b.c.Data, b.c.Rows)
-	for i := range xs {
-		xs[i] = x
+// Keep has the stream read only those parts.
+func (st *textStream) Keep(parts []bool) {
+	var files []*input
+	for i, in := range st.files {
+		if parts[i] {
+			files = append(files, in)
+		}
 	}
+	st.files = files
 }

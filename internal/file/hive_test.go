@@ -1,7 +1,14 @@
 package file
 
 import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
 func TestPartitionsOf(t *testing.T) {
@@ -14,6 +21,8 @@ func TestPartitionsOf(t *testing.T) {
 		"a=%zz/b=x=y/c.parquet":                  "a:%zz b:x=y",
 		"a=__HIVE_DEFAULT_PARTITION__/x.parquet": "a:NULL",
 		"./ä=ö/x.csv":                            "ä:ö",
+		"a=%ff/b=%00/\xff=\xfe/x.csv":            "a:%ff b:%00 ?:?",
+		"A=1/a=2/x.csv":                          "a:2",
 	} {
 		got := ""
 		for i, p := range partitionsOf(path) {
@@ -58,6 +67,51 @@ func TestPartitionTypes(t *testing.T) {
 		}
 		if got := partitionType(list).String(); got != c.want {
 			t.Errorf("%q: %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+// TestPartsNotKept: files that are left out are not opened: here, because they are gone.
+func TestPartsNotKept(t *testing.T) {
+	for name, text := range map[string]string{"x.csv": "a,b\n1,2\n", "x.json": `{"a":1,"b":2}`} {
+		dir := t.TempDir()
+		for _, folder := range []string{"y=1", "y=2", "y=__HIVE_DEFAULT_PARTITION__"} {
+			if err := os.Mkdir(filepath.Join(dir, folder), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, folder, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		src, err := Open(dir+"/*/"+name, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(dir, "y=2", name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readStream(context.Background(), streamOf(src, []int{0, 2}), newRoom(1<<30), 2); diag.CodeOf(err) != diag.UndefinedFile {
+			t.Error(err)
+		}
+		st := streamOf(src, []int{0, 2}).(catalog.Parted)
+		var parts []string
+		for _, seg := range st.Parts() {
+			if z := &seg.Chunks[2].Zone; z.NullCount == seg.Rows {
+				parts = append(parts, "NULL")
+			} else {
+				parts = append(parts, z.Min.String()+"…"+z.Max.String())
+			}
+		}
+		if got := strings.Join(parts, " "); got != "1…1 2…2 NULL" {
+			t.Error(got)
+		}
+		st.Keep([]bool{true, false, true})
+		snap, err := readStream(context.Background(), st, newRoom(1<<30), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dumpSnapshot(snap, []int{0, 2}); got != "1 1\n1 NULL\n" {
+			t.Error(got)
 		}
 	}
 }

@@ -25,10 +25,22 @@ type jsonGuess struct {
 	wide               bool // integers beyond 64 bits
 	inexact            bool // numbers that a DOUBLE would change
 	before, after      int  // most digits before and after the point
+
+	rows   int             // of hunchRows, in which the key is
+	texts  map[string]bool // what was seen there …
+	length int             // … and how long all of it is
 }
 
 // see takes a value into account.
 func (g *jsonGuess) see(v jsonValue) {
+	if g.rows < hunchRows {
+		if g.texts == nil {
+			g.texts = map[string]bool{}
+		}
+		g.rows++
+		g.texts[string(v.text)] = true
+		g.length += len(v.text)
+	}
 	switch v.kind {
 	case jsonBool:
 		g.bools = true
@@ -53,6 +65,13 @@ func (g *jsonGuess) see(v jsonValue) {
 			}
 		}
 	}
+}
+
+// hunch is what the values of all rows may be like.
+func (g *jsonGuess) hunch(rows int64) hunch {
+	h := hunch{distinct: float64(len(g.texts)), length: float64(g.length) / float64(max(g.rows, 1))}
+	h.scale(g.rows, rows)
+	return h
 }
 
 // exactTimestamp reports a timestamp that TIMESTAMP holds as it is written: no zone, not more than microseconds.
@@ -150,6 +169,10 @@ func (s *Source) lookJSON(ctx context.Context, opts Options) error {
 		for i, c := range s.cols {
 			s.json.index[c.Name] = i
 		}
+		s.folders = s.foldersFor(s.cols)
+		for i := range s.folders {
+			s.folders[i].fallback = true
+		}
 		return nil
 	}
 	s.guessed = true
@@ -158,9 +181,11 @@ func (s *Source) lookJSON(ctx context.Context, opts Options) error {
 		rows = defaultSampleRows
 	}
 	var guesses []*jsonGuess
+	s.seen = true
+	total := 0
 	for _, in := range s.files {
 		// Of many files the first rows of each tell as much.
-		if err := s.sampleJSON(ctx, in, max(rows/len(s.files), 100), &guesses); err != nil {
+		if err := s.sampleJSON(ctx, in, max(rows/len(s.files), 100), &guesses, &total); err != nil {
 			return err
 		}
 	}
@@ -170,23 +195,25 @@ func (s *Source) lookJSON(ctx context.Context, opts Options) error {
 	}
 	for i, g := range guesses {
 		s.cols[i].Type = g.best()
+		s.hunches = append(s.hunches, g.hunch(s.rows))
 	}
+	s.addFolders()
 	return nil
 }
 
 // sampleJSON looks at the first rows of a file.
-func (s *Source) sampleJSON(ctx context.Context, in *input, rows int, guesses *[]*jsonGuess) error {
+func (s *Source) sampleJSON(ctx context.Context, in *input, rows int, guesses *[]*jsonGuess, total *int) error {
 	data, all, err := in.head(ctx, jsonSampleBytes, in.text)
 	if err != nil {
 		return err
 	}
 	sp := newJSONSplitter(ctx, []*input{in})
 	sp.rows = rows
-	b := sp.sample(data, all)
+	pc := sp.sample(data, all)
 	p := &jsonParser{}
-	for i, at := range b.rows {
+	for i, at := range pc.objects {
 		seen := map[string]bool{}
-		err := p.object(b.buf[at[0]:at[1]], func(key []byte, v jsonValue) error {
+		err := p.object(data[at[0]:at[1]], func(key []byte, v jsonValue) error {
 			name := string(key)
 			if seen[name] {
 				return duplicateKey(name)
@@ -203,32 +230,34 @@ func (s *Source) sampleJSON(ctx context.Context, in *input, rows int, guesses *[
 			return nil
 		})
 		if err != nil {
-			return b.locate(i, p, "", err)
+			return pc.locate(data, i, p, "", err)
 		}
 	}
 	if sp.failed != nil {
 		return sp.failed
 	}
-	if n := len(b.rows); n > 0 {
-		s.rows += max(int64(n), in.size*int64(n)/int64(max(b.rows[n-1][1], 1)))
+	*total += len(data)
+	s.seen = s.seen && all && len(pc.objects) < rows && *total <= sampleBytes
+	if n := len(pc.objects); n > 0 {
+		s.rows += max(int64(n), in.size*int64(n)/int64(max(pc.objects[n-1][1], 1)))
 	}
 	return nil
 }
 
 // sample is the first rows of a file of which data is the beginning, or all.
-func (s *jsonSplitter) sample(data []byte, all bool) *jsonBlock {
+func (s *jsonSplitter) sample(data []byte, all bool) *piece {
 	s.eof = all
-	b := &jsonBlock{file: s.files[0], buf: data, line: 1}
-	at := s.objects(b, 0)
+	pc := &piece{file: s.files[0], line: 1}
+	at := s.objects(data, pc, 0)
 	switch {
 	case s.failed != nil:
 	case all && at == len(data) && s.array && !s.ended:
-		s.malformed(b, at, "the array does not end")
-	case !all && len(b.rows) == 0 && at < len(data):
+		s.malformed(data, pc, at, "the array does not end")
+	case !all && len(pc.objects) == 0 && at < len(data):
 		s.failed = located(diag.Errorf(diag.ProgramLimitExceeded, diag.NoPos, "the first object has more than %d MiB", jsonSampleBytes>>20),
-			"file %s, line %d", b.file.path, b.lineAt(at))
+			"file %s, line %d", pc.file.path, pc.lineAt(data, at, '\n'))
 	}
-	return b
+	return pc
 }
 
 func duplicateKey(name string) error {

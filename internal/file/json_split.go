@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -15,21 +14,6 @@ import (
 // cut at their ends, for which brackets outside of strings are counted, into blocks that can be
 // read side by side; whether they are well-formed is seen there.
 
-// jsonBlock is whole objects of one file.
-type jsonBlock struct {
-	seq  int
-	file *input
-	buf  []byte
-	line int64    // of the first byte
-	rows [][2]int // where the objects are
-	done int64    // bytes of all files that were read when it was cut
-}
-
-// lineAt is the line of a byte.
-func (b *jsonBlock) lineAt(at int) int64 {
-	return b.line + int64(bytes.Count(b.buf[:at], []byte{'\n'}))
-}
-
 const (
 	jsonBlockBytes = 4 << 20
 	// mostObject is the largest object that is read. A file that opens a bracket and never closes it must not
@@ -37,15 +21,9 @@ const (
 	mostObject = 16 << 20
 )
 
-// jsonSplitter cuts files into blocks.
+// jsonSplitter is the cutter of JSON. A block has one piece.
 type jsonSplitter struct {
-	ctx   context.Context
-	files []*input
-	size  int // bytes of a block
-	rows  int // most rows of a block
-	room  *countedRoom
-	seq   int
-	read  atomic.Int64
+	cutting
 
 	r     io.ReadCloser // the first of files, open
 	rest  []byte        // read, but not cut yet
@@ -61,7 +39,7 @@ type jsonSplitter struct {
 }
 
 func newJSONSplitter(ctx context.Context, files []*input) *jsonSplitter {
-	return &jsonSplitter{ctx: ctx, files: files, size: jsonBlockBytes, rows: column.SegmentRows, room: &countedRoom{}}
+	return &jsonSplitter{cutting: cutting{ctx: ctx, files: files, size: jsonBlockBytes, rows: column.SegmentRows, room: &countedRoom{}}}
 }
 
 func (s *jsonSplitter) close() {
@@ -71,8 +49,7 @@ func (s *jsonSplitter) close() {
 	}
 }
 
-// next is the next block, in buf if that is large enough; io.EOF after the last.
-func (s *jsonSplitter) next(buf []byte) (*jsonBlock, error) {
+func (s *jsonSplitter) next(buf []byte) (*block, error) {
 	for {
 		if s.failed != nil {
 			return nil, s.failed
@@ -85,19 +62,19 @@ func (s *jsonSplitter) next(buf []byte) (*jsonBlock, error) {
 				return nil, err
 			}
 		}
-		b, err := s.cut(buf)
-		if err != nil {
+		var pc piece
+		var err error
+		if pc, buf, err = s.cut(buf); err != nil {
 			return nil, err
 		}
 		if s.failed == nil && s.eof && len(s.rest) == 0 {
 			s.finish()
 		}
-		if len(b.rows) > 0 {
-			b.seq, b.done = s.seq, s.read.Load()
+		if len(pc.objects) > 0 {
+			b := &block{seq: s.seq, buf: buf, pieces: []piece{pc}, done: s.read.Load()}
 			s.seq++
 			return b, nil
 		}
-		buf = b.buf
 	}
 }
 
@@ -119,11 +96,11 @@ func (s *jsonSplitter) finish() {
 	s.files = s.files[1:]
 }
 
-// cut makes a block of what is left and of what can be read.
-func (s *jsonSplitter) cut(buf []byte) (_ *jsonBlock, err error) {
-	b := &jsonBlock{file: s.files[0], line: s.line}
+// cut makes a piece, in buf or a larger one, of what is left and of what can be read.
+func (s *jsonSplitter) cut(buf []byte) (pc piece, _ []byte, err error) {
+	pc = piece{file: s.files[0], line: s.line}
 	if buf, err = s.room.grow(buf[:0], len(s.rest)); err != nil {
-		return nil, err
+		return pc, nil, err
 	}
 	buf = append(buf[:0], s.rest...)
 	want := s.size
@@ -131,44 +108,42 @@ func (s *jsonSplitter) cut(buf []byte) (_ *jsonBlock, err error) {
 	for {
 		for len(buf) < want && !s.eof {
 			if buf, err = s.room.grow(buf, want-len(buf)); err != nil {
-				return nil, err
+				return pc, nil, err
 			}
 			n, err := s.r.Read(buf[len(buf):want])
 			buf = buf[:len(buf)+n]
 			if err == io.EOF {
 				s.eof = true
 			} else if err != nil {
-				return nil, err
+				return pc, nil, err
 			}
 		}
-		b.buf = buf
-		at = s.objects(b, at)
-		if len(b.rows) > 0 || s.eof || s.failed != nil {
+		at = s.objects(buf, &pc, at)
+		if len(pc.objects) > 0 || s.eof || s.failed != nil {
 			break
 		}
 		if at > mostObject/2 && at == len(buf) { // nothing but spaces
 			break
 		}
 		if want = 2 * want; len(buf)-at > mostObject {
-			return nil, located(diag.Errorf(diag.ProgramLimitExceeded, diag.NoPos, "a JSON object has more than %d MiB", mostObject>>20),
-				"file %s, line %d", b.file.path, b.lineAt(at))
+			return pc, nil, located(diag.Errorf(diag.ProgramLimitExceeded, diag.NoPos, "a JSON object has more than %d MiB", mostObject>>20),
+				"file %s, line %d", pc.file.path, pc.lineAt(buf, at, '\n'))
 		}
 	}
 	s.rest = append([]byte(nil), buf[at:]...)
 	s.line += int64(bytes.Count(buf[:at], []byte{'\n'}))
-	b.buf = buf
-	return b, nil
+	pc.hi = at
+	return pc, buf, nil
 }
 
 // objects adds the objects from a place on and returns where it stopped: at the start of one that is
 // not complete, at something else, or at the end. What is wrong there is reported after the objects, of which
 // an earlier one may be what is really wrong.
-func (s *jsonSplitter) objects(b *jsonBlock, at int) int {
-	buf := b.buf
-	if !s.begun && at == 0 && b.line == 1 && bytes.HasPrefix(buf, []byte("\xef\xbb\xbf")) {
+func (s *jsonSplitter) objects(buf []byte, pc *piece, at int) int {
+	if !s.begun && at == 0 && pc.line == 1 && bytes.HasPrefix(buf, []byte("\xef\xbb\xbf")) {
 		at = 3
 	}
-	for len(b.rows) < s.rows {
+	for len(pc.objects) < s.rows {
 		for at < len(buf) && isJSONSpace(buf[at]) {
 			at++
 		}
@@ -178,7 +153,7 @@ func (s *jsonSplitter) objects(b *jsonBlock, at int) int {
 		c := buf[at]
 		switch {
 		case s.ended:
-			return s.malformed(b, at, "there is something after the end of the array")
+			return s.malformed(buf, pc, at, "there is something after the end of the array")
 		case !s.begun && c == '[':
 			s.begun, s.array = true, true
 			at++
@@ -192,15 +167,15 @@ func (s *jsonSplitter) objects(b *jsonBlock, at int) int {
 			end := objectEnd(buf, at)
 			if end < 0 {
 				if s.eof {
-					return s.malformed(b, at, "the file ends inside an object")
+					return s.malformed(buf, pc, at, "the file ends inside an object")
 				}
 				return at
 			}
-			b.rows = append(b.rows, [2]int{at, end})
+			pc.objects = append(pc.objects, [2]int{at, end})
 			s.begun, s.any, s.comma = true, true, false
 			at = end
 		default:
-			return s.malformed(b, at, "there is no object")
+			return s.malformed(buf, pc, at, "there is no object")
 		}
 	}
 	return at
@@ -242,8 +217,8 @@ func stringEnd(b []byte, at int) int {
 }
 
 // malformed notes what is wrong at a place, where reading ends.
-func (s *jsonSplitter) malformed(b *jsonBlock, at int, msg string) int {
-	s.failed = malformedJSON(b.file.path, b.lineAt(at), msg)
+func (s *jsonSplitter) malformed(buf []byte, pc *piece, at int, msg string) int {
+	s.failed = malformedJSON(pc.file.path, pc.lineAt(buf, at, '\n'), msg)
 	return at
 }
 
@@ -254,14 +229,15 @@ func malformedJSON(path string, line int64, msg string) error {
 }
 
 // locate names the place of an error in a row.
-func (b *jsonBlock) locate(row int, p *jsonParser, key string, err error) error {
+func (pc *piece) locate(buf []byte, row int, p *jsonParser, key string, err error) error {
+	start := pc.objects[row][0]
 	var je *jsonError
 	if errors.As(err, &je) {
-		return malformedJSON(b.file.path, b.lineAt(b.rows[row][0]+min(je.at, len(p.b))), je.msg)
+		return malformedJSON(pc.file.path, pc.lineAt(buf, start+min(je.at, len(p.b)), '\n'), je.msg)
 	}
-	line := b.lineAt(b.rows[row][0] + min(p.p, len(p.b)))
+	line := pc.lineAt(buf, start+min(p.p, len(p.b)), '\n')
 	if key == "" {
-		return located(err, "file %s, line %d", b.file.path, line)
+		return located(err, "file %s, line %d", pc.file.path, line)
 	}
-	return located(err, "file %s, line %d, key %q", b.file.path, line, key)
+	return located(err, "file %s, line %d, key %q", pc.file.path, line, key)
 }

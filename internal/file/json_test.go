@@ -132,12 +132,13 @@ func TestJSONSplit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		src.tuneJSON = func(s *jsonSplitter) {
+		tune := func(s *cutting) {
 			s.size = size
 			if size == 1000 {
 				s.rows = 3
 			}
 		}
+		src.tune = tune
 		table := newTable(src.Columns())
 		if _, err := src.Load(context.Background(), table, LoadOptions{Threads: 3}); err != nil {
 			t.Fatal(size, message(err, path))
@@ -149,6 +150,9 @@ func TestJSONSplit(t *testing.T) {
 			}
 		} else if got != want {
 			t.Errorf("blocks of %d bytes: other rows", size)
+		}
+		if got, err := streamFile(path, Options{}, tune, 3); err != nil || got != want {
+			t.Errorf("a stream of blocks of %d bytes: other rows, %v", size, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -290,7 +294,7 @@ func FuzzJSON(f *testing.F) {
 			usersError(t, err)
 			return
 		}
-		src.tuneJSON = func(s *jsonSplitter) { s.size = max(size%100, 1) }
+		src.tune = func(s *cutting) { s.size = max(size%100, 1) }
 		table := newTable(src.Columns())
 		if _, err := src.Load(context.Background(), table, LoadOptions{Threads: 2}); err != nil {
 			usersError(t, err)

@@ -95,8 +95,9 @@ func (s *Source) lookParquet() error {
 		s.parquet = append(s.parquet, f)
 		s.rows += f.meta.GetNumRows()
 	}
-	s.addPartitions()
 	s.guessAll()
+	s.addFolders()
+	s.addFolderChunks()
 	return nil
 }
 

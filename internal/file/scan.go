@@ -29,15 +29,11 @@ type parquetTable struct {
 	dicts map[int]*textDict // kept for later queries, if they may
 }
 
-// Table is the source as a table that is read while queries run; nil if only Load can read it. trust
-// says whether to believe the statistics of the files. The cache may be shared by many.
+// Table is the source as a table that is read while queries run. trust says whether to believe
+// the statistics of the files. The cache may be shared by many.
 func (s *Source) Table(name string, trust bool, cache *Cache) *catalog.Table {
-	switch s.format {
-	case Parquet:
-	case CSV, Text:
-		return catalog.NewExternal(name, s.cols, max(s.rows, 1), s.guessedStats(), &csvTable{s})
-	default:
-		return nil
+	if s.format != Parquet {
+		return catalog.NewExternal(name, s.cols, max(s.rows, 1), s.guessedStats(), &textTable{s})
 	}
 	t := &parquetTable{s: s, trust: trust, cache: cache, dicts: map[int]*textDict{}}
 	return catalog.NewExternal(name, s.cols, s.rows, t.stats(), t)

@@ -86,10 +86,6 @@ type hunch struct {
 func (s *Source) guessAll() {
 	s.hunches = make([]hunch, len(s.cols))
 	for c := range s.cols {
-		if s.parquet[0].cols[c].form == inPath {
-			s.hunches[c] = s.partitionHunch(c)
-			continue
-		}
 		s.hunches[c] = s.guessColumn(c)
 	}
 }

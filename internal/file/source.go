@@ -23,14 +23,13 @@ type Source struct {
 	rows   int64 // known or guessed
 
 	csv     *dialect
-	guessed bool            // the columns' types are
-	seen    bool            // the sample was everything, and little
-	tune    func(*splitter) // tests make blocks small
-	parquet []*parquetFile  // one per file
-	hunches []hunch         // of the columns
-
-	json     *jsonFile
-	tuneJSON func(*jsonSplitter) // tests make blocks small
+	json    *jsonFile
+	guessed bool           // the columns' types are
+	seen    bool           // the sample was everything, and little
+	tune    func(*cutting) // tests make blocks small
+	parquet []*parquetFile // one per file
+	folders []folderColumn // columns that are in the names of folders
+	hunches []hunch        // of the columns
 }
 
 // Open is OpenContext without an end.
@@ -111,16 +110,10 @@ func (s *Source) look(ctx context.Context, opts Options) error {
 		}
 		return s.lookParquet()
 	case JSON:
-		if err := s.lookJSON(ctx, opts); err != nil {
-			return err
-		}
+		return s.lookJSON(ctx, opts)
 	default:
-		if err := s.lookCSV(ctx, opts); err != nil {
-			return err
-		}
+		return s.lookCSV(ctx, opts)
 	}
-	s.missPartitions(ctx)
-	return nil
 }
 
 // formatByNames is the format that the names of all files say.
@@ -194,10 +187,8 @@ func (s *Source) Load(ctx context.Context, table *catalog.Table, opts LoadOption
 	switch s.format {
 	case Parquet:
 		segs, err = s.loadParquet(ctx, table, opts)
-	case JSON:
-		segs, err = s.loadJSON(ctx, table, opts)
 	default:
-		segs, err = s.loadCSV(ctx, table, opts)
+		segs, err = s.loadText(ctx, table, opts)
 	}
 	if err != nil {
 		return 0, err
@@ -256,7 +247,7 @@ func (s *Source) MapByName(table *catalog.Table) ([]int, error) {
 	out := make([]int, len(s.cols))
 	for i, c := range s.cols {
 		out[i] = table.Column(c.Name)
-		if out[i] < 0 && s.parquet != nil && s.parquet[0].cols[i].form == inPath { // a folder's name is not part of the file
+		if out[i] < 0 && s.inFolders(i) { // a folder's name is not part of the file
 			continue
 		}
 		if out[i] < 0 {

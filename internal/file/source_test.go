@@ -252,7 +252,7 @@ func TestParallel(t *testing.T) {
 		t.Fatal(n)
 	}
 	for _, threads := range []int{2, 5} {
-		many, err := loadFile(path, Options{Columns: cols}, cols, func(s *splitter) { s.rows = 10_000; s.chunk = 10_007 }, threads)
+		many, err := loadFile(path, Options{Columns: cols}, cols, func(s *cutting) { s.rows = 10_000; s.chunk = 10_007 }, threads)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +337,7 @@ func TestProgressAndCancel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		src.tune = func(s *splitter) { s.rows = 10_000 }
+		src.tune = func(s *cutting) { s.rows = 10_000 }
 		last, calls := int64(0), 0
 		_, err = src.Load(context.Background(), newTable(cols), LoadOptions{Threads: 2, Progress: func(done, total int64) {
 			if done < 0 || done > total || total <= 0 {

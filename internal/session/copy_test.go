@@ -30,6 +30,22 @@ func rowsOf(t testing.TB, s *Session, text string) string {
 	return b.String()
 }
 
+// rowsFrom is the rows of queries, each over what %s stands for in it; "" for one that a GPU cannot run.
+func rowsFrom(t testing.TB, s *Session, queries []string, from string) (out []string) {
+	t.Helper()
+	for _, q := range queries {
+		q = strings.ReplaceAll(strings.ReplaceAll(q, "%s", from), "%%", "%")
+		if res, err := s.Query(context.Background(), q); err != nil && strings.Contains(err.Error(), "device simt") {
+			out = append(out, "")
+			continue
+		} else if err == nil {
+			res.Close()
+		}
+		out = append(out, rowsOf(t, s, q))
+	}
+	return out
+}
+
 func TestCopyRoundTrip(t *testing.T) {
 	s := New(NewDB())
 	dir := t.TempDir()

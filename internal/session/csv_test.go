@@ -55,20 +55,7 @@ func TestCSVStreams(t *testing.T) {
 		"SELECT k FROM %s t WHERE k NOT IN (SELECT n FROM %s WHERE n IS NOT NULL) ORDER BY k LIMIT 3",
 		"WITH w AS (SELECT g, count(*) c FROM %s GROUP BY g) SELECT a.g, b.c FROM w a JOIN w b ON a.g = b.g ORDER BY 1",
 	}
-	ask := func(from string) (out []string) {
-		for _, q := range queries {
-			q = strings.ReplaceAll(strings.ReplaceAll(q, "%s", from), "%%", "%")
-			if res, err := s.Query(context.Background(), q); err != nil && strings.Contains(err.Error(), "device simt") {
-				out = append(out, "")
-				continue
-			} else if err == nil {
-				res.Close()
-			}
-			out = append(out, rowsOf(t, s, q))
-		}
-		return out
-	}
-	want := ask("'" + dir + "/one.csv'")
+	want := rowsFrom(t, s, queries, "'"+dir+"/one.csv'")
 	settings := []string{
 		"SET file_block = 7", "SET file_block = 5000; SET threads = 4; SET check = on", "SET file_block = 100000; SET threads = 1; SET check = on",
 		"SET file_block = 20000; SET morsel_rows = 77; SET threads = 3",
@@ -80,7 +67,7 @@ func TestCSVStreams(t *testing.T) {
 		rowsOf(t, s, "RESET ALL")
 		rowsOf(t, s, set)
 		for _, from := range []string{dir + "/one.csv", dir + "/part*.csv.gz"} {
-			for i, got := range ask("'" + from + "'") {
+			for i, got := range rowsFrom(t, s, queries, "'"+from+"'") {
 				ordered := i > 2 && i != 4 || !strings.Contains(set, "simt") // lanes finish in any order
 				if got != want[i] && got != "" && ordered {
 					t.Errorf("%s, from %s: %s\n%s\nwant\n%s", set, filepath.Base(from), queries[i], got, want[i])
@@ -88,7 +75,7 @@ func TestCSVStreams(t *testing.T) {
 			}
 		}
 		rowsOf(t, s, "CREATE OR REPLACE TABLE back AS SELECT * FROM '"+dir+"/one.csv'")
-		for i, got := range ask("back") {
+		for i, got := range rowsFrom(t, s, queries, "back") {
 			if got != want[i] && got != "" && !strings.Contains(set, "simt") {
 				t.Errorf("%s, CREATE TABLE AS: %s\n%s\nwant\n%s", set, queries[i], got, want[i])
 			}

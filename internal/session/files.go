@@ -71,8 +71,7 @@ func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*
 	var t *catalog.Table
 	if !src.Small() || set.FileBlock > 0 {
 		t = src.Table(ref.Path, set.FileStatistics, c.chunks)
-	}
-	if t == nil {
+	} else {
 		t = catalog.NewTable(ref.Path, src.Columns(), nil, column.Options{Narrow: set.Narrow, Dict: set.Dict})
 		if _, err := src.Load(ctx, t, file.LoadOptions{Account: budget.New(set.Memory), Threads: set.Threads}); err != nil {
 			return nil, err

@@ -39,20 +39,7 @@ func TestFileScans(t *testing.T) {
 		"SELECT count(own) FROM (SELECT own FROM %s t LIMIT 5 OFFSET 9000) x",
 		"SELECT DISTINCT upper(sn) FROM %s t ORDER BY 1",
 	}
-	ask := func(from string) (out []string) {
-		for _, q := range queries {
-			q = strings.ReplaceAll(strings.ReplaceAll(q, "%s", from), "%%", "%")
-			if res, err := s.Query(context.Background(), q); err != nil && strings.Contains(err.Error(), "device simt") {
-				out = append(out, "")
-				continue
-			} else if err == nil {
-				res.Close()
-			}
-			out = append(out, rowsOf(t, s, q))
-		}
-		return out
-	}
-	want := ask("t")
+	want := rowsFrom(t, s, queries, "t")
 	settings := []string{
 		"", "SET file_cache = off", "SET file_cache = off; SET threads = 1", "SET file_cache = off; SET morsel_rows = 777; SET threads = 4",
 		"SET file_statistics = off", "SET file_cache = off; SET narrow_integers = off", "SET file_cache = off; SET dictionaries = off; SET check = on",
@@ -65,7 +52,7 @@ func TestFileScans(t *testing.T) {
 		settings = settings[:1]
 	}
 	rowsOf(t, s, "SET file_cache = off; CREATE TABLE back AS SELECT * FROM '"+dir+"/part*.parquet'")
-	for i, got := range ask("back") {
+	for i, got := range rowsFrom(t, s, queries, "back") {
 		if got != want[i] {
 			t.Errorf("CREATE TABLE AS: %s\n%s\nwant\n%s", queries[i], got, want[i])
 		}
@@ -76,7 +63,7 @@ func TestFileScans(t *testing.T) {
 			rowsOf(t, s, set)
 		}
 		for _, from := range []string{dir + "/one.parquet", dir + "/part*.parquet"} {
-			for i, got := range ask("'" + from + "'") {
+			for i, got := range rowsFrom(t, s, queries, "'"+from+"'") {
 				ordered := i != 1 && i != 2 || !strings.Contains(set, "simt") // lanes finish in any order
 				if got != want[i] && got != "" && ordered {
 					t.Errorf("%s, from %s: %s\n%s\nwant\n%s", set, filepath.Base(from), queries[i], got, want[i])

@@ -195,25 +195,3 @@ func TestRewrittenInPlace(t *testing.T) {
 		}
 	}
 }
-
-// TestTextFolders: columns that only folders' names have are not lost without a word.
-func TestTextFolders(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "y=2020")
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"x.csv": "a,b\n1,2\n", "x.json": `{"a":1}`, "y.csv": "y\n7\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		res, err := New(NewDB()).Query(context.Background(), "SELECT * FROM '"+filepath.Join(dir, name)+"'")
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := strings.Join(res.Notices(), "\n")
-		if want := name != "y.csv"; strings.Contains(got, `the folders' column "y" is not read`) != want {
-			t.Errorf("%s: notices %q", name, got)
-		}
-		res.Close()
-	}
-}

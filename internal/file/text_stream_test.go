@@ -108,7 +108,7 @@ func readStream(ctx context.Context, st catalog.Stream, room catalog.Room, threa
 }
 
 // streamFile is what a query would read of a path: rows as dump writes them, or an error.
-func streamFile(path string, opts Options, tune func(*splitter), threads int) (string, error) {
+func streamFile(path string, opts Options, tune func(*cutting), threads int) (string, error) {
 	src, err := Open(path, opts)
 	if err != nil {
 		return "", err
@@ -414,7 +414,7 @@ func FuzzStream(f *testing.F) {
 			} else {
 				want = dump(table)
 			}
-			tune := func(s *splitter) { s.chunk, s.size, s.rows = int(chunk)+1, int(chunk)+1, int(rows)+1 }
+			tune := func(s *cutting) { s.chunk, s.size, s.rows = int(chunk)+1, int(chunk)+1, int(rows)+1 }
 			if got, err = streamFile(path, opts, tune, 3); err != nil {
 				got = message(err, path)
 			}

@@ -2,11 +2,9 @@ package file
 
 import (
 	"context"
-	"io"
 	"math"
 	"strconv"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -15,152 +13,71 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// loadJSON reads JSON files: one goroutine cuts them into blocks, the others make a segment of each.
-func (s *Source) loadJSON(ctx context.Context, table *catalog.Table, opts LoadOptions) ([]*catalog.Segment, error) {
-	var total int64
-	for _, f := range s.files {
-		total += f.size
-	}
-	for _, f := range s.files {
-		if err := f.once(); err != nil {
-			return nil, err
-		}
-		defer f.close()
-	}
-	c := newCollector(opts, total)
-	blocks := make(chan *jsonBlock)
-	free := make(chan []byte, opts.Threads+1)
-	var wg sync.WaitGroup
-	for range opts.Threads {
-		wg.Go(func() {
-			r := newJSONRows(ctx, s, table, opts)
-			r.sb.Account = opts.Account
-			defer r.sb.Close()
-			for b := range blocks {
-				if !c.moot(b.seq) {
-					if seg, err := parseJSON(r, b); err != nil {
-						c.fail(b.seq, err)
-					} else {
-						c.put(b.seq, []*catalog.Segment{seg})
-					}
-					c.report(b.done)
-				}
-				select {
-				case free <- b.buf:
-				default:
-				}
-			}
-		})
-	}
-	room := &countedRoom{acct: opts.Account}
-	defer room.close()
-	s.splitJSON(ctx, c, room, blocks, free)
-	close(blocks)
-	wg.Wait()
-	if ctx.Err() != nil {
-		c.fail(math.MaxInt, canceled(ctx))
-	}
-	return c.result()
-}
-
-// parseJSON keeps a bug of ours from taking the process down.
-func parseJSON(r *jsonRows, b *jsonBlock) (seg *catalog.Segment, err error) {
-	defer diag.Recover("load json", &err)
-	return r.segment(b)
-}
-
-// splitJSON hands out blocks until there are no more or one has failed.
-func (s *Source) splitJSON(ctx context.Context, c *collector, room *countedRoom, blocks chan<- *jsonBlock, free <-chan []byte) {
-	sp := newJSONSplitter(ctx, s.files)
-	sp.room = room
-	if limit := room.acct.Limit(); limit > 0 {
-		sp.size = int(max(min(jsonBlockBytes, limit/16), readBytes))
-	}
-	if s.tuneJSON != nil {
-		s.tuneJSON(sp)
-	}
-	defer sp.close()
-	next := func(buf []byte) (b *jsonBlock, err error) {
-		defer diag.Recover("split json", &err)
-		return sp.next(buf)
-	}
-	for !c.moot(sp.seq) {
-		var buf []byte
-		select {
-		case buf = <-free:
-		default:
-		}
-		b, err := next(buf)
-		if err == io.EOF {
-			return
-		}
-		if err != nil {
-			c.fail(sp.seq, err)
-			return
-		}
-		select {
-		case blocks <- b:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // jsonTarget is where the values of a key go.
 type jsonTarget struct {
 	name    string
 	b       *column.Builder // nil: they are not wanted
 	t       types.Type
 	notNull bool
-	missing types.Value // where an object lacks the key
-	row     int         // the last that had the key
+	missing folderValue   // where an object lacks the key
+	column  types.Value   // what the table's column has there
+	folder  *folderColumn // not nil: what objects of its files have instead
+	row     int           // the last that had the key
 }
 
-// jsonRows turns blocks into segments. It belongs to one goroutine.
+// jsonRows reads the rows of JSON.
 type jsonRows struct {
-	ctx   context.Context
 	s     *Source
 	table *catalog.Table
-	sb    *catalog.SegmentBuilder
 	cols  []jsonTarget
 	p     jsonParser
 	row   int // begins with 1, so that no target has seen it
 	order int // the column whose key is expected next
-
-	unmapped []int
-	defaults []types.Value
 }
 
-func newJSONRows(ctx context.Context, s *Source, table *catalog.Table, opts LoadOptions) *jsonRows {
-	r := &jsonRows{ctx: ctx, s: s, table: table, sb: table.NewSegmentBuilder(), cols: make([]jsonTarget, len(opts.Columns)),
-		unmapped: unmapped(table, opts.Columns), defaults: opts.Defaults}
+func newJSONRows(s *Source, table *catalog.Table, sb *catalog.SegmentBuilder, opts LoadOptions) *jsonRows {
+	r := &jsonRows{s: s, table: table}
 	for i, c := range opts.Columns {
-		t := &r.cols[i]
-		t.name = s.cols[i].Name
-		if c < 0 {
-			continue
+		if s.inFolders(i) {
+			continue // these are the last
 		}
-		def := &table.Columns[c]
-		t.b, t.t, t.notNull = r.sb.Cols[c], def.Type, def.NotNull
-		t.missing = types.NullOf(def.Type)
-		if opts.Defaults != nil {
-			t.missing = opts.Defaults[c]
+		t := jsonTarget{name: s.cols[i].Name}
+		if c >= 0 {
+			def := &table.Columns[c]
+			t.b, t.t, t.notNull = sb.Cols[c], def.Type, def.NotNull
+			t.column = types.NullOf(def.Type)
+			if opts.Defaults != nil {
+				t.column = opts.Defaults[c]
+			}
+			t.missing.v = t.column
+		}
+		r.cols = append(r.cols, t)
+	}
+	for i := range s.folders {
+		if f := &s.folders[i]; f.fallback {
+			r.cols[f.col].folder = f
 		}
 	}
 	return r
 }
 
-// segment reads a block.
-func (r *jsonRows) segment(b *jsonBlock) (*catalog.Segment, error) {
-	r.sb.Reset()
-	for i, at := range b.rows {
-		if i%cancelRows == 0 && r.ctx.Err() != nil {
-			return nil, canceled(r.ctx)
+func (r *jsonRows) piece(ctx context.Context, buf []byte, pc *piece) (rows int, err error) {
+	for c := range r.cols {
+		if t := &r.cols[c]; t.folder != nil && t.b != nil {
+			t.missing = folderValue{v: t.column}
+			if v, ok := t.folder.values[pc.file]; ok {
+				t.missing = v
+			}
+		}
+	}
+	for i, at := range pc.objects {
+		if i%cancelRows == 0 && ctx.Err() != nil {
+			return 0, canceled(ctx)
 		}
 		r.row++
 		r.order = 0
 		var name string
-		err := r.p.object(b.buf[at[0]:at[1]], func(key []byte, v jsonValue) error {
+		err := r.p.object(buf[at[0]:at[1]], func(key []byte, v jsonValue) error {
 			t := r.target(key)
 			if t == nil {
 				return r.unknown(string(key))
@@ -176,25 +93,24 @@ func (r *jsonRows) segment(b *jsonBlock) (*catalog.Segment, error) {
 			return r.store(t, v)
 		})
 		if err != nil {
-			return nil, b.locate(i, &r.p, name, err)
+			return 0, pc.locate(buf, i, &r.p, name, err)
 		}
 		for c := range r.cols {
 			t := &r.cols[c]
 			if t.row == r.row || t.b == nil {
 				continue
 			}
-			if t.missing.Null && t.notNull {
-				r.p.p = 0
-				return nil, b.locate(i, &r.p, t.name, r.nullError(t))
+			if t.missing.err != nil {
+				return 0, t.missing.err
 			}
-			t.b.Append(t.missing)
+			if t.missing.v.Null && t.notNull {
+				r.p.p = 0
+				return 0, pc.locate(buf, i, &r.p, t.name, r.nullError(t))
+			}
+			t.b.Append(t.missing.v)
 		}
 	}
-	appendDefaults(r.sb, r.unmapped, r.defaults, len(b.rows))
-	if err := r.sb.Count(); err != nil {
-		return nil, err
-	}
-	return r.table.Seal(r.sb)
+	return len(pc.objects), nil
 }
 
 // target finds the column of a key; nil if there is none. Keys usually come in the same order.

@@ -32,30 +32,32 @@ const (
 	streamRows = 1 << 40
 )
 
-// csvTable is text files as a table.
-type csvTable struct{ s *Source }
+// textTable is text files as a table.
+type textTable struct{ s *Source }
 
 // Keys are not known.
-func (t *csvTable) Keys() [][]int { return nil }
+func (t *textTable) Keys() [][]int { return nil }
 
 // Begin starts a query.
-func (t *csvTable) Begin(opts catalog.ScanOptions) catalog.Opener { return &csvQuery{t.s, opts.Block} }
+func (t *textTable) Begin(opts catalog.ScanOptions) catalog.Opener {
+	return &textQuery{t.s, opts.Block}
+}
 
-// csvQuery is a query's use of the files.
-type csvQuery struct {
+// textQuery is a query's use of the files.
+type textQuery struct {
 	s     *Source
 	block int // bytes of a block; 0: by themselves
 }
 
 // Open makes a stream of the columns.
-func (q *csvQuery) Open(ctx context.Context, cols, tested []int) (*catalog.Snapshot, error) {
+func (q *textQuery) Open(ctx context.Context, cols, tested []int) (*catalog.Snapshot, error) {
 	s := q.s
 	shapes := &catalog.Segment{Chunks: make([]*column.Chunk, len(s.cols))}
 	for _, c := range cols {
 		shapes.Chunks[c] = &column.Chunk{Shape: column.PlainShape(s.cols[c].Type), Type: s.cols[c].Type}
 	}
 	return &catalog.Snapshot{Rows: streamRows, Segments: []*catalog.Segment{shapes}, Stats: s.guessedStats(),
-		Stream: &csvStream{s: s, fixed: q.block, cols: slices.Compact(slices.Sorted(slices.Values(cols)))}}, nil
+		Stream: &textStream{s: s, files: s.files, fixed: q.block, cols: slices.Compact(slices.Sorted(slices.Values(cols)))}}, nil
 }
 
 // guessedStats is what the sample tells. That there may be NULLs is always said.
@@ -70,21 +72,22 @@ func (s *Source) guessedStats() []catalog.ColumnStats {
 	return out
 }
 
-// csvStream is a query's scan of text files.
-type csvStream struct {
+// textStream is a query's scan of text files.
+type textStream struct {
 	s     *Source
-	cols  []int // wanted, in order
-	fixed int   // bytes of a block; 0: they grow
+	files []*input // those that may have rows that are wanted
+	cols  []int    // wanted, in order
+	fixed int      // bytes of a block; 0: they grow
 
 	into *catalog.Table  // not nil: segments are sealed for this table …
 	to   []int           // … whose column each of the file's is, or -1 …
 	acct *budget.Account // … and counted here
 
 	mu     sync.Mutex
-	split  *splitter    // nil before the first block
-	ended  error        // io.EOF, or what went wrong with cutting blocks off
-	texts  [][]byte     // of blocks that have been parsed
-	idle   []*rowParser //
+	cut    cutter         // nil before the first block
+	ended  error          // io.EOF, or what went wrong with cutting blocks off
+	texts  [][]byte       // of blocks that have been parsed
+	idle   []*blockReader //
 	table  *catalog.Table
 	repeat int // blocks that are left of the present size
 
@@ -97,7 +100,7 @@ type csvStream struct {
 }
 
 // Next parses the block that comes next.
-func (st *csvStream) Next(ctx context.Context, room catalog.Room) (*catalog.Segment, int, error) {
+func (st *textStream) Next(ctx context.Context, room catalog.Room) (*catalog.Segment, int, error) {
 	for {
 		b, r, err := st.block(ctx, room)
 		if err == io.EOF {
@@ -108,9 +111,9 @@ func (st *csvStream) Next(ctx context.Context, room catalog.Room) (*catalog.Segm
 		}
 		var seg *catalog.Segment
 		if st.into != nil {
-			seg, err = parseBlock(r, b)
+			seg, err = r.segment(ctx, b)
 		} else {
-			seg, err = parseStream(r, b, st.cols, room)
+			seg, err = r.plain(ctx, b, st.cols, room)
 		}
 		if err = st.done(b, r, err); err != nil || seg != nil {
 			return seg, b.seq, err
@@ -120,7 +123,7 @@ func (st *csvStream) Next(ctx context.Context, room catalog.Room) (*catalog.Segm
 
 // done takes back what parsing needed. If it failed, that is the stream's error unless an
 // earlier block has another.
-func (st *csvStream) done(b *block, r *rowParser, err error) error {
+func (st *textStream) done(b *block, r *blockReader, err error) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.texts = append(st.texts, b.buf)
@@ -137,7 +140,7 @@ func (st *csvStream) done(b *block, r *rowParser, err error) error {
 }
 
 // failure is the error of the first block that has one.
-func (st *csvStream) failure() error {
+func (st *textStream) failure() error {
 	for {
 		before := false
 		for seq := range st.parsing {
@@ -151,10 +154,10 @@ func (st *csvStream) failure() error {
 }
 
 // block cuts a block off, and finds somebody to parse it.
-func (st *csvStream) block(ctx context.Context, room catalog.Room) (b *block, r *rowParser, err error) {
+func (st *textStream) block(ctx context.Context, room catalog.Room) (b *block, r *blockReader, err error) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.ended == nil && st.split == nil {
+	if st.ended == nil && st.cut == nil {
 		st.ended = st.open(ctx, room)
 	}
 	if st.ended == nil && ctx.Err() != nil {
@@ -170,9 +173,9 @@ func (st *csvStream) block(ctx context.Context, room catalog.Room) (b *block, r 
 	if n := len(st.texts); n > 0 {
 		buf, st.texts = st.texts[n-1], st.texts[:n-1]
 	}
-	if b, err = nextBlock(st.split, buf); err != nil {
+	if b, err = nextBlock(st.cut, buf); err != nil {
 		if st.ended = err; err != io.EOF {
-			st.failed, st.at = err, st.split.seq
+			st.failed, st.at = err, st.cut.common().seq
 			err = st.failure()
 		}
 		return nil, nil, err
@@ -183,13 +186,10 @@ func (st *csvStream) block(ctx context.Context, room catalog.Room) (b *block, r 
 	}
 	if n := len(st.idle); n > 0 {
 		r, st.idle = st.idle[n-1], st.idle[:n-1]
-		r.ctx = ctx
 		return b, r, nil
 	}
 	if st.into != nil {
-		r = newRowParser(ctx, st.s, st.into, LoadOptions{Columns: st.to})
-		r.sb.Account = st.acct
-		return b, r, nil
+		return b, st.s.newBlockReader(st.into, LoadOptions{Columns: st.to, Account: st.acct}), nil
 	}
 	wanted := make([]int, len(st.s.cols))
 	for i := range wanted {
@@ -198,48 +198,50 @@ func (st *csvStream) block(ctx context.Context, room catalog.Room) (b *block, r 
 	for _, c := range st.cols {
 		wanted[c] = c
 	}
-	return b, newRowParser(ctx, st.s, st.table, LoadOptions{Columns: wanted}), nil
+	return b, st.s.newBlockReader(st.table, LoadOptions{Columns: wanted}), nil
 }
 
 // open starts reading.
-func (st *csvStream) open(ctx context.Context, room catalog.Room) error {
-	for _, f := range st.s.files {
+func (st *textStream) open(ctx context.Context, room catalog.Room) error {
+	for _, f := range st.files {
 		if err := f.once(); err != nil {
 			return err
 		}
 	}
 	st.parsing, st.parsed.L = map[int]bool{}, &st.mu
 	st.table = catalog.NewExternal("", st.s.cols, 0, nil, nil)
-	st.split = newSplitter(ctx, st.s.csv, st.s.files)
-	st.split.room = queryRoom{room}
-	st.split.size, st.split.chunk = firstStreamBlock, firstStreamBlock
+	st.cut = st.s.newCutter(ctx, st.files)
+	base := st.cut.common()
+	base.room = queryRoom{room}
+	base.size, base.chunk = firstStreamBlock, firstStreamBlock
 	st.repeat = runtime.GOMAXPROCS(0)
 	switch {
 	case st.s.tune != nil:
-		st.s.tune(st.split)
+		st.s.tune(base)
 	case st.fixed > 0:
-		st.split.size, st.split.chunk = st.fixed, st.fixed
+		base.size, base.chunk = st.fixed, st.fixed
 	}
 	return nil
 }
 
 // grow makes the next blocks larger.
-func (st *csvStream) grow() {
-	if st.s.tune != nil || st.fixed > 0 || st.split.size >= streamBlock {
+func (st *textStream) grow() {
+	base := st.cut.common()
+	if st.s.tune != nil || st.fixed > 0 || base.size >= streamBlock {
 		return
 	}
-	st.split.size *= 2
-	st.split.chunk = min(st.split.size, readBytes)
+	base.size *= 2
+	base.chunk = min(base.size, readBytes)
 	st.repeat = runtime.GOMAXPROCS(0)
 }
 
 // Close ends reading.
-func (st *csvStream) Close() {
+func (st *textStream) Close() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.split != nil {
-		st.split.close()
-		for _, f := range st.s.files {
+	if st.cut != nil {
+		st.cut.close()
+		for _, f := range st.files {
 			f.close()
 		}
 	}
@@ -253,7 +255,7 @@ func (st *csvStream) Close() {
 }
 
 // SealFor has Next seal segments for a table whose columns are those of the file.
-func (st *csvStream) SealFor(table *catalog.Table, from []int, acct *budget.Account) bool {
+func (st *textStream) SealFor(table *catalog.Table, from []int, acct *budget.Account) bool {
 	to := make([]int, len(st.s.cols))
 	for i := range to {
 		to[i] = -1
@@ -271,14 +273,14 @@ func (st *csvStream) SealFor(table *catalog.Table, from []int, acct *budget.Acco
 	return true
 }
 
-// parseStream makes a segment of a block; nil if it has no rows.
-func parseStream(r *rowParser, b *block, cols []int, room catalog.Room) (seg *catalog.Segment, err error) {
-	defer diag.Recover("read csv", &err)
-	rows, err := r.rows(b)
+// plain makes a segment of a block in the form that streams have; nil if it has no rows.
+func (r *blockReader) plain(ctx context.Context, b *block, cols []int, room catalog.Room) (seg *catalog.Segment, err error) {
+	defer diag.Recover("read text", &err)
+	rows, err := r.rows(ctx, b)
 	if err != nil || rows == 0 {
 		return nil, err
 	}
-	seg = &catalog.Segment{Rows: rows, Chunks: make([]*column.Chunk, len(r.cols))}
+	seg = &catalog.Segment{Rows: rows, Chunks: make([]*column.Chunk, len(r.sb.Cols))}
 	for _, c := range cols {
 		ch, err := r.sb.Cols[c].Plain(room.Take)
 		if err != nil {
