@@ -39,8 +39,9 @@ type mark struct {
 func (r *run) newCollect(s *pipe.Collect, tuple *layout.Tuple) *collectSink {
 	c := &collectSink{r: r, s: s, tuple: tuple, workers: make([]*collector, r.Threads), inOrder: true}
 	if len(s.Keys) > 0 {
-		c.sorter = r.newSorter(tuple, s.Keys)
-		c.newTopN()
+		c.sorter = newSorter(tuple, s.Keys, sortOptions{team: r.team, mem: r.mem, view: r.view,
+			noRadix: r.Off.RadixSort, noBare: r.Off.BareSort})
+		c.newTop()
 	}
 	return c
 }
@@ -52,11 +53,11 @@ func (s *collectSink) attach(w *worker) error {
 		s.workers[w.id] = c
 	}
 	if s.top != nil {
-		if err := s.top.attach(s, c, w); err != nil {
+		if err := s.attachBest(c, w); err != nil {
 			return err
 		}
 	} else if s.sorter != nil {
-		mem.Store64(w.ctx+layout.CtxFirst, uint64(s.sorter.keys[0].firstBound(0)))
+		mem.Store64(w.ctx+layout.CtxFirst, uint64(s.sorter.firstBound(0)))
 	}
 	c.buf.ToContext(w.ctx)
 	return nil
@@ -67,17 +68,13 @@ func (s *collectSink) grow(w *worker) error {
 	if s.top == nil {
 		return c.buf.GrowFrom(w.ctx)
 	}
-	if err := s.top.grow(s, c, w); err != nil {
-		return err
-	}
-	c.buf.ToContext(w.ctx)
-	return nil
+	return s.growBest(c, w)
 }
 
 func (s *collectSink) morsel(w *worker) error {
 	c := s.workers[w.id]
 	if s.top != nil {
-		s.top.morsel(s, c, w)
+		s.morselBest(c, w)
 		return nil
 	}
 	c.buf.Cut(uintptr(mem.Load64(w.ctx + layout.CtxCur)))
@@ -104,7 +101,9 @@ func (s *collectSink) finish() error {
 		switch {
 		case c == nil:
 		case c.best != nil:
-			marks = append(marks, c.best.marks(s)...)
+			c.best.morsels(func(seq int64, p tuples.Piece) {
+				marks = append(marks, mark{seq, []tuples.Piece{p}})
+			})
 		default:
 			marks = append(marks, c.marks...)
 		}
@@ -123,12 +122,20 @@ func (s *collectSink) finish() error {
 		}
 	}
 	if len(s.s.Keys) > 0 {
-		if err := s.sort(); err != nil {
+		if err := s.sorter.sortRows(&s.out, s.wanted(s.out.Len())); err != nil {
 			return err
 		}
 	}
 	s.out.Cut(s.s.Offset, s.s.Limit)
 	return nil
+}
+
+// wanted is how many of n rows the result needs.
+func (s *collectSink) wanted(n int64) int64 {
+	if s.s.Limit < 0 || s.s.Limit >= n-s.s.Offset {
+		return n
+	}
+	return s.s.Limit + s.s.Offset
 }
 
 func (s *collectSink) rows() tuples.Rows { return s.out }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
@@ -14,53 +15,57 @@ import (
 
 // sorter orders tuples by keys. Tuples that agree on all keys stay in the order in which they come.
 type sorter struct {
-	r     *run
+	sortOptions
+	tuple *layout.Tuple
 	keys  []sortKey
 	words []keyWord
 	once  sync.Once // makes words
 }
 
-func (r *run) newSorter(t *layout.Tuple, ks []plan.SortKey) *sorter {
-	return &sorter{r: r, keys: sortKeys(t, ks, r)}
+// sortOptions are what a sorter works with.
+type sortOptions struct {
+	team *work.Team
+	mem  *mem.Memory
+	view func(*column.Dict) column.DictView // pins the texts of a dictionary
+	// Techniques that are switched off.
+	noRadix, noBare bool
 }
 
-// wanted is how many of n rows the result needs.
-func (s *collectSink) wanted(n int64) int64 {
-	if s.s.Limit < 0 || s.s.Limit >= n-s.s.Offset {
-		return n
-	}
-	return s.s.Limit + s.s.Offset
+// newSorter orders tuples of t by keys.
+func newSorter(t *layout.Tuple, keys []plan.SortKey, o sortOptions) *sorter {
+	return &sorter{sortOptions: o, tuple: t, keys: sortKeys(t, keys, o.view)}
 }
 
-// sort orders the collected tuples.
-func (s *collectSink) sort() error {
-	n := int(s.out.Len())
+// sortRows orders rows, of which the first wanted are needed. What they become are the addresses of tuples, or the
+// tuples themselves where they can be written anew.
+func (s *sorter) sortRows(rows *tuples.Rows, wanted int64) error {
+	n := int(rows.Len())
 	if n == 0 {
 		return nil
 	}
 	if n >= bareLeast {
-		if w := s.sorter.bare(s.out.Tuple); w != nil {
-			return s.sortBare(w)
+		if w := s.bare(); w != nil {
+			return s.sortBare(rows, w)
 		}
 	}
-	es, release, err := items[entry](s.r.mem, n)
+	es, release, err := items[entry](s.mem, n)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := list(s.r.team, &s.out, es); err != nil {
+	if err := list(s.team, rows, es); err != nil {
 		return err
 	}
-	if err := s.sorter.sort(es); err != nil {
+	if err := s.sort(es); err != nil {
 		return err
 	}
-	es = es[:s.wanted(int64(n))]
-	list, err := s.r.mem.Take(len(es) * 8)
+	es = es[:wanted]
+	at, err := s.mem.Take(len(es) * 8)
 	if err != nil {
 		return err
 	}
-	out := mem.Words(list, len(es))
-	err = s.sorter.each(len(es), s.r.Threads > 1 && len(es) >= threadsLeast, func(lo, hi int) error {
+	out := mem.Words(at, len(es))
+	err = s.each(len(es), s.team.Threads > 1 && len(es) >= threadsLeast, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			out[i] = uint64(es[i].addr)
 		}
@@ -69,8 +74,8 @@ func (s *collectSink) sort() error {
 	if err != nil {
 		return err
 	}
-	s.out.Pieces = []tuples.Piece{{Addr: list, N: len(es)}}
-	s.out.Indirect = true
+	rows.Pieces = []tuples.Piece{{Addr: at, N: len(es)}}
+	rows.Indirect = true
 	return nil
 }
 
@@ -95,7 +100,7 @@ func list(t *work.Team, rs *tuples.Rows, es []entry) error {
 
 // sort orders entries, of which the addresses are given.
 func (s *sorter) sort(es []entry) error {
-	if s.r.Off.RadixSort || len(es) <= insertionMost {
+	if s.noRadix || len(es) <= insertionMost {
 		s.compareSort(es, 0)
 		return nil
 	}
@@ -103,7 +108,7 @@ func (s *sorter) sort(es []entry) error {
 	if len(s.words) == 0 { // all keys are constants
 		return nil
 	}
-	tmp, release, err := items[entry](s.r.mem, len(es))
+	tmp, release, err := items[entry](s.mem, len(es))
 	if err != nil {
 		return err
 	}
@@ -113,7 +118,7 @@ func (s *sorter) sort(es []entry) error {
 
 // byWord orders entries that agree on all words before w.
 func (s *sorter) byWord(es, tmp []entry, w int) error {
-	spread := s.r.Threads > 1 && len(es) >= threadsLeast
+	spread := s.team.Threads > 1 && len(es) >= threadsLeast
 	word := &s.words[w]
 	if err := s.each(len(es), spread, func(lo, hi int) error {
 		word.fill(es[lo:hi], s.keys)
@@ -121,7 +126,7 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 	}); err != nil {
 		return err
 	}
-	if err := radixSort(s.r.team, es, tmp, spread); err != nil {
+	if err := radixSort(s.team, es, tmp, spread); err != nil {
 		return err
 	}
 	if word.text < 0 && w+1 == len(s.words) {
@@ -138,7 +143,7 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 func (s *sorter) byNextWord(es, tmp []entry, w int) error {
 	var ends [fillRows]int
 	for lo := 0; lo < len(es); {
-		if err := s.r.team.Canceled(); err != nil {
+		if err := s.team.Canceled(); err != nil {
 			return err
 		}
 		n, hi, most := 0, lo, 0 // runs, where the last ends, the longest
@@ -178,7 +183,7 @@ func (s *sorter) byNextWord(es, tmp []entry, w int) error {
 
 // byFilled orders entries by word w, which is their key; last: nothing comes after it.
 func (s *sorter) byFilled(es, tmp []entry, w int, last bool) error {
-	if err := radixSort(s.r.team, es, tmp, false); err != nil || last {
+	if err := radixSort(s.team, es, tmp, false); err != nil || last {
 		return err
 	}
 	if word := &s.words[w]; word.text >= 0 {
@@ -204,7 +209,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 	k := &s.keys[i]
 	fill := func(depth int) (same bool, err error) {
 		lo, hi := ^uint64(0), uint64(0)
-		err = s.r.team.Blocks(len(es), textRows, func(from, to int) {
+		err = s.team.Blocks(len(es), textRows, func(from, to int) {
 			for j := from; j < to; j++ {
 				es[j].key = k.chunk(es[j].addr, depth)
 			}
@@ -218,7 +223,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 		return err
 	}
 	if same { // a longer look
-		common, shortest, longest, err := k.common(s.r.team, es, depth)
+		common, shortest, longest, err := k.common(s.team, es, depth)
 		switch {
 		case err != nil:
 			return err
@@ -236,8 +241,8 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 			return err
 		}
 	}
-	spread := s.r.Threads > 1 && len(es) >= threadsLeast
-	if err := radixSort(s.r.team, es, tmp, spread); err != nil {
+	spread := s.team.Threads > 1 && len(es) >= threadsLeast
+	if err := radixSort(s.team, es, tmp, spread); err != nil {
 		return err
 	}
 	return s.runs(es, tmp, spread, func(es, tmp []entry) error { return s.byText(es, tmp, w, depth+8, round+1) })
@@ -277,7 +282,7 @@ func (s *sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) erro
 		for lo := 0; lo < len(es); {
 			if lo >= look {
 				look = lo + textRows/2
-				if err := s.r.team.Canceled(); err != nil {
+				if err := s.team.Canceled(); err != nil {
 					return err
 				}
 			}
@@ -302,7 +307,7 @@ func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry
 		return in(es, tmp)
 	}
 	// A run that is longer than a stretch is left to all threads.
-	stretch := max(len(es)/(4*s.r.Threads), 1)
+	stretch := max(len(es)/(4*s.team.Threads), 1)
 	var cuts [][2]int
 	for lo := 0; lo < len(es); {
 		hi := min(lo+stretch, len(es))
@@ -318,7 +323,7 @@ func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry
 		}
 		lo = hi
 	}
-	return s.r.team.Parallel(len(cuts), func(i int) error {
+	return s.team.Parallel(len(cuts), func(i int) error {
 		lo, hi := cuts[i][0], cuts[i][1]
 		return in(es[lo:hi], tmp[lo:hi])
 	})
@@ -327,7 +332,7 @@ func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry
 // each calls f on stretches that make up n entries.
 func (s *sorter) each(n int, spread bool, f func(lo, hi int) error) error {
 	const stretch = 1 << 14
-	return s.r.team.ParallelUnless(!spread, (n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
+	return s.team.ParallelUnless(!spread, (n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
 }
 
 // compareSort orders entries that agree on the keys before key i by comparing tuples.
@@ -338,7 +343,7 @@ func (s *sorter) compareSort(es []entry, i int) {
 	compared := 0
 	slices.SortFunc(es, func(a, b entry) int {
 		if compared++; compared&(1<<12-1) == 0 {
-			if err := s.r.team.Canceled(); err != nil {
+			if err := s.team.Canceled(); err != nil {
 				panic(err) // recovered at the door of the room
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
-	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 )
 
 // Where one word holds all keys and the keys are all that tuples have, there is no need to remember which tuple a key came
@@ -14,9 +14,10 @@ import (
 // bareLeast is from how many tuples on that is worth a thought.
 const bareLeast = 1 << 10
 
-// bare is the word that tells everything about tuples of t, nil if there is none.
-func (s *sorter) bare(t *layout.Tuple) *keyWord {
-	if s.r.Off.RadixSort || s.r.Off.BareSort {
+// bare is the word that tells everything about tuples, nil if there is none.
+func (s *sorter) bare() *keyWord {
+	t := s.tuple
+	if s.noRadix || s.noBare {
 		return nil
 	}
 	ws := keyWords(s.keys)
@@ -36,38 +37,38 @@ func (s *sorter) bare(t *layout.Tuple) *keyWord {
 	return &ws[0]
 }
 
-// sortBare orders the collected tuples, of which w tells everything.
-func (s *collectSink) sortBare(w *keyWord) error {
-	n := int(s.out.Len())
-	xs, release, err := items[uint64](s.r.mem, n)
+// sortBare orders rows, of which w tells everything.
+func (s *sorter) sortBare(rows *tuples.Rows, w *keyWord) error {
+	n := int(rows.Len())
+	xs, release, err := items[uint64](s.mem, n)
 	if err != nil {
 		return err
 	}
 	defer release()
-	tmp, releaseTmp, err := items[uint64](s.r.mem, n)
+	tmp, releaseTmp, err := items[uint64](s.mem, n)
 	if err != nil {
 		return err
 	}
 	defer releaseTmp()
-	size := uintptr(s.out.Tuple.Size)
-	tasks := s.out.Tasks()
+	size := uintptr(rows.Tuple.Size)
+	tasks := rows.Tasks()
 	from := make([]int, len(tasks)+1)
 	for i, t := range tasks {
 		from[i+1] = from[i] + t.N
 	}
-	spread := s.r.Threads > 1 && n >= threadsLeast
-	batches := func(f func(xs []uint64, tuples []uintptr)) error {
-		_, err := s.r.team.Each(!spread, len(tasks), func(i int) bool {
+	spread := s.team.Threads > 1 && n >= threadsLeast
+	batches := func(f func(xs []uint64, addrs []uintptr)) error {
+		_, err := s.team.Each(!spread, len(tasks), func(i int) bool {
 			var room [fillRows]uintptr
 			a := tasks[i].Addr
 			for lo := from[i]; lo < from[i+1]; lo += fillRows {
 				part := xs[lo:min(lo+fillRows, from[i+1])]
-				tuples := room[:len(part)]
-				for k := range tuples {
-					tuples[k] = a
+				addrs := room[:len(part)]
+				for k := range addrs {
+					addrs[k] = a
 					a += size
 				}
-				f(part, tuples)
+				f(part, addrs)
 			}
 			return true
 		})
@@ -76,17 +77,17 @@ func (s *collectSink) sortBare(w *keyWord) error {
 	if err := batches(w.bareKeys); err != nil {
 		return err
 	}
-	if err := radixSort(s.r.team, xs, tmp, spread); err != nil {
+	if err := radixSort(s.team, xs, tmp, spread); err != nil {
 		return err
 	}
 	return batches(w.restore)
 }
 
 // bareKeys computes the words of at most fillRows tuples.
-func (w *keyWord) bareKeys(xs []uint64, tuples []uintptr) {
+func (w *keyWord) bareKeys(xs []uint64, addrs []uintptr) {
 	var es [fillRows]entry
 	for i := range w.parts {
-		w.parts[i].shiftIn(es[:len(xs)], tuples)
+		w.parts[i].shiftIn(es[:len(xs)], addrs)
 	}
 	for i := range xs {
 		xs[i] = es[i].key
@@ -94,7 +95,7 @@ func (w *keyWord) bareKeys(xs []uint64, tuples []uintptr) {
 }
 
 // restore writes to tuples what the words tell, which are lost.
-func (w *keyWord) restore(xs []uint64, tuples []uintptr) {
+func (w *keyWord) restore(xs []uint64, addrs []uintptr) {
 	for i := len(w.parts) - 1; i >= 0; i-- {
 		p := &w.parts[i]
 		mask := ^uint64(0) >> (64 - p.bits)
@@ -103,7 +104,7 @@ func (w *keyWord) restore(xs []uint64, tuples []uintptr) {
 			for k, x := range xs {
 				vals[k] = p.value(x & mask)
 			}
-			p.at.StoreMany(tuples, vals[:len(xs)])
+			p.at.StoreMany(addrs, vals[:len(xs)])
 		} else {
 			for k, x := range xs {
 				x &= mask
@@ -111,10 +112,12 @@ func (w *keyWord) restore(xs []uint64, tuples []uintptr) {
 				if p.first {
 					x--
 				}
-				mem.Store8(tuples[k]+p.null, byte(bit(null)))
+				flag := byte(1)
 				if !null {
-					p.at.StoreMany(tuples[k:k+1], []uint64{p.value(x)})
+					flag = 0
+					p.at.StoreMany(addrs[k:k+1], []uint64{p.value(x)})
 				}
+				mem.Store8(addrs[k]+p.null, flag)
 			}
 		}
 		if p.bits < 64 {

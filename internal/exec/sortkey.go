@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -25,14 +26,14 @@ type sortKey struct {
 	text       func(code uint64) []byte // dictionary fields
 }
 
-func sortKeys(t *layout.Tuple, ks []plan.SortKey, r *run) []sortKey {
+func sortKeys(t *layout.Tuple, ks []plan.SortKey, view func(*column.Dict) column.DictView) []sortKey {
 	out := make([]sortKey, len(ks))
 	for i, k := range ks {
 		f := t.Find(int32(k.Col))
 		out[i] = sortKey{f: f, desc: k.Desc, nullsFirst: k.NullsFirst}
 		if f.Desc.Form == layout.Code {
-			view := r.view(f.Desc.Dict)
-			out[i].text = func(code uint64) []byte { return view.Bytes(int(code)) }
+			texts := view(f.Desc.Dict)
+			out[i].text = func(code uint64) []byte { return texts.Bytes(int(code)) }
 		}
 	}
 	return out
@@ -218,18 +219,18 @@ func (p *keyPart) ofNull() uint64 {
 // fillRows is how many entries get their keys at a time: their tuples stay in the cache from part to part.
 const fillRows = 1 << 10
 
-// shiftIn appends the part's number to the keys of at most fillRows entries. tuples are their addresses.
-func (p *keyPart) shiftIn(es []entry, tuples []uintptr) {
+// shiftIn appends the part's number to the keys of at most fillRows entries, whose tuples are at addrs.
+func (p *keyPart) shiftIn(es []entry, addrs []uintptr) {
 	s := p.bits & 63 // a word of its own has nothing before it
 	if p.kind != intPart && p.kind != rankPart && p.kind != floatPart {
 		for i := range es {
-			es[i].key = es[i].key<<s | p.number(tuples[i])
+			es[i].key = es[i].key<<s | p.number(addrs[i])
 		}
 		return
 	}
 	var room [fillRows]uint64
 	xs := room[:len(es)]
-	p.at.LoadMany(tuples, xs)
+	p.at.LoadMany(addrs, xs)
 	switch p.kind {
 	case intPart:
 		for i := range xs {
@@ -260,7 +261,7 @@ func (p *keyPart) shiftIn(es []entry, tuples []uintptr) {
 		null := p.ofNull()
 		for i, x := range xs {
 			x += up
-			if mem.Load8(tuples[i]+p.null) != 0 {
+			if mem.Load8(addrs[i]+p.null) != 0 {
 				x = null
 			}
 			xs[i] = x
@@ -280,12 +281,12 @@ func (w *keyWord) fill(es []entry, keys []sortKey) {
 	var room [fillRows]uintptr
 	for lo := 0; lo < len(es); lo += fillRows {
 		part := es[lo:min(lo+fillRows, len(es))]
-		tuples := room[:len(part)]
+		addrs := room[:len(part)]
 		for i := range part {
-			part[i].key, tuples[i] = 0, part[i].addr
+			part[i].key, addrs[i] = 0, part[i].addr
 		}
 		for i := range w.parts {
-			w.parts[i].shiftIn(part, tuples)
+			w.parts[i].shiftIn(part, addrs)
 		}
 		if w.text >= 0 {
 			k, s := &keys[w.text], 8*w.bytes
