@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/sorting"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -17,9 +18,9 @@ type collectSink struct {
 	s       *pipe.Collect
 	tuple   *layout.Tuple
 	workers []*collector
-	sorter  *sorter // where there are keys
-	top     *topN   // only the first rows are wanted
-	inOrder bool    // a worker's morsels come in the order of the rows
+	sorter  *sorting.Sorter // where there are keys
+	top     *sorting.TopN   // only the first rows are wanted
+	inOrder bool            // a worker's morsels come in the order of the rows
 	out     tuples.Rows
 }
 
@@ -27,7 +28,7 @@ type collectSink struct {
 type collector struct {
 	buf   tuples.Buffer
 	marks []mark
-	best  *best // top-N
+	best  *sorting.Best // top-N
 }
 
 // mark says that pieces from the given one on belong to morsel seq.
@@ -39,8 +40,8 @@ type mark struct {
 func (r *run) newCollect(s *pipe.Collect, tuple *layout.Tuple) *collectSink {
 	c := &collectSink{r: r, s: s, tuple: tuple, workers: make([]*collector, r.Threads), inOrder: true}
 	if len(s.Keys) > 0 {
-		c.sorter = newSorter(tuple, s.Keys, sortOptions{team: r.team, mem: r.mem, view: r.view,
-			noRadix: r.Off.RadixSort, noBare: r.Off.BareSort})
+		c.sorter = sorting.New(tuple, s.Keys, sorting.Options{Team: r.team, Mem: r.mem, View: r.view,
+			NoRadix: r.Off.RadixSort, NoBare: r.Off.BareSort})
 		c.newTop()
 	}
 	return c
@@ -57,7 +58,7 @@ func (s *collectSink) attach(w *worker) error {
 			return err
 		}
 	} else if s.sorter != nil {
-		mem.Store64(w.ctx+layout.CtxFirst, uint64(s.sorter.firstBound(0)))
+		mem.Store64(w.ctx+layout.CtxFirst, uint64(s.sorter.FirstBound(0)))
 	}
 	c.buf.ToContext(w.ctx)
 	return nil
@@ -101,7 +102,7 @@ func (s *collectSink) finish() error {
 		switch {
 		case c == nil:
 		case c.best != nil:
-			c.best.morsels(func(seq int64, p tuples.Piece) {
+			c.best.Morsels(func(seq int64, p tuples.Piece) {
 				marks = append(marks, mark{seq, []tuples.Piece{p}})
 			})
 		default:
@@ -122,7 +123,7 @@ func (s *collectSink) finish() error {
 		}
 	}
 	if len(s.s.Keys) > 0 {
-		if err := s.sorter.sortRows(&s.out, s.wanted(s.out.Len())); err != nil {
+		if err := s.sorter.Sort(&s.out, s.wanted(s.out.Len())); err != nil {
 			return err
 		}
 	}

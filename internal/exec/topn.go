@@ -5,6 +5,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/sorting"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -15,36 +16,36 @@ func (o *Options) topN(s pipe.Sink) bool {
 	if !ok || len(c.Keys) == 0 || c.Limit < 0 || o.Off.TopN {
 		return false
 	}
-	return mayTopN(c.Limit + c.Offset)
+	return sorting.MayTopN(c.Limit + c.Offset)
 }
 
 // newTop lets the sink keep only the best, if they are not too large.
 func (s *collectSink) newTop() {
 	if s.r.Options.topN(s.s) && s.r.gpu == nil {
-		s.top = s.sorter.newTopN(s.s.Limit + s.s.Offset)
+		s.top = s.sorter.NewTopN(s.s.Limit + s.s.Offset)
 	}
 }
 
 // attachBest gives a worker its buffer.
 func (s *collectSink) attachBest(c *collector, w *worker) (err error) {
 	if c.best == nil {
-		if c.best, c.buf.Cur, c.buf.End, err = s.top.newBest(); err != nil {
+		if c.best, c.buf.Cur, c.buf.End, err = s.top.NewBest(); err != nil {
 			return err
 		}
 	}
-	c.best.adopt()
-	c.best.toContext(w.ctx, s.inOrder)
+	c.best.Adopt()
+	c.best.ToContext(w.ctx, s.inOrder)
 	return nil
 }
 
 // growBest drops all but the best of a full buffer.
 func (s *collectSink) growBest(c *collector, w *worker) error {
-	cur, err := c.best.prune(c.buf.End, w.seq)
+	cur, err := c.best.Prune(c.buf.End, w.seq)
 	if err != nil {
 		return err
 	}
 	c.buf.Cur = cur
-	c.best.toContext(w.ctx, s.inOrder)
+	c.best.ToContext(w.ctx, s.inOrder)
 	c.buf.ToContext(w.ctx)
 	return nil
 }
@@ -52,9 +53,9 @@ func (s *collectSink) growBest(c *collector, w *worker) error {
 // morselBest ends a morsel.
 func (s *collectSink) morselBest(c *collector, w *worker) {
 	c.buf.Cur = uintptr(mem.Load64(w.ctx + layout.CtxCur))
-	c.best.mark(c.buf.Cur, w.seq)
-	c.best.adopt()
-	c.best.toContext(w.ctx, s.inOrder)
+	c.best.Mark(c.buf.Cur, w.seq)
+	c.best.Adopt()
+	c.best.ToContext(w.ctx, s.inOrder)
 }
 
 // bestFirst uses what zone maps say of the first sort key: segments behind the bound are left out, and
@@ -87,7 +88,7 @@ func (j *job) bestFirst(s *collectSink) {
 	after := func(x, y int64) bool { return x != y && (x > y) != key.Desc }
 	j.behind = func(sp *span) bool {
 		best, _, ok := zone(sp)
-		return ok && after(best, s.top.firstKey())
+		return ok && after(best, s.top.FirstKey())
 	}
 	if len(j.ranges) < 2 {
 		return

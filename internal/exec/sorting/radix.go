@@ -1,4 +1,4 @@
-package exec
+package sorting
 
 import (
 	"math/bits"

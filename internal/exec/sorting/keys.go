@@ -1,4 +1,4 @@
-package exec
+package sorting
 
 import (
 	"bytes"
@@ -18,19 +18,19 @@ import (
 // a dictionary's text the bits of its rank. Often one word holds all keys, and then tuples are never
 // compared. Texts without dictionary have a word that holds their first bytes only.
 
-// sortKey is one key of a sort.
-type sortKey struct {
+// key is one key of a sort.
+type key struct {
 	f          *layout.Field
 	desc       bool
 	nullsFirst bool
 	text       func(code uint64) []byte // dictionary fields
 }
 
-func sortKeys(t *layout.Tuple, ks []plan.SortKey, view func(*column.Dict) column.DictView) []sortKey {
-	out := make([]sortKey, len(ks))
+func keysOf(t *layout.Tuple, ks []plan.SortKey, view func(*column.Dict) column.DictView) []key {
+	out := make([]key, len(ks))
 	for i, k := range ks {
 		f := t.Find(int32(k.Col))
-		out[i] = sortKey{f: f, desc: k.Desc, nullsFirst: k.NullsFirst}
+		out[i] = key{f: f, desc: k.Desc, nullsFirst: k.NullsFirst}
 		if f.Desc.Form == layout.Code {
 			texts := view(f.Desc.Dict)
 			out[i].text = func(code uint64) []byte { return texts.Bytes(int(code)) }
@@ -73,7 +73,7 @@ const (
 )
 
 // keyWords packs keys.
-func keyWords(keys []sortKey) []keyWord {
+func keyWords(keys []key) []keyWord {
 	b := &packer{}
 	for i := range keys {
 		b.key(i, &keys[i])
@@ -99,7 +99,7 @@ func (b *packer) add(p keyPart) {
 	b.free -= p.bits
 }
 
-func (b *packer) key(i int, k *sortKey) {
+func (b *packer) key(i int, k *key) {
 	f := k.f
 	p := keyPart{at: tuples.WordOf(f), flip: k.desc, first: k.nullsFirst}
 	if f.Null >= 0 {
@@ -273,7 +273,7 @@ func (p *keyPart) shiftIn(es []entry, addrs []uintptr) {
 }
 
 // fill computes the word for all entries.
-func (w *keyWord) fill(es []entry, keys []sortKey) {
+func (w *keyWord) fill(es []entry, keys []key) {
 	if len(es) < fillRows/16 {
 		w.fillFew(es, keys)
 		return
@@ -299,7 +299,7 @@ func (w *keyWord) fill(es []entry, keys []sortKey) {
 }
 
 // fillFew is fill, tuple by tuple.
-func (w *keyWord) fillFew(es []entry, keys []sortKey) {
+func (w *keyWord) fillFew(es []entry, keys []key) {
 	for i := range es {
 		e := &es[i]
 		e.key = 0
@@ -315,7 +315,7 @@ func (w *keyWord) fillFew(es []entry, keys []sortKey) {
 }
 
 // chunk is the 8 bytes of a text from depth on as a number; NULL and what is behind the end are zeros.
-func (k *sortKey) chunk(a uintptr, depth int) uint64 {
+func (k *key) chunk(a uintptr, depth int) uint64 {
 	var x uint64
 	if !k.isNull(a) {
 		if t := k.bytes(a); len(t) > depth {
@@ -331,11 +331,11 @@ func (k *sortKey) chunk(a uintptr, depth int) uint64 {
 	return x
 }
 
-func (k *sortKey) isNull(a uintptr) bool {
+func (k *key) isNull(a uintptr) bool {
 	return k.f.Null >= 0 && mem.Load8(a+uintptr(k.f.Null)) != 0
 }
 
-func (k *sortKey) bytes(a uintptr) []byte {
+func (k *key) bytes(a uintptr) []byte {
 	if k.text != nil {
 		return k.text(tuples.WordOf(k.f).Load(a))
 	}
@@ -353,7 +353,7 @@ func orderedFloat(f float64) uint64 {
 }
 
 // compare orders two tuples by the key.
-func (k *sortKey) compare(a, b uintptr) int {
+func (k *key) compare(a, b uintptr) int {
 	na, nb := k.isNull(a), k.isNull(b)
 	if na || nb {
 		switch {

@@ -1,4 +1,4 @@
-package exec
+package sorting
 
 import (
 	"slices"
@@ -15,9 +15,9 @@ import (
 const bareLeast = 1 << 10
 
 // bare is the word that tells everything about tuples, nil if there is none.
-func (s *sorter) bare() *keyWord {
+func (s *Sorter) bare() *keyWord {
 	t := s.tuple
-	if s.noRadix || s.noBare {
+	if s.NoRadix || s.NoBare {
 		return nil
 	}
 	ws := keyWords(s.keys)
@@ -25,7 +25,7 @@ func (s *sorter) bare() *keyWord {
 		return nil
 	}
 	for i := range t.Fields {
-		if f := &t.Fields[i]; f.Desc.Form.Words() > 1 || !slices.ContainsFunc(s.keys, func(k sortKey) bool { return k.f == f }) {
+		if f := &t.Fields[i]; f.Desc.Form.Words() > 1 || !slices.ContainsFunc(s.keys, func(k key) bool { return k.f == f }) {
 			return nil
 		}
 	}
@@ -38,14 +38,14 @@ func (s *sorter) bare() *keyWord {
 }
 
 // sortBare orders rows, of which w tells everything.
-func (s *sorter) sortBare(rows *tuples.Rows, w *keyWord) error {
+func (s *Sorter) sortBare(rows *tuples.Rows, w *keyWord) error {
 	n := int(rows.Len())
-	xs, release, err := items[uint64](s.mem, n)
+	xs, release, err := items[uint64](s.Mem, n)
 	if err != nil {
 		return err
 	}
 	defer release()
-	tmp, releaseTmp, err := items[uint64](s.mem, n)
+	tmp, releaseTmp, err := items[uint64](s.Mem, n)
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func (s *sorter) sortBare(rows *tuples.Rows, w *keyWord) error {
 	for i, t := range tasks {
 		from[i+1] = from[i] + t.N
 	}
-	spread := s.team.Threads > 1 && n >= threadsLeast
+	spread := s.Team.Threads > 1 && n >= threadsLeast
 	batches := func(f func(xs []uint64, addrs []uintptr)) error {
-		_, err := s.team.Each(!spread, len(tasks), func(i int) bool {
+		_, err := s.Team.Each(!spread, len(tasks), func(i int) bool {
 			var room [fillRows]uintptr
 			a := tasks[i].Addr
 			for lo := from[i]; lo < from[i+1]; lo += fillRows {
@@ -77,7 +77,7 @@ func (s *sorter) sortBare(rows *tuples.Rows, w *keyWord) error {
 	if err := batches(w.bareKeys); err != nil {
 		return err
 	}
-	if err := radixSort(s.team, xs, tmp, spread); err != nil {
+	if err := radixSort(s.Team, xs, tmp, spread); err != nil {
 		return err
 	}
 	return batches(w.restore)

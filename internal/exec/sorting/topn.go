@@ -1,4 +1,4 @@
-package exec
+package sorting
 
 import (
 	"cmp"
@@ -22,23 +22,23 @@ const (
 	bestBytes = 32 << 20 // of a buffer at most; results that are larger are sorted as a whole
 )
 
-// mayTopN reports that the first rows may be few enough to be kept apart, before the size of a tuple is known.
-func mayTopN(rows int64) bool { return rows >= 0 && rows <= bestBytes/(8*bestTimes) }
+// MayTopN reports that the first rows may be few enough to be kept apart, before the size of a tuple is known.
+func MayTopN(rows int64) bool { return rows >= 0 && rows <= bestBytes/(8*bestTimes) }
 
-// topN finds the first rows in the sorter's order among those of all workers.
-type topN struct {
-	s    *sorter
+// TopN finds the first rows in the sorter's order among those of all workers.
+type TopN struct {
+	s    *Sorter
 	rows int // wanted
 	room int // tuples in a worker's buffer
 
 	mu    sync.Mutex
 	bound uintptr      // the best of the workers' bounds, 0: none yet
-	first atomic.Int64 // its first key, see firstBound
+	first atomic.Int64 // its first key, see FirstBound
 }
 
-// best is a worker's buffer.
-type best struct {
-	t      *topN
+// Best is a worker's buffer.
+type Best struct {
+	t      *TopN
 	start  uintptr
 	ends   []bestMark // of morsels that are done
 	bound  uintptr    // the tuple by which generated code drops rows, 0: none yet
@@ -51,29 +51,29 @@ type bestMark struct {
 	end int
 }
 
-// newTopN keeps so many rows; nil: their tuples are too large.
-func (s *sorter) newTopN(rows int64) *topN {
+// NewTopN keeps so many rows; nil: their tuples are too large.
+func (s *Sorter) NewTopN(rows int64) *TopN {
 	room := max(int(rows)*bestTimes, bestRows)
 	if room*s.tuple.Size > bestBytes {
 		return nil
 	}
-	t := &topN{s: s, rows: int(rows), room: room}
-	t.first.Store(s.firstBound(0))
+	t := &TopN{s: s, rows: int(rows), room: room}
+	t.first.Store(s.FirstBound(0))
 	return t
 }
 
-// firstKey is the first key of the best bound so far, as firstBound tells it: rows whose key comes later are not wanted.
-func (t *topN) firstKey() int64 { return t.first.Load() }
+// FirstKey is the first key of the best bound so far, as FirstBound tells it: rows whose key comes later are not wanted.
+func (t *TopN) FirstKey() int64 { return t.first.Load() }
 
-// newBest is another worker's buffer: from start to end.
-func (t *topN) newBest() (b *best, start, end uintptr, err error) {
+// NewBest is another worker's buffer: from start to end.
+func (t *TopN) NewBest() (b *Best, start, end uintptr, err error) {
 	size := t.room * t.s.tuple.Size
-	a, err := t.s.mem.Take(size)
-	return &best{t: t, start: a}, a, a + uintptr(size), err
+	a, err := t.s.Mem.Take(size)
+	return &Best{t: t, start: a}, a, a + uintptr(size), err
 }
 
-// adopt takes another worker's bound if it is better.
-func (b *best) adopt() {
+// Adopt takes another worker's bound if it is better.
+func (b *Best) Adopt() {
 	t := b.t
 	t.mu.Lock()
 	if t.bound != 0 && (b.bound == 0 || t.s.compare(t.bound, b.bound) < 0) {
@@ -82,20 +82,20 @@ func (b *best) adopt() {
 	t.mu.Unlock()
 }
 
-// toContext tells generated code. inOrder: the worker's morsels come in the order of the rows, so that what equals
+// ToContext tells generated code. inOrder: the worker's morsels come in the order of the rows, so that what equals
 // its own bound comes after as many rows as are wanted; of another's bound that is not known.
-func (b *best) toContext(ctx uintptr, inOrder bool) {
+func (b *Best) ToContext(ctx uintptr, inOrder bool) {
 	mem.Store64(ctx+layout.CtxBound, uint64(b.bound))
 	tie := uint64(0)
 	if !b.shared && inOrder {
 		tie = 1
 	}
 	mem.Store64(ctx+layout.CtxTie, tie)
-	mem.Store64(ctx+layout.CtxFirst, uint64(b.t.s.firstBound(b.bound)))
+	mem.Store64(ctx+layout.CtxFirst, uint64(b.t.s.FirstBound(b.bound)))
 }
 
-// firstBound is the first key of a bound as a number by which rows can be dropped; without one, it drops none.
-func (s *sorter) firstBound(bound uintptr) int64 {
+// FirstBound is the first key of a bound as a number by which rows can be dropped; without one, it drops none.
+func (s *Sorter) FirstBound(bound uintptr) int64 {
 	k := &s.keys[0]
 	switch {
 	case bound != 0 && k.f.Desc.Form == layout.I64 && !k.isNull(bound):
@@ -106,16 +106,16 @@ func (s *sorter) firstBound(bound uintptr) int64 {
 	return math.MaxInt64
 }
 
-// prune keeps the best tuples of those before cur, and returns where the next goes. The tuples
+// Prune keeps the best tuples of those before cur, and returns where the next goes. The tuples
 // behind the last mark are of morsel seq.
-func (b *best) prune(cur uintptr, seq int64) (uintptr, error) {
+func (b *Best) Prune(cur uintptr, seq int64) (uintptr, error) {
 	t, s := b.t, b.t.s
 	size := uintptr(s.tuple.Size)
 	n := int((cur - b.start) / size)
 	if n <= t.rows {
 		return cur, nil
 	}
-	es, release, err := items[entry](s.mem, n)
+	es, release, err := items[entry](s.Mem, n)
 	if err != nil {
 		return 0, err
 	}
@@ -128,7 +128,7 @@ func (b *best) prune(cur uintptr, seq int64) (uintptr, error) {
 			k++
 		}
 	}
-	if err := s.sort(es); err != nil {
+	if err := s.sortEntries(es); err != nil {
 		return 0, err
 	}
 	es = es[:t.rows]
@@ -157,12 +157,12 @@ func (b *best) prune(cur uintptr, seq int64) (uintptr, error) {
 }
 
 // tell makes the tuple at a the worker's bound, and everybody's if none is better.
-func (b *best) tell(a uintptr) error {
+func (b *Best) tell(a uintptr) error {
 	t, s := b.t, b.t.s
 	if b.bound != 0 && s.compare(a, b.bound) >= 0 {
 		return nil
 	}
-	mine, err := s.mem.Alloc(s.tuple.Size)
+	mine, err := s.Mem.Alloc(s.tuple.Size)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (b *best) tell(a uintptr) error {
 	t.mu.Lock()
 	if t.bound == 0 || s.compare(mine, t.bound) < 0 {
 		t.bound = mine
-		t.first.Store(s.firstBound(mine))
+		t.first.Store(s.FirstBound(mine))
 	}
 	t.mu.Unlock()
 	return nil
@@ -184,7 +184,7 @@ type stretch struct {
 }
 
 // inOrder lists the morsels whose tuples are in the buffer; those behind the last mark are of morsel seq.
-func (b *best) inOrder(n int, seq int64) []stretch {
+func (b *Best) inOrder(n int, seq int64) []stretch {
 	var out []stretch
 	at := 0
 	for _, m := range append(b.ends[:len(b.ends):len(b.ends)], bestMark{seq, n}) {
@@ -197,16 +197,16 @@ func (b *best) inOrder(n int, seq int64) []stretch {
 	return out
 }
 
-// mark ends morsel seq at cur.
-func (b *best) mark(cur uintptr, seq int64) {
+// Mark ends morsel seq at cur.
+func (b *Best) Mark(cur uintptr, seq int64) {
 	end := int((cur - b.start) / uintptr(b.t.s.tuple.Size))
 	if n := len(b.ends); end > 0 && (n == 0 || b.ends[n-1].end < end) {
 		b.ends = append(b.ends, bestMark{seq, end})
 	}
 }
 
-// morsels calls f with the buffer's tuples by morsel, for the end.
-func (b *best) morsels(f func(seq int64, p tuples.Piece)) {
+// Morsels calls f with the buffer's tuples by morsel, for the end.
+func (b *Best) Morsels(f func(seq int64, p tuples.Piece)) {
 	size := uintptr(b.t.s.tuple.Size)
 	at := 0
 	for _, m := range b.ends {

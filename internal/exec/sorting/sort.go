@@ -1,4 +1,4 @@
-package exec
+package sorting
 
 import (
 	"cmp"
@@ -13,32 +13,32 @@ import (
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// sorter orders tuples by keys. Tuples that agree on all keys stay in the order in which they come.
-type sorter struct {
-	sortOptions
+// Sorter orders tuples by keys. Tuples that agree on all keys stay in the order in which they come.
+type Sorter struct {
+	Options
 	tuple *layout.Tuple
-	keys  []sortKey
+	keys  []key
 	words []keyWord
 	once  sync.Once // makes words
 }
 
-// sortOptions are what a sorter works with.
-type sortOptions struct {
-	team *work.Team
-	mem  *mem.Memory
-	view func(*column.Dict) column.DictView // pins the texts of a dictionary
+// Options are what a sorter works with.
+type Options struct {
+	Team *work.Team
+	Mem  *mem.Memory
+	View func(*column.Dict) column.DictView // pins the texts of a dictionary
 	// Techniques that are switched off.
-	noRadix, noBare bool
+	NoRadix, NoBare bool
 }
 
-// newSorter orders tuples of t by keys.
-func newSorter(t *layout.Tuple, keys []plan.SortKey, o sortOptions) *sorter {
-	return &sorter{sortOptions: o, tuple: t, keys: sortKeys(t, keys, o.view)}
+// New orders tuples of t by keys.
+func New(t *layout.Tuple, keys []plan.SortKey, o Options) *Sorter {
+	return &Sorter{Options: o, tuple: t, keys: keysOf(t, keys, o.View)}
 }
 
-// sortRows orders rows, of which the first wanted are needed. What they become are the addresses of tuples, or the
+// Sort orders rows, of which the first wanted are needed. What they become are the addresses of tuples, or the
 // tuples themselves where they can be written anew.
-func (s *sorter) sortRows(rows *tuples.Rows, wanted int64) error {
+func (s *Sorter) Sort(rows *tuples.Rows, wanted int64) error {
 	n := int(rows.Len())
 	if n == 0 {
 		return nil
@@ -48,24 +48,24 @@ func (s *sorter) sortRows(rows *tuples.Rows, wanted int64) error {
 			return s.sortBare(rows, w)
 		}
 	}
-	es, release, err := items[entry](s.mem, n)
+	es, release, err := items[entry](s.Mem, n)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := list(s.team, rows, es); err != nil {
+	if err := list(s.Team, rows, es); err != nil {
 		return err
 	}
-	if err := s.sort(es); err != nil {
+	if err := s.sortEntries(es); err != nil {
 		return err
 	}
 	es = es[:wanted]
-	at, err := s.mem.Take(len(es) * 8)
+	at, err := s.Mem.Take(len(es) * 8)
 	if err != nil {
 		return err
 	}
 	out := mem.Words(at, len(es))
-	err = s.each(len(es), s.team.Threads > 1 && len(es) >= threadsLeast, func(lo, hi int) error {
+	err = s.each(len(es), s.Team.Threads > 1 && len(es) >= threadsLeast, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			out[i] = uint64(es[i].addr)
 		}
@@ -98,9 +98,9 @@ func list(t *work.Team, rs *tuples.Rows, es []entry) error {
 	})
 }
 
-// sort orders entries, of which the addresses are given.
-func (s *sorter) sort(es []entry) error {
-	if s.noRadix || len(es) <= insertionMost {
+// sortEntries orders entries, of which the addresses are given.
+func (s *Sorter) sortEntries(es []entry) error {
+	if s.NoRadix || len(es) <= insertionMost {
 		s.compareSort(es, 0)
 		return nil
 	}
@@ -108,7 +108,7 @@ func (s *sorter) sort(es []entry) error {
 	if len(s.words) == 0 { // all keys are constants
 		return nil
 	}
-	tmp, release, err := items[entry](s.mem, len(es))
+	tmp, release, err := items[entry](s.Mem, len(es))
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func (s *sorter) sort(es []entry) error {
 }
 
 // byWord orders entries that agree on all words before w.
-func (s *sorter) byWord(es, tmp []entry, w int) error {
-	spread := s.team.Threads > 1 && len(es) >= threadsLeast
+func (s *Sorter) byWord(es, tmp []entry, w int) error {
+	spread := s.Team.Threads > 1 && len(es) >= threadsLeast
 	word := &s.words[w]
 	if err := s.each(len(es), spread, func(lo, hi int) error {
 		word.fill(es[lo:hi], s.keys)
@@ -126,7 +126,7 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 	}); err != nil {
 		return err
 	}
-	if err := radixSort(s.team, es, tmp, spread); err != nil {
+	if err := radixSort(s.Team, es, tmp, spread); err != nil {
 		return err
 	}
 	if word.text < 0 && w+1 == len(s.words) {
@@ -140,10 +140,10 @@ func (s *sorter) byWord(es, tmp []entry, w int) error {
 
 // byNextWord orders entries with equal keys by word w. Most runs are short, and their tuples far apart: the keys of many runs
 // are read at once.
-func (s *sorter) byNextWord(es, tmp []entry, w int) error {
+func (s *Sorter) byNextWord(es, tmp []entry, w int) error {
 	var ends [fillRows]int
 	for lo := 0; lo < len(es); {
-		if err := s.team.Canceled(); err != nil {
+		if err := s.Team.Canceled(); err != nil {
 			return err
 		}
 		n, hi, most := 0, lo, 0 // runs, where the last ends, the longest
@@ -182,8 +182,8 @@ func (s *sorter) byNextWord(es, tmp []entry, w int) error {
 }
 
 // byFilled orders entries by word w, which is their key; last: nothing comes after it.
-func (s *sorter) byFilled(es, tmp []entry, w int, last bool) error {
-	if err := radixSort(s.team, es, tmp, false); err != nil || last {
+func (s *Sorter) byFilled(es, tmp []entry, w int, last bool) error {
+	if err := radixSort(s.Team, es, tmp, false); err != nil || last {
 		return err
 	}
 	if word := &s.words[w]; word.text >= 0 {
@@ -200,7 +200,7 @@ const textRounds = 8
 
 // byText orders entries whose texts agree in their first bytes, as many as depth says, behind the end
 // zeros. What all of them have in common is skipped.
-func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
+func (s *Sorter) byText(es, tmp []entry, w, depth, round int) error {
 	i := s.words[w].text
 	if len(es) <= insertionMost || round == textRounds {
 		s.compareSort(es, i)
@@ -209,7 +209,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 	k := &s.keys[i]
 	fill := func(depth int) (same bool, err error) {
 		lo, hi := ^uint64(0), uint64(0)
-		err = s.team.Blocks(len(es), textRows, func(from, to int) {
+		err = s.Team.Blocks(len(es), textRows, func(from, to int) {
 			for j := from; j < to; j++ {
 				es[j].key = k.chunk(es[j].addr, depth)
 			}
@@ -223,7 +223,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 		return err
 	}
 	if same { // a longer look
-		common, shortest, longest, err := k.common(s.team, es, depth)
+		common, shortest, longest, err := k.common(s.Team, es, depth)
 		switch {
 		case err != nil:
 			return err
@@ -241,8 +241,8 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 			return err
 		}
 	}
-	spread := s.team.Threads > 1 && len(es) >= threadsLeast
-	if err := radixSort(s.team, es, tmp, spread); err != nil {
+	spread := s.Team.Threads > 1 && len(es) >= threadsLeast
+	if err := radixSort(s.Team, es, tmp, spread); err != nil {
 		return err
 	}
 	return s.runs(es, tmp, spread, func(es, tmp []entry) error { return s.byText(es, tmp, w, depth+8, round+1) })
@@ -250,7 +250,7 @@ func (s *sorter) byText(es, tmp []entry, w, depth, round int) error {
 
 // common is how many first bytes all texts share (those behind an end count as zeros), which are
 // known to be at least depth, and the lengths of the shortest and the longest.
-func (k *sortKey) common(t *work.Team, es []entry, depth int) (n, shortest, longest int, err error) {
+func (k *key) common(t *work.Team, es []entry, depth int) (n, shortest, longest int, err error) {
 	var first []byte
 	if !k.isNull(es[0].addr) {
 		first = k.bytes(es[0].addr)
@@ -276,13 +276,13 @@ func (k *sortKey) common(t *work.Team, es []entry, depth int) (n, shortest, long
 }
 
 // runs calls f on each run of entries with equal keys, and as much of tmp; on all threads if spread.
-func (s *sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) error) error {
+func (s *Sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) error) error {
 	return s.stretches(es, tmp, spread, func(es, tmp []entry) error {
 		look := 0
 		for lo := 0; lo < len(es); {
 			if lo >= look {
 				look = lo + textRows/2
-				if err := s.team.Canceled(); err != nil {
+				if err := s.Team.Canceled(); err != nil {
 					return err
 				}
 			}
@@ -302,12 +302,12 @@ func (s *sorter) runs(es, tmp []entry, spread bool, f func(es, tmp []entry) erro
 }
 
 // stretches calls in on entries that make up es, and as much of tmp, on all threads if spread. No run of equal keys is cut.
-func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry) error) error {
+func (s *Sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry) error) error {
 	if !spread {
 		return in(es, tmp)
 	}
 	// A run that is longer than a stretch is left to all threads.
-	stretch := max(len(es)/(4*s.team.Threads), 1)
+	stretch := max(len(es)/(4*s.Team.Threads), 1)
 	var cuts [][2]int
 	for lo := 0; lo < len(es); {
 		hi := min(lo+stretch, len(es))
@@ -323,27 +323,27 @@ func (s *sorter) stretches(es, tmp []entry, spread bool, in func(es, tmp []entry
 		}
 		lo = hi
 	}
-	return s.team.Parallel(len(cuts), func(i int) error {
+	return s.Team.Parallel(len(cuts), func(i int) error {
 		lo, hi := cuts[i][0], cuts[i][1]
 		return in(es[lo:hi], tmp[lo:hi])
 	})
 }
 
 // each calls f on stretches that make up n entries.
-func (s *sorter) each(n int, spread bool, f func(lo, hi int) error) error {
+func (s *Sorter) each(n int, spread bool, f func(lo, hi int) error) error {
 	const stretch = 1 << 14
-	return s.team.ParallelUnless(!spread, (n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
+	return s.Team.ParallelUnless(!spread, (n+stretch-1)/stretch, func(i int) error { return f(i*stretch, min((i+1)*stretch, n)) })
 }
 
 // compareSort orders entries that agree on the keys before key i by comparing tuples.
-func (s *sorter) compareSort(es []entry, i int) {
+func (s *Sorter) compareSort(es []entry, i int) {
 	for j := range es {
 		es[j].key = uint64(j)
 	}
 	compared := 0
 	slices.SortFunc(es, func(a, b entry) int {
 		if compared++; compared&(1<<12-1) == 0 {
-			if err := s.team.Canceled(); err != nil {
+			if err := s.Team.Canceled(); err != nil {
 				panic(err) // recovered at the door of the room
 			}
 		}
@@ -355,10 +355,10 @@ func (s *sorter) compareSort(es []entry, i int) {
 }
 
 // compare orders two tuples by all keys.
-func (s *sorter) compare(a, b uintptr) int { return s.compareFrom(0, a, b) }
+func (s *Sorter) compare(a, b uintptr) int { return s.compareFrom(0, a, b) }
 
 // compareFrom orders two tuples by the keys from i on.
-func (s *sorter) compareFrom(i int, a, b uintptr) int {
+func (s *Sorter) compareFrom(i int, a, b uintptr) int {
 	for k := i; k < len(s.keys); k++ {
 		if c := s.keys[k].compare(a, b); c != 0 {
 			return c
