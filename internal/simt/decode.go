@@ -35,7 +35,7 @@ func init() {
 		"setp": decodeSetp, "selp": decodeSelp, "cvt": decodeCvt,
 		"ld": decodeLd, "st": decodeSt, "prefetch": decodePrefetch,
 		"atom": decodeAtom, "red": decodeAtom,
-		"vote": decodeVote, "activemask": decodeActivemask, "shfl": decodeShfl, "match": decodeMatch,
+		"vote": decodeVote, "activemask": decodeActivemask, "shfl": decodeShfl, "match": decodeMatch, "redux": decodeRedux,
 		"bar": decodeBar, "barrier": decodeBar, "membar": decodeFence, "fence": decodeFence,
 		"nanosleep": decodeFence,
 		"bra":       decodeBra, "ret": decodeEnd, "exit": decodeEnd, "trap": decodeEnd,
@@ -234,16 +234,24 @@ func (d *decoder) special(name string, t ptype, fits func(t, reg ptype) bool) (i
 	return d.f.spec[sp], true
 }
 
-// sharedAddr is the address of a shared variable.
-func (d *decoder) sharedAddr(name string) (int, bool) {
+// sharedAddr is a slot with the address of a shared variable.
+func (d *decoder) sharedAddr(name string) (int32, bool) {
 	if at, ok := d.f.shared[name]; ok {
-		return at, true
+		return d.konst(uint64(at)), true
 	}
-	if v, ok := d.f.p.shared[name]; ok {
-		d.f.placeShared(name, v, d.line)
-		return d.f.shared[name], true
+	v, ok := d.f.p.shared[name]
+	switch {
+	case !ok:
+		return 0, false
+	case v.dynamic:
+		// Its place is behind all that the kernel declares, which is known at the end.
+		if d.f.dynamic == 0 {
+			d.f.dynamic = d.f.slot(slot{kind: slotDynamic})
+		}
+		return d.f.dynamic, true
 	}
-	return 0, false
+	d.f.placeShared(name, v, d.line)
+	return d.konst(uint64(d.f.shared[name])), true
 }
 
 // operands is the common shape: one destination and the rest sources, all of type t.

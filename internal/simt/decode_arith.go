@@ -34,8 +34,8 @@ func decodeMov(d *decoder) {
 		d.dst(d.ops[0], t, ptype.accepts)
 		if o := d.ops[1]; o.kind == opndName {
 			if at, ok := d.sharedAddr(o.name); ok {
-				d.want(t, t.bytes() == 8 && !t.isFloat())
-				d.in.src[0], d.in.nsrc = d.konst(uint64(at)), 1
+				d.want(t, t.bytes() >= 4 && !t.isFloat())
+				d.in.src[0], d.in.nsrc = at, 1
 				return
 			}
 		}

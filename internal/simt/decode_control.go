@@ -165,3 +165,33 @@ func decodeMatch(d *decoder) {
 	d.src(d.ops[2], typeB|4, ptype.accepts)
 	d.src(d.ops[1], t, ptype.accepts)
 }
+
+// decodeRedux reads the reductions of 32-bit values over a warp, which exist since sm_80.
+func decodeRedux(d *decoder) {
+	t := d.typ()
+	d.sync()
+	d.count(3)
+	var ok bool
+	switch d.take("add", "min", "max", "and", "or", "xor") {
+	case "add":
+		d.in.comb, ok = opAdd, t.isInt()
+	case "min":
+		d.in.comb, ok = opMin, t.isInt()
+	case "max":
+		d.in.comb, ok = opMax, t.isInt()
+	case "and":
+		d.in.comb, ok = opAnd, t.class() == typeB
+	case "or":
+		d.in.comb, ok = opOr, t.class() == typeB
+	case "xor":
+		d.in.comb, ok = opXor, t.class() == typeB
+	default:
+		d.fail("redux needs an operation")
+	}
+	d.want(t, ok && t.bytes() == 4)
+	d.in.op = opRedux
+	d.setType(t)
+	d.dst(d.ops[0], t, ptype.accepts)
+	d.src(d.ops[2], typeB|4, ptype.accepts)
+	d.src(d.ops[1], t, ptype.accepts)
+}

@@ -2,7 +2,7 @@ package simt
 
 // hints are suffixes of loads and stores that change nothing here.
 var hints = []string{"weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys",
-	"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"}
+	"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1::no_allocate", "L1::evict_first", "L1::evict_last"}
 
 func (d *decoder) takeHints() {
 	for d.take(hints...) != "" {
@@ -36,7 +36,7 @@ func (d *decoder) addr(o operand) {
 	if d.in.space != spaceShared {
 		d.fail("%s is a shared variable, but the access is to global memory", o.name)
 	}
-	d.in.src[d.in.nsrc] = d.konst(uint64(at))
+	d.in.src[d.in.nsrc] = at
 	d.in.nsrc++
 }
 
@@ -94,8 +94,8 @@ func decodeLdParam(d *decoder, t ptype) {
 		if o.kind != opndAddr || o.name != name {
 			continue
 		}
-		if pt := d.f.k.paramTypes[i]; pt.bytes() != t.bytes() || o.val != 0 {
-			d.fail("parameter %s is %v and must be loaded whole", name, pt)
+		if pt := d.f.k.paramTypes[i]; pt.bytes() < t.bytes() || pt.bytes() > t.bytes() && t.isFloat() || o.val != 0 {
+			d.fail("parameter %s is %v and is loaded from its beginning, as that or less", name, pt)
 		}
 		d.in.class, d.in.op, d.in.from = classConvert, opCvt, t
 		if t.class() == typeB {

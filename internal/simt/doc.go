@@ -3,10 +3,11 @@
 // barriers, atomics and the lane intrinsics.
 //
 // In goes PTX as text and nothing else, so that a bug of the translator cannot
-// hide in a shared data structure; out come the kernels' effects on host memory
-// that was registered with the Device, and Stats. Global addresses are host
-// addresses. A run is deterministic: blocks run in order, the warps of a block
-// take turns, the lanes of an atomic go upwards.
+// hide in a shared data structure; out come the kernels' effects on memory that
+// the Device was given, and Stats. Global addresses are made up by who places memory
+// (Place), or host addresses (Register). A run is deterministic: blocks run in order,
+// the warps of a block take turns, the lanes of an atomic go upwards; or, with
+// Shape.Seed, all of these mix in an order drawn from the seed.
 //
 // Everything that a real GPU leaves undefined is an *Error that names kernel,
 // line and lane: accesses outside registered memory or off their alignment,

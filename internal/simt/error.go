@@ -11,6 +11,7 @@ type Kind uint8
 const (
 	BadLaunch        Kind = iota // grid, block or parameters do not fit the kernel
 	OutOfBounds                  // access outside registered or shared memory
+	Unordered                    // access to memory that another stream may have, see Shape.Touch
 	ReadOnly                     // write to memory registered as read-only
 	Misaligned                   // address is not a multiple of the access size
 	UninitRegister               // a register was read that this lane never wrote
@@ -25,7 +26,8 @@ const (
 	Internal                     // a bug of the simulator
 )
 
-var kindNames = [...]string{"bad launch", "access out of bounds", "write to read-only memory", "misaligned access",
+var kindNames = [...]string{"bad launch", "access out of bounds", "access without order between streams",
+	"write to read-only memory", "misaligned access",
 	"read of an uninitialised register", "read of uninitialised shared memory", "division by zero",
 	"lane missing from a collective", "divergent barrier", "barrier deadlock", "trap", "step limit exceeded",
 	"cancelled", "internal error in simt (please report)"}
@@ -79,7 +81,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // fault makes the error of an instruction in one lane; lane -1: the whole warp.
 func (w *warp) fault(in *inst, lane int, kind Kind, format string, args ...any) *Error {
 	k := w.l.k
-	e := &Error{Kind: kind, Kernel: k.Name, Line: int(in.line), Block: w.l.block, Warp: w.id, Lane: lane,
+	e := &Error{Kind: kind, Kernel: k.Name, Line: int(in.line), Block: w.c.id, Warp: w.id, Lane: lane,
 		Msg: fmt.Sprintf(format, args...)}
 	if n := e.Line - 1; n >= 0 && n < len(k.module.lines) {
 		e.Source = strings.TrimSpace(k.module.lines[n])

@@ -14,13 +14,21 @@ func (w *warp) execAtomic(in *inst, pc int32, act uint32) *Error {
 	addrs := w.regs[in.src[0]]
 	b, c, d := &w.regs[in.src[1]], &w.regs[in.src[2]], &w.regs[in.dst[0]]
 	size := int(in.width)
-	for m := act; m != 0; m &= m - 1 {
+	down := w.l.rng != nil && w.l.rng.IntN(2) == 0
+	for m := act; m != 0; {
 		lane := bits.TrailingZeros32(m)
+		if down {
+			lane = 31 - bits.LeadingZeros32(m)
+		}
+		m &^= 1 << lane
 		addr := addrs[lane] + uint64(in.off)
 		var data []byte
 		var err *Error
 		if in.space == spaceGlobal {
-			data, err = w.global(in, pc, lane, addr, size, true)
+			var b *buffer
+			if b, err = w.global(in, pc, lane, addr, size, true); err == nil {
+				data = b.data[addr-b.base:]
+			}
 			w.l.stats.Atomics++
 		} else {
 			var def []byte

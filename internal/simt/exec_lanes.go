@@ -35,7 +35,7 @@ func (w *warp) members(in *inst, act uint32) *Error {
 		}
 	}
 	missing := first &^ act
-	if !w.l.strict {
+	if !w.l.dev.Strict {
 		missing &= w.live
 	}
 	if missing != 0 {
@@ -59,6 +59,8 @@ func (w *warp) execLanes(in *inst, act uint32) *Error {
 		return w.vote(in, act)
 	case opMatchAny, opMatchAll:
 		w.match(in, act)
+	case opRedux:
+		w.reduce(in, act)
 	default:
 		return w.shuffle(in, act)
 	}
@@ -176,4 +178,15 @@ func (w *warp) shuffle(in *inst, act uint32) *Error {
 		w.setPred(in.pd[0], act, inRange)
 	}
 	return nil
+}
+
+// reduce combines the values of all lanes that take part.
+func (w *warp) reduce(in *inst, act uint32) {
+	a := &w.regs[in.src[1]]
+	how := inst{op: in.comb, t: in.t, sh: in.sh, width: 4}
+	total := a[bits.TrailingZeros32(act)]
+	for m := act & (act - 1); m != 0; m &= m - 1 {
+		total = newValue(&how, total, a[bits.TrailingZeros32(m)], 0) & in.mask
+	}
+	w.spread(in, act, total)
 }

@@ -111,6 +111,10 @@ func (x *lexer) next() token {
 		for x.pos+1 < len(x.src) && x.src[x.pos] == '.' && isLetter(x.src[x.pos+1]) {
 			x.pos++
 			x.word()
+			if strings.HasPrefix(x.src[x.pos:], "::") { // .L1::no_allocate
+				x.pos += 2
+				x.word()
+			}
 		}
 		return token{tIdent, x.src[start:x.pos], 0, x.line}
 	case c == '.' && x.pos+1 < len(x.src) && isLetter(x.src[x.pos+1]):

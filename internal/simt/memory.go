@@ -13,17 +13,18 @@ type sectorSet struct {
 	gen  uint32
 	last uint64
 	n    uint64
+	host uint64 // of them, those of host memory
 	gens [64]uint32
 	ids  [64]uint64
 }
 
 func (s *sectorSet) begin() {
 	s.gen++
-	s.n = 0
+	s.n, s.host = 0, 0
 	s.last = ^uint64(0)
 }
 
-func (s *sectorSet) add(addr uint64) {
+func (s *sectorSet) add(addr uint64, host bool) {
 	id := addr >> 5
 	if id == s.last { // neighbours share sectors more often than not
 		return
@@ -33,6 +34,9 @@ func (s *sectorSet) add(addr uint64) {
 		if s.gens[i] != s.gen {
 			s.gens[i], s.ids[i] = s.gen, id
 			s.n++
+			if host {
+				s.host++
+			}
 			return
 		}
 		if s.ids[i] == id {
@@ -41,32 +45,50 @@ func (s *sectorSet) add(addr uint64) {
 	}
 }
 
-// global finds size bytes at addr; pc tells which buffer to try first.
-func (w *warp) global(in *inst, pc int32, lane int, addr uint64, size int, write bool) ([]byte, *Error) {
+// global finds the buffer with size bytes at addr; pc tells which one to try first.
+func (w *warp) global(in *inst, pc int32, lane int, addr uint64, size int, write bool) (*buffer, *Error) {
 	if addr&uint64(size-1) != 0 {
 		return nil, w.fault(in, lane, Misaligned, "%d bytes at %#x", size, addr)
 	}
 	l := w.l
-	if h := int(l.hint[pc]); h < len(l.buffers) {
+	if h := uint(l.hint[pc]); h < uint(len(l.buffers)) {
 		b := &l.buffers[h]
 		if off := addr - b.base; off < uint64(len(b.data)) && uint64(len(b.data))-off >= uint64(size) && (b.writable || !write) {
-			return b.data[off:], nil
+			return b, nil
 		}
 	}
 	i := sort.Search(len(l.buffers), func(i int) bool { return l.buffers[i].base > addr }) - 1
 	if i < 0 {
-		return nil, w.fault(in, lane, OutOfBounds, "%d bytes at %#x%s", size, addr, l.nearest(addr))
+		return nil, w.fault(in, lane, OutOfBounds, "%d bytes at %#x%s", size, addr, l.describe(addr))
 	}
 	b := &l.buffers[i]
 	off := addr - b.base
 	if off >= uint64(len(b.data)) || uint64(len(b.data))-off < uint64(size) {
-		return nil, w.fault(in, lane, OutOfBounds, "%d bytes at %#x%s", size, addr, l.nearest(addr))
+		return nil, w.fault(in, lane, OutOfBounds, "%d bytes at %#x%s", size, addr, l.describe(addr))
 	}
 	if write && !b.writable {
 		return nil, w.fault(in, lane, ReadOnly, "%d bytes at %#x", size, addr)
 	}
 	l.hint[pc] = int32(i)
-	return b.data[off:], nil
+	if !l.touched[i] {
+		l.touched[i] = true
+		if l.shape.Touch != nil {
+			if err := l.shape.Touch(b.base); err != nil {
+				return nil, w.fault(in, lane, Unordered, "%d bytes at %#x: %v", size, addr, err)
+			}
+		}
+	}
+	return b, nil
+}
+
+// describe says what is known of an address where nothing is.
+func (l *launch) describe(addr uint64) string {
+	if l.dev.Explain != nil {
+		if s := l.dev.Explain(addr); s != "" {
+			return ", " + s
+		}
+	}
+	return l.nearest(addr)
 }
 
 // nearest describes a bad address by the closest buffer.
@@ -94,11 +116,11 @@ func (w *warp) sharedAt(in *inst, lane int, addr uint64, size int) (data, def []
 		return nil, nil, w.fault(in, lane, Misaligned, "%d bytes at %#x of shared memory", size, addr)
 	}
 	off := addr - sharedBase
-	if n := uint64(len(w.l.shared)); off >= n || n-off < uint64(size) {
+	if n := uint64(len(w.c.shared)); off >= n || n-off < uint64(size) {
 		return nil, nil, w.fault(in, lane, OutOfBounds, "%d bytes at offset %d of %d bytes of shared memory",
 			size, int64(off), n)
 	}
-	return w.l.shared[off:], w.l.sharedDef[off:], nil
+	return w.c.shared[off:], w.c.sharedDef[off:], nil
 }
 
 func written(def []byte, size int) bool {
@@ -152,14 +174,16 @@ func (w *warp) execMemory(in *inst, pc int32, act uint32) *Error {
 		lane := bits.TrailingZeros32(m) & (warpSize - 1)
 		addr := addrs[lane] + uint64(in.off)
 		var data []byte
-		var err *Error
 		if in.space == spaceGlobal {
-			if data, err = w.global(in, pc, lane, addr, size, write); err != nil {
+			b, err := w.global(in, pc, lane, addr, size, write)
+			if err != nil {
 				return err
 			}
-			sectors.add(addr)
+			data = b.data[addr-b.base:]
+			sectors.add(addr, b.host)
 		} else {
 			var def []byte
+			var err *Error
 			if data, def, err = w.sharedAt(in, lane, addr, size); err != nil {
 				return err
 			}
@@ -189,5 +213,6 @@ func (w *warp) execMemory(in *inst, pc int32, act uint32) *Error {
 	} else {
 		w.l.stats.SectorsRead += sectors.n
 	}
+	w.l.stats.SectorsHost += sectors.host
 	return nil
 }

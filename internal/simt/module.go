@@ -26,6 +26,12 @@ type Kernel struct {
 	npreds     int
 }
 
+// dynamicAlign is where dynamic shared memory may begin.
+const dynamicAlign = 16
+
+// dynamicAt is the offset at which a kernel's dynamic shared memory begins.
+func (k *Kernel) dynamicAt() int { return (k.SharedBytes + dynamicAlign - 1) &^ (dynamicAlign - 1) }
+
 // Kernels are all entry points, in the order of the text.
 func (m *Module) Kernels() []*Kernel { return m.kernels }
 
@@ -58,6 +64,7 @@ const (
 	slotConst
 	slotSpecial
 	slotParam
+	slotDynamic // the address of dynamic shared memory
 )
 
 // Slot 0 takes what nobody wants (destination _), and stands for absent operands.
@@ -105,7 +112,7 @@ type inst struct {
 	t, from  ptype // type; cvt: type of the source
 	rnd      round
 	cmp      cmpOp
-	comb     opcode // setp: how to combine with ps (opAnd, opOr, opXor); 0: not
+	comb     opcode // setp: how to combine with ps (opAnd, opOr, opXor); 0: not. redux: the operation
 	carryIn  bool
 	carryOut bool
 	sh       uint8  // 64 - bits of t: how far to shift up to reach the sign
@@ -190,6 +197,7 @@ const (
 	opShflBfly
 	opMatchAny
 	opMatchAll
+	opRedux // with how in inst.comb
 	opWarpSync
 	opBra
 	opRet

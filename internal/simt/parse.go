@@ -43,6 +43,7 @@ type parser struct {
 
 type sharedVar struct {
 	size, align int
+	dynamic     bool // .extern: as large as the launch says
 }
 
 func (p *parser) fail(line int, format string, args ...any) {
@@ -130,14 +131,15 @@ func (p *parser) module() {
 				p.fail(line, "only 64-bit addresses are simulated")
 			}
 		case ".visible", ".weak":
+		case ".extern":
+			p.expect(".shared")
+			name, v := p.sharedDecl(true)
+			p.declareShared(line, name, v)
 		case ".file":
 			p.debugLine()
 		case ".shared":
-			name, v := p.sharedDecl()
-			if _, twice := p.shared[name]; twice {
-				p.fail(line, "shared variable %s is declared twice", name)
-			}
-			p.shared[name] = v
+			name, v := p.sharedDecl(false)
+			p.declareShared(line, name, v)
 		case ".entry":
 			p.entry()
 		case ".func":
@@ -156,8 +158,16 @@ func (p *parser) debugLine() {
 	}
 }
 
-// sharedDecl reads the rest of a .shared declaration.
-func (p *parser) sharedDecl() (string, sharedVar) {
+// declareShared adds a shared variable of the module.
+func (p *parser) declareShared(line int, name string, v sharedVar) {
+	if _, twice := p.shared[name]; twice {
+		p.fail(line, "shared variable %s is declared twice", name)
+	}
+	p.shared[name] = v
+}
+
+// sharedDecl reads the rest of a .shared declaration. A dynamic one has no size.
+func (p *parser) sharedDecl(dynamic bool) (string, sharedVar) {
 	align := 1
 	if p.accept(".align") {
 		line := p.tok.line
@@ -172,13 +182,22 @@ func (p *parser) sharedDecl() (string, sharedVar) {
 		p.fail(line, "there are no predicates in memory")
 	}
 	name := p.ident("a name")
+	if dynamic {
+		if align > dynamicAlign {
+			p.fail(line, "dynamic shared memory is aligned to %d bytes, not %d", dynamicAlign, align)
+		}
+		p.expect("[")
+		p.expect("]")
+		p.expect(";")
+		return name, sharedVar{align: align, dynamic: true}
+	}
 	n := 1
 	if p.accept("[") {
 		n = p.integer("a size", maxShared)
 		p.expect("]")
 	}
 	p.expect(";")
-	return name, sharedVar{n * t.bytes(), max(align, t.bytes())}
+	return name, sharedVar{size: n * t.bytes(), align: max(align, t.bytes())}
 }
 
 func (p *parser) entry() {
@@ -214,15 +233,16 @@ func (p *parser) entry() {
 
 // function is the state of parsing one kernel's body.
 type function struct {
-	p      *parser
-	k      *Kernel
-	scopes []scope
-	labels map[string]int // → index into code
-	gotos  []pendingBranch
-	consts map[uint64]int32
-	shared map[string]int // → address
-	spec   [spMaskGe + 1]int32
-	params []int32
+	p       *parser
+	k       *Kernel
+	scopes  []scope
+	labels  map[string]int // → index into code
+	gotos   []pendingBranch
+	consts  map[uint64]int32
+	shared  map[string]int // → address
+	dynamic int32          // slot with the address of dynamic shared memory; 0: none yet
+	spec    [spMaskGe + 1]int32
+	params  []int32
 }
 
 type scope struct {
@@ -335,7 +355,7 @@ func (f *function) declaration() {
 	case ".reg":
 		f.regDecl()
 	case ".shared":
-		name, v := p.sharedDecl()
+		name, v := p.sharedDecl(false)
 		if _, twice := f.shared[name]; twice {
 			p.fail(line, "shared variable %s is declared twice", name)
 		}

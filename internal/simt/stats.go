@@ -9,6 +9,7 @@ type Stats struct {
 	Active         [warpSize + 1]uint64 // warp instructions by number of active lanes
 	SectorsRead    uint64               // 32-byte sectors of global memory, per warp instruction
 	SectorsWritten uint64               //
+	SectorsHost    uint64               // of both, those that lie in host memory: they cross the bus
 	Atomics        uint64               // lanes' atomics on global memory
 	SharedAtomics  uint64               // and on shared memory
 	Barriers       uint64               // times that a block's warps met at a barrier
@@ -40,6 +41,7 @@ func (s *Stats) Add(o *Stats) {
 	}
 	s.SectorsRead += o.SectorsRead
 	s.SectorsWritten += o.SectorsWritten
+	s.SectorsHost += o.SectorsHost
 	s.Atomics += o.Atomics
 	s.SharedAtomics += o.SharedAtomics
 	s.Barriers += o.Barriers

@@ -15,6 +15,7 @@ const (
 // warp is 32 lanes in lock step.
 type warp struct {
 	l            *launch
+	c            *cta
 	id           int
 	state        warpState
 	barrier      int
@@ -33,10 +34,11 @@ type warp struct {
 	tmp   [warpSize]uint64
 }
 
-func newWarp(l *launch, id int, params []uint64) *warp {
-	w := &warp{l: l, id: id}
+func newWarp(c *cta, id int) *warp {
+	l := c.l
+	w := &warp{l: l, c: c, id: id}
 	w.launched = fullMask
-	if rest := l.blockDim - id*warpSize; rest < warpSize {
+	if rest := l.shape.Block - id*warpSize; rest < warpSize {
 		w.launched = 1<<rest - 1
 	}
 	w.regs = make([][warpSize]uint64, len(l.k.slots))
@@ -49,7 +51,9 @@ func newWarp(l *launch, id int, params []uint64) *warp {
 			case slotConst:
 				w.regs[i][lane] = s.val
 			case slotParam:
-				w.regs[i][lane] = params[s.val] & l.k.paramTypes[s.val].mask()
+				w.regs[i][lane] = l.params[s.val] & l.k.paramTypes[s.val].mask()
+			case slotDynamic:
+				w.regs[i][lane] = sharedBase + uint64(l.k.dynamicAt())
 			case slotSpecial:
 				w.regs[i][lane] = uint64(w.special(special(s.val), lane))
 			}
@@ -65,9 +69,9 @@ func (w *warp) special(s special, lane int) uint32 {
 	case spTid:
 		return uint32(w.id*warpSize + lane)
 	case spNtid:
-		return uint32(w.l.blockDim)
+		return uint32(w.l.shape.Block)
 	case spNctaid:
-		return uint32(w.l.grid)
+		return uint32(w.l.shape.Grid)
 	case spOne:
 		return 1
 	case spLane:
@@ -75,7 +79,7 @@ func (w *warp) special(s special, lane int) uint32 {
 	case spWarp:
 		return uint32(w.id)
 	case spNwarp:
-		return uint32((w.l.blockDim + warpSize - 1) / warpSize)
+		return uint32((w.l.shape.Block + warpSize - 1) / warpSize)
 	case spMaskEq:
 		return bit
 	case spMaskLt:
@@ -99,7 +103,7 @@ func (w *warp) reset() {
 			w.def[i] = 0
 		case s.kind == slotSpecial && special(s.val) == spCtaid:
 			for lane := range w.regs[i] {
-				w.regs[i][lane] = uint64(w.l.block)
+				w.regs[i][lane] = uint64(w.c.id)
 			}
 		}
 	}
@@ -259,7 +263,7 @@ func (w *warp) arrive(in *inst, pc int32, act uint32) *Error {
 
 // missing are the lanes that should be here but are not.
 func (w *warp) missing(act uint32) uint32 {
-	if w.l.strict {
+	if w.l.dev.Strict {
 		return w.launched &^ act
 	}
 	return w.live &^ act
