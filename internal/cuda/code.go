@@ -8,8 +8,6 @@ import (
 
 // Options of the linker, as numbered by the driver.
 const (
-	optInfoLog      = 3
-	optInfoBytes    = 4
 	optErrorLog     = 5
 	optErrorBytes   = 6
 	optOptimization = 7
@@ -145,14 +143,14 @@ func (f *Function) Resident(threads, shared int) (int, error) {
 // Shape is a launch's number of blocks, threads per block and bytes of dynamic shared memory.
 type Shape struct{ Blocks, Threads, Shared int }
 
-// Launch queues a run of f. The parameters lie in params as the entry declares them, each aligned to
-// its size; they are copied before Launch returns.
-func (s *Stream) Launch(f *Function, shape Shape, params []byte) error {
+// Launch queues a run of f. The parameters are the words that the entry declares; they are copied
+// before Launch returns.
+func (s *Stream) Launch(f *Function, shape Shape, params []uint64) error {
 	const end, buffer, size = 0, 1, 2
+	bytes := 8 * uint64(len(params))
 	if len(params) == 0 {
-		params = []byte{0}
+		params = []uint64{0}
 	}
-	bytes := uint64(len(params))
 	// The list holds plain numbers: what they point to is pinned until the driver has read it.
 	var pin runtime.Pinner
 	pin.Pin(&params[0])

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// oldest is the driver version from which on all functions and memory pools are there.
-const oldest = 11020
+// oldest is the driver version from which on all functions, memory pools and PTX 7.4 are there.
+const oldest = 11040
 
 // Driver is the driver of this process.
 type Driver struct {
@@ -38,7 +38,7 @@ var open = sync.OnceValues(func() (*Driver, error) {
 		return nil, d.failure("cuDriverGetVersion", code)
 	}
 	if d.version = int(v); d.version < oldest {
-		return nil, &Unavailable{Why: fmt.Sprintf("the NVIDIA driver is too old: it speaks CUDA %d.%d, 11.2 or newer is needed", v/1000, v%1000/10)}
+		return nil, &Unavailable{Why: fmt.Sprintf("the NVIDIA driver is too old: it speaks CUDA %d.%d, 11.4 or newer is needed", v/1000, v%1000/10)}
 	}
 	return d, nil
 })
@@ -75,7 +75,6 @@ func text(p *byte) string {
 type Info struct {
 	Ordinal        int
 	Name           string
-	UUID           [16]byte
 	Major, Minor   int // compute capability
 	Memory         uint64
 	Units          int // multiprocessors
@@ -86,7 +85,6 @@ type Info struct {
 	L2             int
 	Warp           int
 	Pools          bool // stream-ordered memory
-	HostTables     bool // reads pageable host memory as it is
 }
 
 // Arch is the name that PTX and the compiler use, as sm_90.
@@ -102,7 +100,6 @@ const (
 	attrMinor          = 76
 	attrSharedPerUnit  = 81
 	attrRegisters      = 82
-	attrPageable       = 88
 	attrSharedOptin    = 97
 	attrPools          = 115
 )
@@ -135,20 +132,17 @@ func (d *Driver) device(ordinal int32) (Info, error) {
 		return info, d.failure("cuDeviceGetName", code)
 	}
 	info.Name = text(&name[0])
-	if code := d.lib.deviceUUID(&info.UUID, dev); code != success {
-		return info, d.failure("cuDeviceGetUuid", code)
-	}
 	if code := d.lib.deviceBytes(&info.Memory, dev); code != success {
 		return info, d.failure("cuDeviceTotalMem", code)
 	}
-	var pools, pageable int
+	var pools int
 	for _, a := range []struct {
 		attr int32
 		to   *int
 	}{
 		{attrWarp, &info.Warp}, {attrUnits, &info.Units}, {attrL2, &info.L2}, {attrThreadsPerUnit, &info.ThreadsPerUnit},
 		{attrMajor, &info.Major}, {attrMinor, &info.Minor}, {attrSharedPerUnit, &info.SharedPerUnit},
-		{attrRegisters, &info.RegistersPer}, {attrPageable, &pageable}, {attrSharedOptin, &info.SharedPerBlock}, {attrPools, &pools},
+		{attrRegisters, &info.RegistersPer}, {attrSharedOptin, &info.SharedPerBlock}, {attrPools, &pools},
 	} {
 		var v int32
 		if code := d.lib.deviceAttr(&v, a.attr, dev); code != success {
@@ -156,6 +150,6 @@ func (d *Driver) device(ordinal int32) (Info, error) {
 		}
 		*a.to = int(v)
 	}
-	info.Pools, info.HostTables = pools != 0, pageable != 0
+	info.Pools = pools != 0
 	return info, nil
 }

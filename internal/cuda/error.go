@@ -13,7 +13,6 @@ const (
 	success      Code = 0
 	outOfMemory  Code = 2
 	noDevice     Code = 100
-	notReady     Code = 600
 	insufficient Code = 803 // the driver is older than the kernel module or the device needs
 )
 
@@ -42,15 +41,25 @@ func (e *Error) OutOfMemory() bool { return e.Code == outOfMemory }
 // driver makes no new context in this process either.
 func (e *Error) Lost() bool {
 	switch {
-	case e.Code == 201 || e.Code == 214 || e.Code == 219 || e.Code == 220 || e.Code == 709 || e.Code == 710:
-		return true // invalid context, ECC, NVLink, contained, destroyed, assert
-	case e.Code >= 700 && e.Code <= 702 || e.Code >= 714 && e.Code <= 719:
-		return true // illegal address, launch resources and time-outs, stack, instruction, alignment, failure
+	case e.Code == 201 || e.Code == 214 || e.Code == 219 || e.Code == 220 || e.Code == 709:
+		return true // invalid context, ECC, NVLink, contained, destroyed
+	case e.Faulted() || e.Code == 702:
+		return true // 702: a launch took too long
 	case e.Code == 46 || e.Code == 999:
 		return true // unavailable, unknown
 	}
 	return false
 }
+
+// Faulted reports that a kernel did what it must not: an illegal address, an assertion, a broken
+// stack, an illegal instruction, a misaligned address, a wrong address space or jump, any failure.
+func (e *Error) Faulted() bool {
+	return e.Code == 700 || e.Code == 710 || e.Code >= 714 && e.Code <= 719
+}
+
+// Missing reports that device or driver do not know what was asked for: no code for this device, PTX
+// that is too new, an operation that is not supported.
+func (e *Error) Missing() bool { return e.Code == 209 || e.Code == 222 || e.Code == 801 }
 
 // IsOutOfMemory looks for such an error in a chain.
 func IsOutOfMemory(err error) bool {

@@ -13,7 +13,6 @@ type library struct {
 	deviceCount func(n *int32) Code
 	deviceGet   func(dev *int32, ordinal int32) Code
 	deviceName  func(name *byte, length, dev int32) Code
-	deviceUUID  func(uuid *[16]byte, dev int32) Code
 	deviceBytes func(bytes *uint64, dev int32) Code
 	deviceAttr  func(value *int32, attribute, dev int32) Code
 	devicePool  func(pool *uintptr, dev int32) Code
@@ -39,17 +38,14 @@ type library struct {
 	copyDown       func(dst unsafe.Pointer, src Ptr, bytes uint64, stream uintptr) Code
 	copyDevice     func(dst, src Ptr, bytes uint64, stream uintptr) Code
 	fill8          func(dst Ptr, value uint8, n uint64, stream uintptr) Code
-	fill32         func(dst Ptr, value uint32, n uint64, stream uintptr) Code
 
 	streamCreate  func(stream *uintptr, flags uint32) Code
 	streamDestroy func(stream uintptr) Code
 	streamSync    func(stream uintptr) Code
-	streamQuery   func(stream uintptr) Code
 	streamWait    func(stream, event uintptr, flags uint32) Code
 	eventCreate   func(event *uintptr, flags uint32) Code
 	eventDestroy  func(event uintptr) Code
 	eventRecord   func(event, stream uintptr) Code
-	eventQuery    func(event uintptr) Code
 	eventSync     func(event uintptr) Code
 	eventElapsed  func(ms *float32, from, to uintptr) Code
 
@@ -77,7 +73,7 @@ func (l *library) functions() []function {
 		{"cuInit", &l.init}, {"cuDriverGetVersion", &l.driverVersion},
 		{"cuGetErrorName", &l.errorName}, {"cuGetErrorString", &l.errorText},
 		{"cuDeviceGetCount", &l.deviceCount}, {"cuDeviceGet", &l.deviceGet}, {"cuDeviceGetName", &l.deviceName},
-		{"cuDeviceGetUuid", &l.deviceUUID}, {"cuDeviceTotalMem_v2", &l.deviceBytes},
+		{"cuDeviceTotalMem_v2", &l.deviceBytes},
 		{"cuDeviceGetAttribute", &l.deviceAttr}, {"cuDeviceGetDefaultMemPool", &l.devicePool},
 		{"cuDevicePrimaryCtxRetain", &l.primaryRetain}, {"cuDevicePrimaryCtxRelease_v2", &l.primaryRelease},
 		{"cuCtxSetCurrent", &l.setCurrent},
@@ -89,11 +85,11 @@ func (l *library) functions() []function {
 		{"cuMemHostRegister_v2", &l.hostRegister}, {"cuMemHostUnregister", &l.hostUnregister},
 		{"cuMemHostGetDevicePointer_v2", &l.hostDevicePtr},
 		{"cuMemcpyHtoDAsync_v2", &l.copyUp}, {"cuMemcpyDtoHAsync_v2", &l.copyDown}, {"cuMemcpyDtoDAsync_v2", &l.copyDevice},
-		{"cuMemsetD8Async", &l.fill8}, {"cuMemsetD32Async", &l.fill32},
+		{"cuMemsetD8Async", &l.fill8},
 		{"cuStreamCreate", &l.streamCreate}, {"cuStreamDestroy_v2", &l.streamDestroy},
-		{"cuStreamSynchronize", &l.streamSync}, {"cuStreamQuery", &l.streamQuery}, {"cuStreamWaitEvent", &l.streamWait},
+		{"cuStreamSynchronize", &l.streamSync}, {"cuStreamWaitEvent", &l.streamWait},
 		{"cuEventCreate", &l.eventCreate}, {"cuEventDestroy_v2", &l.eventDestroy}, {"cuEventRecord", &l.eventRecord},
-		{"cuEventQuery", &l.eventQuery}, {"cuEventSynchronize", &l.eventSync}, {"cuEventElapsedTime", &l.eventElapsed},
+		{"cuEventSynchronize", &l.eventSync}, {"cuEventElapsedTime", &l.eventElapsed},
 		{"cuLinkCreate_v2", &l.linkCreate}, {"cuLinkAddData_v2", &l.linkAdd}, {"cuLinkComplete", &l.linkComplete},
 		{"cuLinkDestroy", &l.linkDestroy}, {"cuModuleLoadData", &l.moduleLoad}, {"cuModuleUnload", &l.moduleUnload},
 		{"cuModuleGetFunction", &l.moduleFunc}, {"cuFuncGetAttribute", &l.funcAttr}, {"cuFuncSetAttribute", &l.funcSetAttr},

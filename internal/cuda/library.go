@@ -8,8 +8,6 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-const built = ""
-
 // load opens the driver's library and binds the functions.
 func load(l *library) error {
 	handle, err := purego.Dlopen("libcuda.so.1", purego.RTLD_NOW|purego.RTLD_LOCAL)
@@ -19,7 +17,7 @@ func load(l *library) error {
 	for _, f := range l.functions() {
 		addr, err := purego.Dlsym(handle, f.name)
 		if err != nil {
-			return &Unavailable{Why: fmt.Sprintf("the NVIDIA driver is too old: it has no %s; 11.2 or newer is needed", f.name)}
+			return &Unavailable{Why: fmt.Sprintf("the NVIDIA driver is too old: it has no %s; 11.4 or newer is needed", f.name)}
 		}
 		purego.RegisterFunc(f.to, addr)
 	}

@@ -2,7 +2,4 @@
 
 package cuda
 
-// built says why this build has no GPU.
-const built = "this build of Kelpie has no GPU support"
-
-func load(*library) error { return &Unavailable{Why: built} }
+func load(*library) error { return &Unavailable{Why: "this build of Kelpie has no GPU support"} }

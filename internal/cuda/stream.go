@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"errors"
 	"time"
 	"unsafe"
 )
@@ -33,19 +32,6 @@ func (s *Stream) Sync() error {
 	return s.c.call("cuStreamSynchronize", func(l *library) Code { return l.streamSync(s.handle) })
 }
 
-// Done reports whether all work is done.
-func (s *Stream) Done() (bool, error) {
-	return done(s.c.call("cuStreamQuery", func(l *library) Code { return l.streamQuery(s.handle) }))
-}
-
-func done(err error) (bool, error) {
-	var e *Error
-	if errors.As(err, &e) && e.Code == notReady {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // Alloc takes memory from the pool; what follows in the stream may use it.
 func (s *Stream) Alloc(bytes uint64) (Ptr, error) {
 	var p Ptr
@@ -74,13 +60,9 @@ func (s *Stream) Copy(dst, src Ptr, bytes uint64) error {
 	return s.c.call("cuMemcpyDtoDAsync", func(l *library) Code { return l.copyDevice(dst, src, bytes, s.handle) })
 }
 
-// Fill sets bytes; Fill32 sets n words, at an address that is a multiple of 4.
+// Fill sets n bytes.
 func (s *Stream) Fill(dst Ptr, value byte, n uint64) error {
 	return s.c.call("cuMemsetD8Async", func(l *library) Code { return l.fill8(dst, value, n, s.handle) })
-}
-
-func (s *Stream) Fill32(dst Ptr, value uint32, n uint64) error {
-	return s.c.call("cuMemsetD32Async", func(l *library) Code { return l.fill32(dst, value, n, s.handle) })
 }
 
 // Event is a mark in a stream.
@@ -117,11 +99,6 @@ func (s *Stream) Wait(e *Event) error {
 // Sync waits for the mark.
 func (e *Event) Sync() error {
 	return e.c.call("cuEventSynchronize", func(l *library) Code { return l.eventSync(e.handle) })
-}
-
-// Done reports whether the mark was reached.
-func (e *Event) Done() (bool, error) {
-	return done(e.c.call("cuEventQuery", func(l *library) Code { return l.eventQuery(e.handle) }))
 }
 
 // Since is the device's time from another mark to this one; both were reached.

@@ -1,7 +1,10 @@
-// Package device hides processors behind one idea: an ir.Func becomes a Kernel that can
-// be run.
+// Package device hides processors.
 //
-// In: ir.Func. Out: Kernel. The CPU's kernels are machine code, called with a context block;
-// see cpu.go. Those of the simulated GPU are launched over a grid of threads, on a context block
-// and on memory that was shown to the device before; see simt.go.
+// The CPU runs a Kernel: an ir.Func becomes machine code, called with a context block; see cpu.go.
+// An accelerator is a Device: one interface for memory, streams, code and launches (device.go), and
+// two that implement it: Simulated, a GPU in pure Go that finds every use of a wrong address
+// (simulated.go), and the GPUs of NVIDIA (cuda.go). A function becomes PTX text by ListGPU, and that
+// is what a Device loads.
+//
+// shown.go is the simulated GPU as package exec uses it: on the host's own memory and addresses.
 package device
