@@ -75,22 +75,13 @@ type Shape struct {
 type ScanFilter struct {
 	Col   plan.ColID
 	Range layout.Range
-	Kind  FilterKind
+	Kind  layout.FilterKind
 	Bits  uint8   // Bloom: log2 of the number of 64-bit words
 	Share float64 // of the column's values that pass, as far as known
 	Index int     // of its Word
 	Build *pipe.Build
 	Key   int // of Build, whose values make the set
 }
-
-// FilterKind is how a semi-join filter stores its set.
-type FilterKind uint8
-
-const (
-	RangeOnly FilterKind = iota
-	Bitmap
-	Bloom
-)
 
 // Fragment is a compiled pipeline before translation.
 type Fragment struct {

@@ -128,7 +128,7 @@ func (e *emitter) scanFilter(f ScanFilter) {
 	e.b.Op2(ir.Sub, k, v.a, ir.K(lo))
 	e.skip(ir.UGT, k.V(), ir.K(span))
 	switch f.Kind {
-	case Bitmap:
+	case layout.Bitmap:
 		bits, w := e.loadWord("bits", Word{Kind: WordFilter, Index: f.Index}), e.int("word")
 		e.b.Op2(ir.Shr, w, k.V(), ir.K(3))
 		e.b.Load(w, ir.AtIndex(bits, w, 1, 0), 1, false)
@@ -137,7 +137,7 @@ func (e *emitter) scanFilter(f ScanFilter) {
 		e.b.Op2(ir.And, w, w.V(), ir.K(1))
 		e.skip(ir.EQ, w.V(), ir.K(0))
 		e.b.Clear(bits, w)
-	case Bloom:
+	case layout.Bloom:
 		h := e.hash([]value{v})
 		bits, w := e.loadWord("bloom", Word{Kind: WordFilter, Index: f.Index}), e.int("word")
 		e.b.Op2(ir.Shr, w, h.V(), ir.K(int64(64-f.Bits)))

@@ -128,13 +128,13 @@ func (e *emitter) rangeMask(f *front, r *rangeTest) (maskTest, bool) {
 // filterMask is a semi-join filter.
 func (e *emitter) filterMask(f *front, sf ScanFilter) (maskTest, bool) {
 	c, ok := e.maskCol(sf.Col)
-	if !ok || sf.Kind == Bloom {
+	if !ok || sf.Kind == layout.Bloom {
 		return maskTest{}, false
 	}
 	m := e.inRange(f, c, int64(sf.Range.Lo.Lo), int64(sf.Range.Hi.Lo))
 	m.say = func(n plan.Names) string { return "semi-join filter on " + e.Cols.Get(sf.Col).Name }
 	m.share = sf.Share
-	if sf.Kind == Bitmap {
+	if sf.Kind == layout.Bitmap {
 		m.cost, m.looks = m.cost+gatherCost, true
 		m.mask = e.both(m.mask, e.inBitmap(f, c, Word{Kind: WordFilter, Index: sf.Index}, 0, int64(sf.Range.Lo.Lo)))
 	}

@@ -39,10 +39,6 @@ func maxSpan(groups int64) int64 {
 	return max(min(wideDense, denseFactor*groups+MaxArraySlots), min(maxDense, wideFactor*groups))
 }
 
-// PartShift is the first bit of a hash that says which part a group belongs to, where there are parts: the bits below are
-// for slots, those above for tags.
-const PartShift = 40
-
 // MaxArraySlots bounds the size of a group array: it should stay in the second-level cache.
 const MaxArraySlots = 1 << 13
 
@@ -312,7 +308,7 @@ func (e *emitter) insertGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []val
 	room, end, part, full := e.int("room"), e.int("outend"), e.int("part"), e.int("full")
 	cursor := func() { // of the part that the hash belongs to
 		e.b.Load8(end, ir.At(ir.Ctx, layout.CtxPartMask))
-		e.b.Op2(ir.Shr, part, h.V(), ir.K(PartShift-4))
+		e.b.Op2(ir.Shr, part, h.V(), ir.K(layout.PartShift-4))
 		e.b.Op2(ir.And, part, part.V(), end.V())
 		e.b.Load8(end, ir.At(ir.Ctx, layout.CtxParts))
 		e.b.Op2(ir.Add, part, part.V(), end.V())
@@ -383,10 +379,10 @@ func (e *emitter) groupHash(gp *GroupPlan, keys []value) ir.Reg {
 		e.b.Op2(ir.Shl, h, h.V(), ir.K(d.bits()))
 		e.b.Op2(ir.Or, h, h.V(), k.V())
 	}
-	e.b.Op2(ir.Mul, h, h.V(), ir.K(HashMul))
+	e.b.Op2(ir.Mul, h, h.V(), ir.K(layout.HashMul))
 	e.b.Op2(ir.Shr, k, h.V(), ir.K(32))
 	e.b.Op2(ir.Xor, h, h.V(), k.V())
-	e.b.Op2(ir.Mul, h, h.V(), ir.K(HashSeed))
+	e.b.Op2(ir.Mul, h, h.V(), ir.K(layout.HashSeed))
 	e.b.Op2(ir.Shr, k, h.V(), ir.K(32)) // else the last bits know little of the first key
 	e.b.Op2(ir.Xor, h, h.V(), k.V())
 	e.b.Clear(k)

@@ -5,18 +5,11 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
-// Hash constants: odd numbers without pattern. exec computes the same function in Go where it builds hash tables and
-// fills Bloom filters; TestHashAgrees of session holds the two together.
-const (
-	HashSeed = 0x51_7c_c1_b7_27_22_0a_95
-	HashMul  = -0x61c8864680b583eb // 2^64 / golden ratio
-)
-
 // Mix folds a word into a hash: a 64×64→128 multiplication, halves xored.
 func (e *emitter) mix(h ir.Reg, w ir.Val) {
 	hi := e.int("hi")
 	e.b.Op2(ir.Xor, h, h.V(), w)
-	e.b.Op128(ir.MulWideU, h, hi, h.V(), ir.Val{}, ir.K(HashMul), ir.Val{}, 0)
+	e.b.Op128(ir.MulWideU, h, hi, h.V(), ir.Val{}, ir.K(layout.HashMul), ir.Val{}, 0)
 	e.b.Op2(ir.Xor, h, h.V(), hi.V())
 	e.b.Clear(hi)
 }
@@ -25,7 +18,7 @@ func (e *emitter) mix(h ir.Reg, w ir.Val) {
 // equal hashes equal, which is all that is asked.
 func (e *emitter) hash(vs []value) ir.Reg {
 	h := e.int("hash")
-	e.b.Mov(h, ir.K(HashSeed))
+	e.b.Mov(h, ir.K(layout.HashSeed))
 	for _, v := range vs {
 		e.hashInto(h, v)
 	}

@@ -181,7 +181,7 @@ func (e *emitter) inHashed(d ir.Reg, v value, ks []int64) {
 	for i := range slots {
 		slots[i] = empty
 	}
-	mul := int64(HashMul)
+	mul := int64(layout.HashMul)
 	for _, k := range ks {
 		h := uint64(k) * uint64(mul) >> (64 - logSlots)
 		for slots[h] != empty {
@@ -194,7 +194,7 @@ func (e *emitter) inHashed(d ir.Reg, v value, ks []int64) {
 		table = binary.LittleEndian.AppendUint64(table, uint64(k))
 	}
 	tab, h, w := e.poolAt("list", string(table)), e.int("hash"), e.int("item")
-	e.b.Op2(ir.Mul, h, v.a, ir.K(HashMul))
+	e.b.Op2(ir.Mul, h, v.a, ir.K(layout.HashMul))
 	e.b.Op2(ir.Shr, h, h.V(), ir.K(int64(64-logSlots)))
 	e.loop(func(l int32) {
 		e.b.Load8(w, ir.AtIndex(tab, h, 8, 0))
@@ -237,7 +237,7 @@ func (e *emitter) inTexts(d ir.Reg, v value, items []types.Value) {
 		}
 	}
 	h := e.int("hash")
-	e.b.Mov(h, ir.K(HashSeed))
+	e.b.Mov(h, ir.K(layout.HashSeed))
 	e.hashText(h, v)
 	tab, at, p, n := e.poolAt("list", string(table)+string(texts)), e.int("slot"), e.int("item"), e.int("len")
 	e.b.Op2(ir.And, at, h.V(), ir.K(int64(mask)))
@@ -273,9 +273,9 @@ func (e *emitter) poolAt(name, s string) ir.Reg {
 
 // hashTextGo is what hashText computes of a text, from HashSeed on.
 func hashTextGo(s string) uint64 {
-	h := uint64(HashSeed)
+	h := uint64(layout.HashSeed)
 	mix := func(w uint64) {
-		mul := int64(HashMul)
+		mul := int64(layout.HashMul)
 		hi, lo := bits.Mul64(h^w, uint64(mul))
 		h = hi ^ lo
 	}

@@ -64,7 +64,7 @@ func (e *emitter) proven(op *pipe.Probe, i int) bool {
 		return false
 	}
 	for _, f := range e.Filters {
-		if f.Build == op.Build && f.Key == 0 && f.Col == ref.ID && f.Kind == Bitmap {
+		if f.Build == op.Build && f.Key == 0 && f.Col == ref.ID && f.Kind == layout.Bitmap {
 			return true
 		}
 	}

@@ -66,7 +66,7 @@ func (o *opening) enter(hs []uint64, a uintptr) bool {
 		e := *slot
 		x := e
 		if e == 0 {
-			x = h&tagMask | uint64(at)
+			x = h&layout.TagMask | uint64(at)
 		}
 		*slot = x
 		rest[n&(batchRows-1)] = uint16(i)
@@ -78,7 +78,7 @@ func (o *opening) enter(hs []uint64, a uintptr) bool {
 		for i := h & mask; ; i = (i + 1) & mask {
 			e := dir[i]
 			if e == 0 {
-				dir[i] = h&tagMask | uint64(at)
+				dir[i] = h&layout.TagMask | uint64(at)
 				break
 			}
 			if o.same(e, h) {
@@ -93,7 +93,7 @@ func (o *opening) enter(hs []uint64, a uintptr) bool {
 func (o *opening) enterLost(hs []uint64, a uintptr) bool {
 	mask := uint64(len(o.dir) - 1)
 	for _, h := range hs {
-		mine := h&tagMask | uint64(a)
+		mine := h&layout.TagMask | uint64(a)
 		for i := h & mask; ; i = (i + 1) & mask {
 			e := atomic.LoadUint64(&o.dir[i])
 			if e == 0 && atomic.CompareAndSwapUint64(&o.dir[i], 0, mine) {
@@ -116,7 +116,7 @@ func (o *opening) enterLost(hs []uint64, a uintptr) bool {
 
 // same reports that the tuple of entry e has the hash h.
 func (o *opening) same(e, h uint64) bool {
-	return (e^h)&tagMask == 0 && o.key.at(uintptr(e&layout.AddrMask)) == h
+	return (e^h)&layout.TagMask == 0 && o.key.at(uintptr(e&layout.AddrMask)) == h
 }
 
 // buckets sorts the tuples by the top bits of their hashes behind a directory.

@@ -4,9 +4,9 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
+	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
 // All that organizes tuples needs one number of each: the key, its place, or the hash. They are read
@@ -62,7 +62,7 @@ func (k *keyReader) read(xs []uint64, at uintptr) int {
 	}
 	if k.hash {
 		for i, x := range xs {
-			xs[i] = hashInt(int64(x))
+			xs[i] = layout.HashInt(int64(x))
 		}
 	}
 	if k.null < 0 {
@@ -90,13 +90,6 @@ func readKeys[T uint64 | uint32 | uint16 | uint8 | int32 | int16 | int8](xs []ui
 		xs[i] = uint64(int64(*(*T)(p)) - min)
 		p = unsafe.Add(p, size)
 	}
-}
-
-// hashInt is the hash that generated code computes for one integer.
-func hashInt(x int64) uint64 {
-	mul := int64(emit.HashMul)
-	hi, lo := bits.Mul64(emit.HashSeed^uint64(x), uint64(mul))
-	return hi ^ lo
 }
 
 func (s *buildSink) tasks() []tuples.Piece { return s.all.Tasks() }

@@ -37,7 +37,7 @@ func buildOf(t testing.TB, threads, keys int, list []int64) *buildSink {
 			}
 		}
 		if keys > 1 {
-			mem.Store64(b.Cur, hashInt(k))
+			mem.Store64(b.Cur, layout.HashInt(k))
 		}
 		for f := range keys {
 			mem.Store64(b.Cur+uintptr(fields[f].Off), uint64(k))
@@ -76,7 +76,7 @@ func (s *buildSink) find(k int64) (out []uint32) {
 			out = append(out, mem.Halves(a+payload, 1)[0])
 		}
 	}
-	size, h := uintptr(s.tuple.Size), hashInt(k)
+	size, h := uintptr(s.tuple.Size), layout.HashInt(k)
 	switch t.Kind {
 	case layout.Direct:
 		if d := uint64(k - t.Min); d < uint64(t.Span) {

@@ -200,16 +200,13 @@ func (r *run) enter(dir []uint64, bufs []tuples.Buffer) error {
 			for dir[k] != 0 {
 				k = (k + 1) & mask
 			}
-			dir[k] = h&tagMask | uint64(a)
+			dir[k] = h&layout.TagMask | uint64(a)
 		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// tagMask is the bits of a hash that are kept in the directory beside the address.
-const tagMask = 1<<64 - 1<<layout.TagShift
 
 func (s *groupSink) morsel(*worker) error { return nil }
 

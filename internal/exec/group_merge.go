@@ -247,10 +247,10 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]tuples.Piece, e
 			for i := h & g.mask; ; i = (i + 1) & g.mask {
 				d := dir[i]
 				if d == 0 {
-					dir[i] = h&tagMask | uint64(a)
+					dir[i] = h&layout.TagMask | uint64(a)
 					return
 				}
-				if (d^h)&tagMask == 0 && mem.Load64(uintptr(d&layout.AddrMask)) == h {
+				if (d^h)&layout.TagMask == 0 && mem.Load64(uintptr(d&layout.AddrMask)) == h {
 					list[n] = uint64(a) // whether the keys are the same, generated code sees
 					n++
 					return

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"math/bits"
 
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
+	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
 // A worker that has found many groups keeps them by parts of the hash from then on, each part in a buffer of its own.
@@ -39,7 +39,7 @@ func (s *groupSink) split(g *groups, n int) error {
 	}
 	stopped := old.Poll(s.r.team, func(a uintptr) {
 		if err == nil {
-			err = g.bufs[mem.Load64(a)>>emit.PartShift&uint64(n-1)].Push(a)
+			err = g.bufs[mem.Load64(a)>>layout.PartShift&uint64(n-1)].Push(a)
 		}
 	})
 	old.Release()

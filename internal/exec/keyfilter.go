@@ -76,7 +76,7 @@ type keyFilter struct {
 	b     *buildSink
 	key   keyReader
 	rng   layout.Range
-	kind  emit.FilterKind
+	kind  layout.FilterKind
 	bits  uint8
 	addr  uintptr
 	count int64 // values in the set, as far as it is known: duplicates are counted until a bitmap is there
@@ -124,13 +124,13 @@ func (b *buildSink) keyFilter(i int) (*keyFilter, error) {
 	k.key.min = lo
 	span := uint64(hi) - uint64(lo) + 1
 	if span-1 < maxBitmap*8 {
-		k.kind = emit.Bitmap
+		k.kind = layout.Bitmap
 		if k.exact = i == 0 && len(b.s.Keys) == 1 && t.Kind.Unique(); k.exact {
 			return k, nil
 		}
 		return k, k.fill()
 	}
-	k.kind, k.key.min, k.key.hash = emit.Bloom, 0, true
+	k.kind, k.key.min, k.key.hash = layout.Bloom, 0, true
 	k.bits = uint8(max(bits.Len64(uint64(t.Rows)/4), 6))
 	return k, nil
 }
@@ -143,7 +143,7 @@ func (k *keyFilter) fill() error {
 	k.done = true
 	b, t := k.b, k.b.table
 	n := 1 << k.bits
-	if k.kind == emit.Bitmap {
+	if k.kind == layout.Bitmap {
 		n = int((uint64(k.rng.Hi.Lo)-uint64(k.rng.Lo.Lo))/64) + 1
 	}
 	var err error
@@ -151,12 +151,12 @@ func (k *keyFilter) fill() error {
 		return err
 	}
 	ws := mem.Words(k.addr, n)
-	if k.kind == emit.Bitmap && t.Kind == layout.Direct && k.key.off == b.keyOf(0).off {
+	if k.kind == layout.Bitmap && t.Kind == layout.Direct && k.key.off == b.keyOf(0).off {
 		slots := mem.Halves(t.Slots, int(t.Span))
 		return k.eachWords(n, func(lo, hi int) { fromSlots(ws[lo:hi], slots[min(lo*64, len(slots)):]) })
 	}
 	sets, err := k.gather(ws)
-	if err != nil || len(sets) == 1 && (k.kind != emit.Bitmap || k.exact) {
+	if err != nil || len(sets) == 1 && (k.kind != layout.Bitmap || k.exact) {
 		return err
 	}
 	var count atomic.Int64
@@ -172,7 +172,7 @@ func (k *keyFilter) fill() error {
 		}
 		count.Add(int64(c))
 	})
-	if k.kind == emit.Bitmap {
+	if k.kind == layout.Bitmap {
 		k.count = count.Load()
 	}
 	for _, more := range sets[1:] {
@@ -195,7 +195,7 @@ func (k *keyFilter) eachWords(n int, f func(lo, hi int)) error {
 func (k *keyFilter) gather(ws []uint64) (sets [][]uint64, err error) {
 	set := func(ws []uint64, t tuples.Piece) {
 		k.key.batches(t, func(xs []uint64, _ uintptr) bool {
-			if k.kind == emit.Bitmap {
+			if k.kind == layout.Bitmap {
 				for _, d := range xs {
 					ws[d>>6] |= 1 << (d & 63)
 				}

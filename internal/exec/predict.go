@@ -212,9 +212,9 @@ func (p *predictor) filters(t *pipe.Table, req *emit.Request) {
 		if f.Desc.Form != layout.I64 || !f.Desc.Range.Known {
 			continue
 		}
-		k := &keyFilter{rng: f.Desc.Range, kind: emit.Bloom, count: table.Rows, bits: uint8(max(bits.Len64(uint64(table.Rows)/4), 6))}
+		k := &keyFilter{rng: f.Desc.Range, kind: layout.Bloom, count: table.Rows, bits: uint8(max(bits.Len64(uint64(table.Rows)/4), 6))}
 		if span := f.Desc.Range.Span(maxBitmap * 8); span > 0 {
-			k.kind, k.bits, k.count = emit.Bitmap, 0, min(k.count, span)
+			k.kind, k.bits, k.count = layout.Bitmap, 0, min(k.count, span)
 		}
 		sf := emit.ScanFilter{Col: rd.Col, Range: k.rng, Kind: k.kind, Bits: k.bits, Index: len(req.Filters),
 			Build: rd.Build, Key: rd.Key}

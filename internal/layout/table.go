@@ -35,7 +35,21 @@ const FilterShift = 4
 // TagShift moves the part of a hash that Open slots and group directories keep beside an address.
 const (
 	TagShift = 48
+	TagMask  = 1<<64 - 1<<TagShift
 	AddrMask = 1<<48 - 1
+)
+
+// PartShift is the first bit of a hash that says which part a group belongs to, where there are parts: the bits below are
+// for slots, those above for tags.
+const PartShift = 40
+
+// FilterKind is how a semi-join filter stores its set.
+type FilterKind uint8
+
+const (
+	RangeOnly FilterKind = iota
+	Bitmap               // a bit for each value of the range
+	Bloom                // two bits of a word for each hash
 )
 
 // Table is a finished build side: what a probe is compiled against, and where it lies.
