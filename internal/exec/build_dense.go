@@ -16,14 +16,14 @@ import (
 const denseFactor = 8
 
 // dense makes a table addressed by the key itself if the keys lie close together.
-func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
-	t, n := s.table, int(s.table.Rows)
+func (b *builder) dense() (done bool, err error) {
+	t, n := b.table, int(b.table.Rows)
 	if n == 0 {
 		t.Kind = layout.Direct
 		return true, nil
 	}
-	k := s.keyOf(0)
-	lo, hi, err := s.keyRange(0)
+	k := b.keyOf(0)
+	lo, hi, err := b.keyRange(0)
 	if err != nil {
 		return false, err
 	}
@@ -32,13 +32,13 @@ func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
 		return false, nil
 	}
 	k.min, t.Min, t.Span = lo, lo, int64(span)
-	if t.Slots, err = s.r.mem.AllocShared(s.r.team, int(span+2)*4); err != nil {
+	if t.Slots, err = b.mem.AllocShared(b.team, int(span+2)*4); err != nil {
 		return false, err
 	}
-	if err := s.withinReach(); err != nil {
+	if err := b.withinReach(); err != nil {
 		return false, err
 	}
-	unique, err := s.fillDirect(k)
+	unique, err := b.fillDirect(k)
 	if err != nil {
 		return false, err
 	}
@@ -47,17 +47,17 @@ func (s *buildSink) dense(f *layout.Field) (done bool, err error) {
 		return true, nil
 	}
 	t.Kind = layout.DenseBuckets
-	return true, s.sortByKey(k)
+	return true, b.sortByKey(k)
 }
 
 // keyRange is the smallest and the largest value of key number i.
-func (s *buildSink) keyRange(i int) (lo, hi int64, err error) {
-	if r, ok := s.ranges[i]; ok {
+func (b *builder) keyRange(i int) (lo, hi int64, err error) {
+	if r, ok := b.ranges[i]; ok {
 		return r[0], r[1], nil
 	}
-	k, tasks := s.keyOf(i), s.tasks()
+	k, tasks := b.keyOf(i), b.tasks()
 	los, his := make([]int64, len(tasks)), make([]int64, len(tasks))
-	_, err = s.each(len(tasks), func(i int) bool {
+	_, err = b.each(len(tasks), func(i int) bool {
 		l, h := int64(math.MaxInt64), int64(math.MinInt64)
 		k.batches(tasks[i], func(xs []uint64, _ uintptr) bool {
 			for _, x := range xs {
@@ -69,7 +69,7 @@ func (s *buildSink) keyRange(i int) (lo, hi int64, err error) {
 		return true
 	})
 	lo, hi = slices.Min(los), slices.Max(his)
-	s.ranges[i] = [2]int64{lo, hi}
+	b.ranges[i] = [2]int64{lo, hi}
 	return lo, hi, err
 }
 
@@ -77,27 +77,27 @@ func (s *buildSink) keyRange(i int) (lo, hi int64, err error) {
 var reach uintptr = 8 << 32
 
 // withinReach sets the table's base so that every tuple is 1 to 2^32-1 words behind it.
-func (s *buildSink) withinReach() error {
+func (b *builder) withinReach() error {
 	lo, hi := ^uintptr(0), uintptr(0)
-	for _, p := range s.all.Pieces {
-		lo, hi = min(lo, p.Addr), max(hi, p.Addr+uintptr(p.N*s.tuple.Size))
+	for _, p := range b.all.Pieces {
+		lo, hi = min(lo, p.Addr), max(hi, p.Addr+uintptr(p.N*b.tuple.Size))
 	}
 	if hi-lo > reach-16 {
-		if err := s.contiguous(); err != nil {
+		if err := b.contiguous(); err != nil {
 			return err
 		}
-		lo = s.table.Tuples
+		lo = b.table.Tuples
 	}
-	s.table.Tuples = lo - 8
+	b.table.Tuples = lo - 8
 	return nil
 }
 
 // fillDirect enters every tuple at its key's place; it gives up at a duplicate. Two threads that enter one key at the same
 // time may both find the slot free: then one of the tuples is not there when they look again.
-func (s *buildSink) fillDirect(k keyReader) (unique bool, err error) {
-	t, slots, tasks := s.table, mem.Pointer(s.table.Slots), s.tasks()
+func (b *builder) fillDirect(k keyReader) (unique bool, err error) {
+	t, slots, tasks := b.table, mem.Pointer(b.table.Slots), b.tasks()
 	step := uint32(k.size / 8)
-	unique, err = s.each(len(tasks), func(i int) bool {
+	unique, err = b.each(len(tasks), func(i int) bool {
 		return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
 			v := uint32((at - t.Tuples) / 8)
 			for _, x := range xs {
@@ -111,13 +111,13 @@ func (s *buildSink) fillDirect(k keyReader) (unique bool, err error) {
 			return true
 		})
 	})
-	if !unique || err != nil || s.alone() {
+	if !unique || err != nil || b.alone() {
 		return unique, err
 	}
 	if t.Span < 4*t.Rows { // faster: count them
-		return occupied(s, mem.Halves(t.Slots, int(t.Span))) == t.Rows, nil
+		return occupied(b, mem.Halves(t.Slots, int(t.Span))) == t.Rows, nil
 	}
-	return s.each(len(tasks), func(i int) bool {
+	return b.each(len(tasks), func(i int) bool {
 		return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
 			v := uint32((at - t.Tuples) / 8)
 			var differ uint32
@@ -131,11 +131,11 @@ func (s *buildSink) fillDirect(k keyReader) (unique bool, err error) {
 }
 
 // occupied counts the slots that are not 0.
-func occupied[T uint32 | uint64](s *buildSink, slots []T) int64 {
+func occupied[T uint32 | uint64](b *builder, slots []T) int64 {
 	const step = 1 << 15
 	top := 8*unsafe.Sizeof(T(0)) - 1
 	var sum atomic.Int64
-	_, _ = s.each((len(slots)+step-1)/step, func(i int) bool {
+	_, _ = b.each((len(slots)+step-1)/step, func(i int) bool {
 		n := T(0)
 		for _, x := range slots[i*step : min((i+1)*step, len(slots))] {
 			n += (x | -x) >> top
@@ -148,20 +148,20 @@ func occupied[T uint32 | uint64](s *buildSink, slots []T) int64 {
 
 // sortByKey sorts the tuples by key: count, sum up, move. While tuples move, the begin of each key's tuples
 // moves up to its end, which is the begin of the next; hence the shift by one.
-func (s *buildSink) sortByKey(k keyReader) error {
-	t, size := s.table, s.tuple.Size
+func (b *builder) sortByKey(k keyReader) error {
+	t, size := b.table, b.tuple.Size
 	slotBits := uint8(bits.Len64(uint64(t.Span - 1)))
-	sp, err := s.spread(k, 0, slotBits)
+	sp, err := b.spread(k, 0, slotBits)
 	if err != nil {
 		return err
 	}
-	to, err := s.r.mem.Take(int(t.Rows)*size + 64)
+	to, err := b.mem.Take(int(t.Rows)*size + 64)
 	if err != nil {
 		return err
 	}
 	idx := mem.Halves(t.Slots, int(t.Span)+2)
 	shift := slotBits - sp.bits
-	_, err = s.each(sp.parts(), func(p int) bool {
+	_, err = b.each(sp.parts(), func(p int) bool {
 		mine := sp.part(p)
 		first := min(p<<shift, int(t.Span))
 		last := min((p+1)<<shift, int(t.Span))
@@ -183,7 +183,7 @@ func (s *buildSink) sortByKey(k keyReader) error {
 		return true
 	})
 	idx[0] = 0
-	s.r.mem.Free(sp.mem)
-	s.replace(to, int(t.Rows))
+	b.mem.Free(sp.mem)
+	b.replace(to, int(t.Rows))
 	return err
 }

@@ -10,18 +10,18 @@ import (
 )
 
 // open makes an open-addressing table if all hashes differ: then keys are unique.
-func (s *buildSink) open() (done bool, err error) {
-	t, n := s.table, int(s.table.Rows)
+func (b *builder) open() (done bool, err error) {
+	t, n := b.table, int(b.table.Rows)
 	t.Bits = uint8(max(bits.Len(uint(2*n)), 3))
-	if t.Slots, err = s.r.mem.AllocShared(s.r.team, 8<<t.Bits); err != nil {
+	if t.Slots, err = b.mem.AllocShared(b.team, 8<<t.Bits); err != nil {
 		return false, err
 	}
-	unique, err := s.fillOpen()
+	unique, err := b.fillOpen()
 	if err != nil {
 		return false, err
 	}
 	if !unique {
-		s.r.mem.Free(t.Slots)
+		b.mem.Free(t.Slots)
 		t.Slots = 0
 		return false, nil
 	}
@@ -32,15 +32,15 @@ func (s *buildSink) open() (done bool, err error) {
 // fillOpen enters every tuple by its hash; it gives up when two have the same. Threads do not lock: when two write to a
 // slot that both found free, one of the tuples is lost. That is rare, and seen when the tuples are counted; then all look for
 // themselves, and enter themselves again.
-func (s *buildSink) fillOpen() (unique bool, err error) {
-	t, k := s.table, s.hashOf()
+func (b *builder) fillOpen() (unique bool, err error) {
+	t, k := b.table, b.hashOf()
 	o := &opening{dir: mem.Words(t.Slots, 1<<t.Bits), key: k}
-	tasks := s.tasks()
+	tasks := b.tasks()
 	pass := func(enter func(hs []uint64, at uintptr) bool) (bool, error) {
-		return s.each(len(tasks), func(i int) bool { return k.batches(tasks[i], enter) })
+		return b.each(len(tasks), func(i int) bool { return k.batches(tasks[i], enter) })
 	}
 	unique, err = pass(o.enter)
-	if !unique || err != nil || s.alone() || occupied(s, o.dir) == t.Rows {
+	if !unique || err != nil || b.alone() || occupied(b, o.dir) == t.Rows {
 		return unique, err
 	}
 	return pass(o.enterLost)
@@ -120,28 +120,28 @@ func (o *opening) same(e, h uint64) bool {
 }
 
 // buckets sorts the tuples by the top bits of their hashes behind a directory.
-func (s *buildSink) buckets() error {
-	t, n, size := s.table, int(s.table.Rows), s.tuple.Size
+func (b *builder) buckets() error {
+	t, n, size := b.table, int(b.table.Rows), b.tuple.Size
 	t.Kind = layout.Buckets
 	t.Bits = uint8(max(bits.Len(uint(n)), 2))
 	count := 1 << t.Bits
 	var err error
-	if t.Slots, err = s.r.mem.Take(8 * (count + 1)); err != nil {
+	if t.Slots, err = b.mem.Take(8 * (count + 1)); err != nil {
 		return err
 	}
 	shift := 64 - t.Bits
-	sp, err := s.spread(s.hashOf(), shift, t.Bits)
+	sp, err := b.spread(b.hashOf(), shift, t.Bits)
 	if err != nil {
 		return err
 	}
-	to, err := s.r.mem.Take(n*size + 64)
+	to, err := b.mem.Take(n*size + 64)
 	if err != nil {
 		return err
 	}
 	dir := mem.Words(t.Slots, count+1)
 	dir[0] = uint64(to) << 16
 	width := 1 << (t.Bits - sp.bits)
-	_, err = s.each(sp.parts(), func(p int) bool {
+	_, err = b.each(sp.parts(), func(p int) bool {
 		mine, size, shift := sp.part(p), size, shift&63
 		first := uint64(p * width)
 		own := dir[1+first:][:width]
@@ -164,7 +164,7 @@ func (s *buildSink) buckets() error {
 		}
 		return true
 	})
-	s.r.mem.Free(sp.mem)
-	s.replace(to, n)
+	b.mem.Free(sp.mem)
+	b.replace(to, n)
 	return err
 }

@@ -26,17 +26,17 @@ type keyReader struct {
 }
 
 // keyOf reads key number i.
-func (s *buildSink) keyOf(i int) keyReader {
-	f := &s.tuple.Fields[i]
-	return keyReader{off: uintptr(f.Off), width: f.Width, signed: f.Signed(), null: f.Null, size: uintptr(s.tuple.Size)}
+func (b *builder) keyOf(i int) keyReader {
+	f := &b.tuple.Fields[i]
+	return keyReader{off: uintptr(f.Off), width: f.Width, signed: f.Signed(), null: f.Null, size: uintptr(b.tuple.Size)}
 }
 
 // hashOf reads or computes the hash of the keys.
-func (s *buildSink) hashOf() keyReader {
-	if s.tuple.HasHash {
-		return keyReader{width: 8, null: -1, size: uintptr(s.tuple.Size)}
+func (b *builder) hashOf() keyReader {
+	if b.tuple.HasHash {
+		return keyReader{width: 8, null: -1, size: uintptr(b.tuple.Size)}
 	}
-	k := s.keyOf(0)
+	k := b.keyOf(0)
 	k.hash = true
 	return k
 }
@@ -92,11 +92,11 @@ func readKeys[T uint64 | uint32 | uint16 | uint8 | int32 | int16 | int8](xs []ui
 	}
 }
 
-func (s *buildSink) tasks() []tuples.Piece { return s.all.Tasks() }
+func (b *builder) tasks() []tuples.Piece { return b.all.Tasks() }
 
 // each runs f(i) for every task, on all threads unless the sink is alone; an error or f's false ends it.
-func (s *buildSink) each(n int, f func(i int) bool) (all bool, err error) {
-	return s.r.team.Each(s.alone(), n, f)
+func (b *builder) each(n int, f func(i int) bool) (all bool, err error) {
+	return b.team.Each(b.alone(), n, f)
 }
 
 // batches reads the numbers of a task's tuples, a batch at a time; f gets them with the address of the first
@@ -132,25 +132,25 @@ func (sp *spread) parts() int           { return len(sp.from) - 1 }
 func (sp *spread) part(p int) []slotted { return sp.all[sp.from[p]:sp.from[p+1]] }
 
 // spread sorts the tuples. A tuple's slot is bits shift to shift+slotBits of its number.
-func (s *buildSink) spread(k keyReader, shift, slotBits uint8) (*spread, error) {
-	n := s.partBits(slotBits)
-	return s.r.spread(&s.all, k, shift+slotBits-n, n, s.alone())
+func (b *builder) spread(k keyReader, shift, slotBits uint8) (*spread, error) {
+	n := b.partBits(slotBits)
+	return b.spreadBy(k, shift+slotBits-n, n)
 }
 
-// spread sorts tuples by the given number of bits from shift on.
-func (r *run) spread(rows *tuples.Rows, k keyReader, shift, partBits uint8, alone bool) (*spread, error) {
-	n := int(rows.Len())
+// spreadBy sorts the tuples by the given number of bits from shift on.
+func (b *builder) spreadBy(k keyReader, shift, partBits uint8) (*spread, error) {
+	n := int(b.all.Len())
 	sp := &spread{bits: partBits}
 	var err error
-	if sp.mem, err = r.mem.Take(n * int(unsafe.Sizeof(slotted{}))); err != nil {
+	if sp.mem, err = b.mem.Take(n * int(unsafe.Sizeof(slotted{}))); err != nil {
 		return nil, err
 	}
 	sp.all = unsafe.Slice((*slotted)(mem.Pointer(sp.mem)), n)
-	tasks, parts := rows.Tasks(), 1<<sp.bits
+	tasks, parts := b.tasks(), 1<<sp.bits
 	mask := uint64(parts - 1)
 	at := make([]int, len(tasks)*parts) // by task: counts, then where its tuples go
 	if parts > 1 {
-		_, err = r.team.Each(alone, len(tasks), func(i int) bool {
+		_, err = b.each(len(tasks), func(i int) bool {
 			mine := at[i*parts:][:parts]
 			return k.batches(tasks[i], func(xs []uint64, _ uintptr) bool {
 				for _, x := range xs {
@@ -178,7 +178,7 @@ func (r *run) spread(rows *tuples.Rows, k keyReader, shift, partBits uint8, alon
 		}
 	}
 	sp.from[parts] = sum
-	_, err = r.team.Each(alone, len(tasks), func(i int) bool {
+	_, err = b.each(len(tasks), func(i int) bool {
 		mine := at[i*parts:][:parts]
 		return k.batches(tasks[i], func(xs []uint64, a uintptr) bool {
 			all, size := sp.all, k.size
@@ -195,11 +195,11 @@ func (r *run) spread(rows *tuples.Rows, k keyReader, shift, partBits uint8, alon
 }
 
 // partBits is how many ranges the slots are cut into, as a logarithm.
-func (s *buildSink) partBits(slotBits uint8) uint8 {
+func (b *builder) partBits(slotBits uint8) uint8 {
 	const rangeBits = 15 // slots that are worth a range
 	want := max(int(slotBits)-rangeBits, 0)
-	if !s.alone() {
-		want = max(want, bits.Len(uint(4*s.r.Threads)))
+	if !b.alone() {
+		want = max(want, bits.Len(uint(4*b.team.Threads)))
 	}
 	return uint8(min(want, 8, int(slotBits)))
 }

@@ -12,24 +12,20 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/pipe"
-	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// buildOf is a finished build side with the given keys, each with its number as payload. Two keys are hashed by
+// buildOf is a build side with the given keys, not organized yet, each with its number as payload. Two keys are hashed by
 // the sink, as generated code would.
-func buildOf(t testing.TB, threads, keys int, list []int64) *buildSink {
-	r := &run{Options: Options{Threads: threads}, ctx: context.Background(), team: work.NewTeam(context.Background(), threads), mem: mem.New(nil, false, false), tables: map[*pipe.Build]*layout.Table{}}
+func buildOf(t testing.TB, threads, keys int, list []int64) *builder {
+	o := buildOptions{team: work.NewTeam(context.Background(), threads), mem: mem.New(nil, false, false), keys: keys}
 	fields := make([]layout.Field, keys+1)
 	for i := range fields {
 		fields[i].Desc = layout.Desc{Type: types.TInt64, Range: layout.Between(-1<<40, 1<<40)}
 	}
 	fields[keys].Desc.Range = layout.Between(0, 1<<31)
-	s := &buildSink{r: r, s: &pipe.Build{Keys: make([]plan.Expr, keys)}, tuple: layout.NarrowTuple(keys > 1, false, fields), workers: make([]*tuples.Buffer, 1)}
-	first := tuples.NewBuffer(r.mem, s.tuple.Size)
-	b := &first
-	s.workers[0] = b
+	o.tuple = layout.NarrowTuple(keys > 1, false, fields)
+	b := tuples.NewBuffer(o.mem, o.tuple.Size)
 	for i, k := range list {
 		if b.Cur >= b.End {
 			if err := b.Grow(b.Cur); err != nil {
@@ -43,10 +39,10 @@ func buildOf(t testing.TB, threads, keys int, list []int64) *buildSink {
 			mem.Store64(b.Cur+uintptr(fields[f].Off), uint64(k))
 		}
 		mem.Halves(b.Cur+uintptr(fields[keys].Off), 1)[0] = uint32(i)
-		b.Cur += uintptr(s.tuple.Size)
+		b.Cur += uintptr(o.tuple.Size)
 	}
 	b.Cut(b.Cur)
-	return s
+	return newBuilder(o, []*tuples.Buffer{&b, nil})
 }
 
 // keysOf makes n keys: dense or sparse ones, in disorder, each twice if asked for.
@@ -67,7 +63,7 @@ func keysOf(n int, sparse, twice bool) []int64 {
 }
 
 // find lists the payloads that the table has for key k.
-func (s *buildSink) find(k int64) (out []uint32) {
+func (s *builder) find(k int64) (out []uint32) {
 	t := s.table
 	f := s.keyOf(0)
 	payload := uintptr(s.tuple.Fields[len(s.tuple.Fields)-1].Off)
@@ -113,7 +109,7 @@ func (s *buildSink) find(k int64) (out []uint32) {
 func TestLostTuples(t *testing.T) {
 	list := keysOf(20_000, true, false)
 	s := buildOf(t, 1, 1, list)
-	if err := s.finish(); err != nil || s.table.Kind != layout.Open {
+	if err := s.organize(); err != nil || s.table.Kind != layout.Open {
 		t.Fatal(s.table.Kind, err)
 	}
 	o := &opening{dir: mem.Words(s.table.Slots, 1<<s.table.Bits), key: s.hashOf()}
@@ -156,7 +152,7 @@ func TestBuild(t *testing.T) {
 					}
 					list := keysOf(n, sparse, twice)
 					s := buildOf(t, threads, keys, list)
-					if err := s.finish(); err != nil {
+					if err := s.organize(); err != nil {
 						t.Fatal(err)
 					}
 					name := fmt.Sprintf("%d rows, %d threads, %d keys, %s", n, threads, keys, s.table.Kind)
@@ -185,7 +181,7 @@ func TestBuild(t *testing.T) {
 					if sum := s.all.Len(); sum != int64(n) {
 						t.Errorf("%s: %d rows are left", name, sum)
 					}
-					s.r.mem.Close()
+					s.mem.Close()
 				}
 			}
 		}
@@ -207,12 +203,12 @@ func BenchmarkBuild(b *testing.B) {
 						s := buildOf(b, threads, 1, list)
 						start := cpuTime()
 						b.StartTimer()
-						if err := s.finish(); err != nil {
+						if err := s.organize(); err != nil {
 							b.Fatal(err)
 						}
 						b.StopTimer()
 						best = min(best, cpuTime()-start)
-						s.r.mem.Close()
+						s.mem.Close()
 					}
 					b.ReportMetric(float64(best.Nanoseconds())/float64(n), "cpu-ns/row")
 				})

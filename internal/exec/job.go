@@ -37,7 +37,7 @@ type job struct {
 	total    int64  // rows of all ranges
 	seq      int64  // order of this pipeline's morsels among all
 	luts     []uintptr
-	filters  []filterBits
+	filters  []uintptr           // sets of semi-join filters
 	limit    int64               // rows wanted in all, for LIMIT without ORDER BY; < 0: all
 	feed     *feed               // shared by the stages of a pipeline
 	late     *lateColumns        // columns of the result that are not written
@@ -146,7 +146,7 @@ func (r *run) rowsOf(s pipe.Sink) tuples.Rows {
 	case *groupSink:
 		return s.result
 	case *buildSink:
-		return s.all
+		return s.built.all
 	}
 	panic(fmt.Sprintf("no rows in %T", s))
 }

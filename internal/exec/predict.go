@@ -212,13 +212,13 @@ func (p *predictor) filters(t *pipe.Table, req *emit.Request) {
 		if f.Desc.Form != layout.I64 || !f.Desc.Range.Known {
 			continue
 		}
-		k := &keyFilter{rng: f.Desc.Range, kind: layout.Bloom, count: table.Rows, bits: uint8(max(bits.Len64(uint64(table.Rows)/4), 6))}
+		sf := emit.ScanFilter{Col: rd.Col, Range: f.Desc.Range, Kind: layout.Bloom, Bits: uint8(max(bits.Len64(uint64(table.Rows)/4), 6)),
+			Index: len(req.Filters), Build: rd.Build, Key: rd.Key}
+		count := table.Rows
 		if span := f.Desc.Range.Span(maxBitmap * 8); span > 0 {
-			k.kind, k.bits, k.count = layout.Bitmap, 0, min(k.count, span)
+			sf.Kind, sf.Bits, count = layout.Bitmap, 0, min(count, span)
 		}
-		sf := emit.ScanFilter{Col: rd.Col, Range: k.rng, Kind: k.kind, Bits: k.bits, Index: len(req.Filters),
-			Build: rd.Build, Key: rd.Key}
-		if sf.Share = k.share(t.Scan, rd.Col); sf.Share > 0.8 {
+		if sf.Share = shareOf(count, t.Scan, rd.Col); sf.Share > 0.8 {
 			continue
 		}
 		req.Filters = append(req.Filters, sf)

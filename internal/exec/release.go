@@ -56,17 +56,8 @@ func uses(p *pipe.Pipeline, f func(pipe.Sink)) {
 func (r *run) release(s pipe.Sink) {
 	switch s := r.sinks[s].(type) {
 	case *buildSink:
-		for _, b := range s.workers {
-			if b != nil {
-				b.Release()
-			}
-		}
-		if s.table != nil {
-			r.mem.Free(s.table.Tuples) // where it is a block of its own
-			r.mem.Free(s.table.Slots)
-		}
-		for _, f := range s.filters {
-			r.mem.Free(f.addr)
+		if s.built != nil {
+			s.built.release()
 		}
 	case *groupSink:
 		for _, g := range s.workers {

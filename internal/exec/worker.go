@@ -445,7 +445,7 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 		case emit.WordLut:
 			x = j.luts[lutBase+word.Index]
 		case emit.WordFilter:
-			x = j.filters[word.Index].addr
+			x = j.filters[word.Index]
 		case emit.WordCount:
 			x = 0
 		case emit.WordTexts:
