@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tables"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -14,7 +15,7 @@ type buildSink struct {
 	tuple   *layout.Tuple
 	workers []*tuples.Buffer
 	sawNull bool
-	built   *builder // once all tuples are there
+	built   *tables.Builder // once all tuples are there
 }
 
 func (s *buildSink) attach(w *worker) error {
@@ -42,15 +43,15 @@ func (s *buildSink) detach(w *worker) {
 }
 
 func (s *buildSink) note() string {
-	return s.built.table.Kind.String() + " table, " + plural(s.built.table.Rows, "row")
+	return s.built.Table.Kind.String() + " table, " + plural(s.built.Table.Rows, "row")
 }
 
 // finish makes the table.
 func (s *buildSink) finish() (err error) {
-	s.built, err = buildTable(buildOptions{team: s.r.team, mem: s.r.mem, tuple: s.tuple, keys: len(s.s.Keys), sawNull: s.sawNull,
-		noDirect: s.r.Off.DirectTables}, s.workers)
+	s.built, err = tables.Build(tables.Options{Team: s.r.team, Mem: s.r.mem, Tuple: s.tuple, Keys: len(s.s.Keys), SawNull: s.sawNull,
+		NoDirect: s.r.Off.DirectTables}, s.workers)
 	if err == nil {
-		s.r.tables[s.s] = s.built.table
+		s.r.tables[s.s] = s.built.Table
 	}
 	return err
 }

@@ -164,7 +164,7 @@ func (d *idleness) reads(p *pipe.Pipeline, f func(sink int)) {
 func (r *run) rowCount(s pipe.Sink) int64 {
 	switch x := r.sinks[s].(type) {
 	case *buildSink:
-		return x.built.table.Rows
+		return x.built.Table.Rows
 	case *collectSink, *groupSink:
 		rows := r.rowsOf(s)
 		return rows.Len()

@@ -5,6 +5,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tables"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -47,7 +48,7 @@ func (j *job) expansion() int {
 		if !ok || p.Kind != pipe.ProbeInner && p.Kind != pipe.ProbeOuter {
 			continue
 		}
-		if m := mostMatches(j.r.tables[p.Build]); m > 0 {
+		if m := tables.MostMatches(j.r.tables[p.Build]); m > 0 {
 			n = min(n, 1<<40/m) * m
 		}
 	}

@@ -146,7 +146,7 @@ func (r *run) rowsOf(s pipe.Sink) tuples.Rows {
 	case *groupSink:
 		return s.result
 	case *buildSink:
-		return s.built.all
+		return s.built.Rows
 	}
 	panic(fmt.Sprintf("no rows in %T", s))
 }

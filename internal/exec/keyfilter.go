@@ -26,23 +26,23 @@ func (j *job) scanFilters(t *pipe.Table, req *emit.Request) error {
 		if f.Desc.Form != layout.I64 || !isIntColumn(t.Scan, rd.Col) {
 			continue
 		}
-		set, err := b.built.set(rd.Key)
+		set, err := b.built.Set(rd.Key)
 		if err != nil {
 			return err
 		}
-		sf := emit.ScanFilter{Col: rd.Col, Range: set.rng, Kind: set.kind, Bits: set.bits, Index: len(j.filters),
+		sf := emit.ScanFilter{Col: rd.Col, Range: set.Range, Kind: set.Kind, Bits: set.Bits, Index: len(j.filters),
 			Build: rd.Build, Key: rd.Key}
-		if sf.Share = shareOf(set.count, t.Scan, rd.Col); sf.Share > 0.8 {
+		if sf.Share = shareOf(set.Count, t.Scan, rd.Col); sf.Share > 0.8 {
 			continue
 		}
-		if err := set.fill(); err != nil {
+		if err := set.Fill(); err != nil {
 			return err
 		}
 		// Only what was counted is known exactly.
-		if sf.Share = shareOf(set.count, t.Scan, rd.Col); sf.Share > 0.8 {
+		if sf.Share = shareOf(set.Count, t.Scan, rd.Col); sf.Share > 0.8 {
 			continue
 		}
-		j.filters = append(j.filters, set.addr)
+		j.filters = append(j.filters, set.Addr)
 		req.Filters = append(req.Filters, sf)
 	}
 	return nil

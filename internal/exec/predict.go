@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/tables"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -215,7 +216,7 @@ func (p *predictor) filters(t *pipe.Table, req *emit.Request) {
 		sf := emit.ScanFilter{Col: rd.Col, Range: f.Desc.Range, Kind: layout.Bloom, Bits: uint8(max(bits.Len64(uint64(table.Rows)/4), 6)),
 			Index: len(req.Filters), Build: rd.Build, Key: rd.Key}
 		count := table.Rows
-		if span := f.Desc.Range.Span(maxBitmap * 8); span > 0 {
+		if span := f.Desc.Range.Span(tables.MaxBitmap * 8); span > 0 {
 			sf.Kind, sf.Bits, count = layout.Bitmap, 0, min(count, span)
 		}
 		if sf.Share = shareOf(count, t.Scan, rd.Col); sf.Share > 0.8 {

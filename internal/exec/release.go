@@ -57,7 +57,7 @@ func (r *run) release(s pipe.Sink) {
 	switch s := r.sinks[s].(type) {
 	case *buildSink:
 		if s.built != nil {
-			s.built.release()
+			s.built.Release()
 		}
 	case *groupSink:
 		for _, g := range s.workers {

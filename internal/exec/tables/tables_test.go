@@ -1,4 +1,4 @@
-package exec
+package tables
 
 import (
 	"context"
@@ -17,15 +17,15 @@ import (
 
 // buildOf is a build side with the given keys, not organized yet, each with its number as payload. Two keys are hashed by
 // the sink, as generated code would.
-func buildOf(t testing.TB, threads, keys int, list []int64) *builder {
-	o := buildOptions{team: work.NewTeam(context.Background(), threads), mem: mem.New(nil, false, false), keys: keys}
+func buildOf(t testing.TB, threads, keys int, list []int64) *Builder {
+	o := Options{Team: work.NewTeam(context.Background(), threads), Mem: mem.New(nil, false, false), Keys: keys}
 	fields := make([]layout.Field, keys+1)
 	for i := range fields {
 		fields[i].Desc = layout.Desc{Type: types.TInt64, Range: layout.Between(-1<<40, 1<<40)}
 	}
 	fields[keys].Desc.Range = layout.Between(0, 1<<31)
-	o.tuple = layout.NarrowTuple(keys > 1, false, fields)
-	b := tuples.NewBuffer(o.mem, o.tuple.Size)
+	o.Tuple = layout.NarrowTuple(keys > 1, false, fields)
+	b := tuples.NewBuffer(o.Mem, o.Tuple.Size)
 	for i, k := range list {
 		if b.Cur >= b.End {
 			if err := b.Grow(b.Cur); err != nil {
@@ -39,7 +39,7 @@ func buildOf(t testing.TB, threads, keys int, list []int64) *builder {
 			mem.Store64(b.Cur+uintptr(fields[f].Off), uint64(k))
 		}
 		mem.Halves(b.Cur+uintptr(fields[keys].Off), 1)[0] = uint32(i)
-		b.Cur += uintptr(o.tuple.Size)
+		b.Cur += uintptr(o.Tuple.Size)
 	}
 	b.Cut(b.Cur)
 	return newBuilder(o, []*tuples.Buffer{&b, nil})
@@ -63,16 +63,16 @@ func keysOf(n int, sparse, twice bool) []int64 {
 }
 
 // find lists the payloads that the table has for key k.
-func (s *builder) find(k int64) (out []uint32) {
-	t := s.table
+func (s *Builder) find(k int64) (out []uint32) {
+	t := s.Table
 	f := s.keyOf(0)
-	payload := uintptr(s.tuple.Fields[len(s.tuple.Fields)-1].Off)
+	payload := uintptr(s.Tuple.Fields[len(s.Tuple.Fields)-1].Off)
 	add := func(a uintptr) {
 		if int64(mem.Load64(a+f.off)) == k {
 			out = append(out, mem.Halves(a+payload, 1)[0])
 		}
 	}
-	size, h := uintptr(s.tuple.Size), layout.HashInt(k)
+	size, h := uintptr(s.Tuple.Size), layout.HashInt(k)
 	switch t.Kind {
 	case layout.Direct:
 		if d := uint64(k - t.Min); d < uint64(t.Span) {
@@ -109,10 +109,10 @@ func (s *builder) find(k int64) (out []uint32) {
 func TestLostTuples(t *testing.T) {
 	list := keysOf(20_000, true, false)
 	s := buildOf(t, 1, 1, list)
-	if err := s.organize(); err != nil || s.table.Kind != layout.Open {
-		t.Fatal(s.table.Kind, err)
+	if err := s.organize(); err != nil || s.Table.Kind != layout.Open {
+		t.Fatal(s.Table.Kind, err)
 	}
-	o := &opening{dir: mem.Words(s.table.Slots, 1<<s.table.Bits), key: s.hashOf()}
+	o := &opening{dir: mem.Words(s.Table.Slots, 1<<s.Table.Bits), key: s.hashOf()}
 	clear(o.dir)
 	for i, task := range s.tasks() {
 		if i%2 == 0 && !o.key.batches(task, o.enter) {
@@ -132,8 +132,8 @@ func TestLostTuples(t *testing.T) {
 			t.Fatalf("key %d: %v, want %d", k, got, i)
 		}
 	}
-	tuples.Copy(s.all.Pieces[0].Addr+o.key.size, s.all.Pieces[0].Addr, int(o.key.size))
-	if o.key.batches(s.all.Pieces[0], o.enterLost) {
+	tuples.Copy(s.Rows.Pieces[0].Addr+o.key.size, s.Rows.Pieces[0].Addr, int(o.key.size))
+	if o.key.batches(s.Rows.Pieces[0], o.enterLost) {
 		t.Error("a key that is there twice is not seen")
 	}
 }
@@ -155,7 +155,7 @@ func TestBuild(t *testing.T) {
 					if err := s.organize(); err != nil {
 						t.Fatal(err)
 					}
-					name := fmt.Sprintf("%d rows, %d threads, %d keys, %s", n, threads, keys, s.table.Kind)
+					name := fmt.Sprintf("%d rows, %d threads, %d keys, %s", n, threads, keys, s.Table.Kind)
 					if n > 2 {
 						want := layout.Open
 						if keys == 1 && !sparse {
@@ -164,7 +164,7 @@ func TestBuild(t *testing.T) {
 						if twice {
 							want = map[layout.TableKind]layout.TableKind{layout.Open: layout.Buckets, layout.Direct: layout.DenseBuckets}[want]
 						}
-						if s.table.Kind != want {
+						if s.Table.Kind != want {
 							t.Errorf("%s, want %s", name, want)
 						}
 					}
@@ -178,10 +178,10 @@ func TestBuild(t *testing.T) {
 					if got := s.find(-1 << 40); got != nil {
 						t.Errorf("%s: a key that is not there is found at %d", name, got)
 					}
-					if sum := s.all.Len(); sum != int64(n) {
+					if sum := s.Rows.Len(); sum != int64(n) {
 						t.Errorf("%s: %d rows are left", name, sum)
 					}
-					s.mem.Close()
+					s.Mem.Close()
 				}
 			}
 		}
@@ -208,7 +208,7 @@ func BenchmarkBuild(b *testing.B) {
 						}
 						b.StopTimer()
 						best = min(best, cpuTime()-start)
-						s.mem.Close()
+						s.Mem.Close()
 					}
 					b.ReportMetric(float64(best.Nanoseconds())/float64(n), "cpu-ns/row")
 				})

@@ -1,4 +1,4 @@
-package exec
+package tables
 
 import (
 	"math/bits"
@@ -26,15 +26,15 @@ type keyReader struct {
 }
 
 // keyOf reads key number i.
-func (b *builder) keyOf(i int) keyReader {
-	f := &b.tuple.Fields[i]
-	return keyReader{off: uintptr(f.Off), width: f.Width, signed: f.Signed(), null: f.Null, size: uintptr(b.tuple.Size)}
+func (b *Builder) keyOf(i int) keyReader {
+	f := &b.Tuple.Fields[i]
+	return keyReader{off: uintptr(f.Off), width: f.Width, signed: f.Signed(), null: f.Null, size: uintptr(b.Tuple.Size)}
 }
 
 // hashOf reads or computes the hash of the keys.
-func (b *builder) hashOf() keyReader {
-	if b.tuple.HasHash {
-		return keyReader{width: 8, null: -1, size: uintptr(b.tuple.Size)}
+func (b *Builder) hashOf() keyReader {
+	if b.Tuple.HasHash {
+		return keyReader{width: 8, null: -1, size: uintptr(b.Tuple.Size)}
 	}
 	k := b.keyOf(0)
 	k.hash = true
@@ -92,11 +92,11 @@ func readKeys[T uint64 | uint32 | uint16 | uint8 | int32 | int16 | int8](xs []ui
 	}
 }
 
-func (b *builder) tasks() []tuples.Piece { return b.all.Tasks() }
+func (b *Builder) tasks() []tuples.Piece { return b.Rows.Tasks() }
 
 // each runs f(i) for every task, on all threads unless the sink is alone; an error or f's false ends it.
-func (b *builder) each(n int, f func(i int) bool) (all bool, err error) {
-	return b.team.Each(b.alone(), n, f)
+func (b *Builder) each(n int, f func(i int) bool) (all bool, err error) {
+	return b.Team.Each(b.alone(), n, f)
 }
 
 // batches reads the numbers of a task's tuples, a batch at a time; f gets them with the address of the first
@@ -132,17 +132,17 @@ func (sp *spread) parts() int           { return len(sp.from) - 1 }
 func (sp *spread) part(p int) []slotted { return sp.all[sp.from[p]:sp.from[p+1]] }
 
 // spread sorts the tuples. A tuple's slot is bits shift to shift+slotBits of its number.
-func (b *builder) spread(k keyReader, shift, slotBits uint8) (*spread, error) {
+func (b *Builder) spread(k keyReader, shift, slotBits uint8) (*spread, error) {
 	n := b.partBits(slotBits)
 	return b.spreadBy(k, shift+slotBits-n, n)
 }
 
 // spreadBy sorts the tuples by the given number of bits from shift on.
-func (b *builder) spreadBy(k keyReader, shift, partBits uint8) (*spread, error) {
-	n := int(b.all.Len())
+func (b *Builder) spreadBy(k keyReader, shift, partBits uint8) (*spread, error) {
+	n := int(b.Rows.Len())
 	sp := &spread{bits: partBits}
 	var err error
-	if sp.mem, err = b.mem.Take(n * int(unsafe.Sizeof(slotted{}))); err != nil {
+	if sp.mem, err = b.Mem.Take(n * int(unsafe.Sizeof(slotted{}))); err != nil {
 		return nil, err
 	}
 	sp.all = unsafe.Slice((*slotted)(mem.Pointer(sp.mem)), n)
@@ -195,11 +195,11 @@ func (b *builder) spreadBy(k keyReader, shift, partBits uint8) (*spread, error) 
 }
 
 // partBits is how many ranges the slots are cut into, as a logarithm.
-func (b *builder) partBits(slotBits uint8) uint8 {
+func (b *Builder) partBits(slotBits uint8) uint8 {
 	const rangeBits = 15 // slots that are worth a range
 	want := max(int(slotBits)-rangeBits, 0)
 	if !b.alone() {
-		want = max(want, bits.Len(uint(4*b.team.Threads)))
+		want = max(want, bits.Len(uint(4*b.Team.Threads)))
 	}
 	return uint8(min(want, 8, int(slotBits)))
 }

@@ -1,4 +1,4 @@
-package exec
+package tables
 
 import (
 	"math"
@@ -16,8 +16,8 @@ import (
 const denseFactor = 8
 
 // dense makes a table addressed by the key itself if the keys lie close together.
-func (b *builder) dense() (done bool, err error) {
-	t, n := b.table, int(b.table.Rows)
+func (b *Builder) dense() (done bool, err error) {
+	t, n := b.Table, int(b.Table.Rows)
 	if n == 0 {
 		t.Kind = layout.Direct
 		return true, nil
@@ -32,7 +32,7 @@ func (b *builder) dense() (done bool, err error) {
 		return false, nil
 	}
 	k.min, t.Min, t.Span = lo, lo, int64(span)
-	if t.Slots, err = b.mem.AllocShared(b.team, int(span+2)*4); err != nil {
+	if t.Slots, err = b.Mem.AllocShared(b.Team, int(span+2)*4); err != nil {
 		return false, err
 	}
 	if err := b.withinReach(); err != nil {
@@ -51,7 +51,7 @@ func (b *builder) dense() (done bool, err error) {
 }
 
 // keyRange is the smallest and the largest value of key number i.
-func (b *builder) keyRange(i int) (lo, hi int64, err error) {
+func (b *Builder) keyRange(i int) (lo, hi int64, err error) {
 	if r, ok := b.ranges[i]; ok {
 		return r[0], r[1], nil
 	}
@@ -77,25 +77,25 @@ func (b *builder) keyRange(i int) (lo, hi int64, err error) {
 var reach uintptr = 8 << 32
 
 // withinReach sets the table's base so that every tuple is 1 to 2^32-1 words behind it.
-func (b *builder) withinReach() error {
+func (b *Builder) withinReach() error {
 	lo, hi := ^uintptr(0), uintptr(0)
-	for _, p := range b.all.Pieces {
-		lo, hi = min(lo, p.Addr), max(hi, p.Addr+uintptr(p.N*b.tuple.Size))
+	for _, p := range b.Rows.Pieces {
+		lo, hi = min(lo, p.Addr), max(hi, p.Addr+uintptr(p.N*b.Tuple.Size))
 	}
 	if hi-lo > reach-16 {
 		if err := b.contiguous(); err != nil {
 			return err
 		}
-		lo = b.table.Tuples
+		lo = b.Table.Tuples
 	}
-	b.table.Tuples = lo - 8
+	b.Table.Tuples = lo - 8
 	return nil
 }
 
 // fillDirect enters every tuple at its key's place; it gives up at a duplicate. Two threads that enter one key at the same
 // time may both find the slot free: then one of the tuples is not there when they look again.
-func (b *builder) fillDirect(k keyReader) (unique bool, err error) {
-	t, slots, tasks := b.table, mem.Pointer(b.table.Slots), b.tasks()
+func (b *Builder) fillDirect(k keyReader) (unique bool, err error) {
+	t, slots, tasks := b.Table, mem.Pointer(b.Table.Slots), b.tasks()
 	step := uint32(k.size / 8)
 	unique, err = b.each(len(tasks), func(i int) bool {
 		return k.batches(tasks[i], func(xs []uint64, at uintptr) bool {
@@ -131,7 +131,7 @@ func (b *builder) fillDirect(k keyReader) (unique bool, err error) {
 }
 
 // occupied counts the slots that are not 0.
-func occupied[T uint32 | uint64](b *builder, slots []T) int64 {
+func occupied[T uint32 | uint64](b *Builder, slots []T) int64 {
 	const step = 1 << 15
 	top := 8*unsafe.Sizeof(T(0)) - 1
 	var sum atomic.Int64
@@ -148,14 +148,14 @@ func occupied[T uint32 | uint64](b *builder, slots []T) int64 {
 
 // sortByKey sorts the tuples by key: count, sum up, move. While tuples move, the begin of each key's tuples
 // moves up to its end, which is the begin of the next; hence the shift by one.
-func (b *builder) sortByKey(k keyReader) error {
-	t, size := b.table, b.tuple.Size
+func (b *Builder) sortByKey(k keyReader) error {
+	t, size := b.Table, b.Tuple.Size
 	slotBits := uint8(bits.Len64(uint64(t.Span - 1)))
 	sp, err := b.spread(k, 0, slotBits)
 	if err != nil {
 		return err
 	}
-	to, err := b.mem.Take(int(t.Rows)*size + 64)
+	to, err := b.Mem.Take(int(t.Rows)*size + 64)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (b *builder) sortByKey(k keyReader) error {
 		return true
 	})
 	idx[0] = 0
-	b.mem.Free(sp.mem)
+	b.Mem.Free(sp.mem)
 	b.replace(to, int(t.Rows))
 	return err
 }

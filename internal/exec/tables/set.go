@@ -1,4 +1,4 @@
-package exec
+package tables
 
 import (
 	"math/bits"
@@ -11,34 +11,34 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
-// maxBitmap bounds the bytes of an exact set.
-const maxBitmap = 8 << 20
+// MaxBitmap bounds the bytes of an exact set.
+const MaxBitmap = 8 << 20
 
-// keySet is the set of values of one build key.
-type keySet struct {
-	b     *builder
+// Set is the set of values of one build key.
+type Set struct {
+	b     *Builder
 	key   keyReader
-	rng   layout.Range
-	kind  layout.FilterKind
-	bits  uint8
-	addr  uintptr
-	count int64 // values in the set, as far as it is known: duplicates are counted until a bitmap is there
+	Range layout.Range
+	Kind  layout.FilterKind
+	Bits  uint8
+	Addr  uintptr
+	Count int64 // values in the set, as far as it is known: duplicates are counted until a bitmap is there
 	exact bool  // there are no duplicates
 	done  bool
 }
 
-// set decides what the set of key number i of the finished table is, once; fill makes it.
-func (b *builder) set(i int) (*keySet, error) {
+// Set decides what the set of key number i of the finished table is, once; Fill makes it.
+func (b *Builder) Set(i int) (*Set, error) {
 	if f := b.sets[i]; f != nil {
 		return f, nil
 	}
-	k := &keySet{b: b, key: b.keyOf(i), count: b.table.Rows}
+	k := &Set{b: b, key: b.keyOf(i), Count: b.Table.Rows}
 	b.sets[i] = k
-	if b.table.Rows == 0 { // nothing passes
-		k.rng, k.done = layout.Between(1, 0), true
+	if b.Table.Rows == 0 { // nothing passes
+		k.Range, k.done = layout.Between(1, 0), true
 		return k, nil
 	}
-	t := b.table
+	t := b.Table
 	lo, hi := t.Min, t.Min+t.Span-1
 	if i > 0 || t.Kind != layout.Direct && t.Kind != layout.DenseBuckets {
 		var err error
@@ -46,47 +46,47 @@ func (b *builder) set(i int) (*keySet, error) {
 			return nil, err
 		}
 		if lo > hi { // only NULLs
-			k.rng, k.count, k.done = layout.Between(1, 0), 0, true
+			k.Range, k.Count, k.done = layout.Between(1, 0), 0, true
 			return k, nil
 		}
 	}
-	k.rng = layout.Between(lo, hi)
+	k.Range = layout.Between(lo, hi)
 	k.key.min = lo
 	span := uint64(hi) - uint64(lo) + 1
-	if span-1 < maxBitmap*8 {
-		k.kind = layout.Bitmap
-		if k.exact = i == 0 && b.keys == 1 && t.Kind.Unique(); k.exact {
+	if span-1 < MaxBitmap*8 {
+		k.Kind = layout.Bitmap
+		if k.exact = i == 0 && b.Keys == 1 && t.Kind.Unique(); k.exact {
 			return k, nil
 		}
-		return k, k.fill()
+		return k, k.Fill()
 	}
-	k.kind, k.key.min, k.key.hash = layout.Bloom, 0, true
-	k.bits = uint8(max(bits.Len64(uint64(t.Rows)/4), 6))
+	k.Kind, k.key.min, k.key.hash = layout.Bloom, 0, true
+	k.Bits = uint8(max(bits.Len64(uint64(t.Rows)/4), 6))
 	return k, nil
 }
 
-// fill makes the set of bits.
-func (k *keySet) fill() error {
+// Fill makes the set of bits.
+func (k *Set) Fill() error {
 	if k.done {
 		return nil
 	}
 	k.done = true
-	b, t := k.b, k.b.table
-	n := 1 << k.bits
-	if k.kind == layout.Bitmap {
-		n = int((uint64(k.rng.Hi.Lo)-uint64(k.rng.Lo.Lo))/64) + 1
+	b, t := k.b, k.b.Table
+	n := 1 << k.Bits
+	if k.Kind == layout.Bitmap {
+		n = int((uint64(k.Range.Hi.Lo)-uint64(k.Range.Lo.Lo))/64) + 1
 	}
 	var err error
-	if k.addr, err = b.mem.AllocShared(b.team, n*8); err != nil {
+	if k.Addr, err = b.Mem.AllocShared(b.Team, n*8); err != nil {
 		return err
 	}
-	ws := mem.Words(k.addr, n)
-	if k.kind == layout.Bitmap && t.Kind == layout.Direct && k.key.off == b.keyOf(0).off {
+	ws := mem.Words(k.Addr, n)
+	if k.Kind == layout.Bitmap && t.Kind == layout.Direct && k.key.off == b.keyOf(0).off {
 		slots := mem.Halves(t.Slots, int(t.Span))
 		return k.eachWords(n, func(lo, hi int) { fromSlots(ws[lo:hi], slots[min(lo*64, len(slots)):]) })
 	}
 	sets, err := k.gather(ws)
-	if err != nil || len(sets) == 1 && (k.kind != layout.Bitmap || k.exact) {
+	if err != nil || len(sets) == 1 && (k.Kind != layout.Bitmap || k.exact) {
 		return err
 	}
 	var count atomic.Int64
@@ -102,19 +102,19 @@ func (k *keySet) fill() error {
 		}
 		count.Add(int64(c))
 	})
-	if k.kind == layout.Bitmap {
-		k.count = count.Load()
+	if k.Kind == layout.Bitmap {
+		k.Count = count.Load()
 	}
 	for _, more := range sets[1:] {
-		b.mem.Free(uintptr(unsafe.Pointer(&more[0])))
+		b.Mem.Free(uintptr(unsafe.Pointer(&more[0])))
 	}
 	return err
 }
 
 // eachWords cuts n words into stretches for all threads.
-func (k *keySet) eachWords(n int, f func(lo, hi int)) error {
+func (k *Set) eachWords(n int, f func(lo, hi int)) error {
 	const step = 4 << 10
-	_, err := k.b.team.Each(k.b.alone() || n < 4*step, (n+step-1)/step, func(i int) bool {
+	_, err := k.b.Team.Each(k.b.alone() || n < 4*step, (n+step-1)/step, func(i int) bool {
 		f(i*step, min((i+1)*step, n))
 		return true
 	})
@@ -122,17 +122,17 @@ func (k *keySet) eachWords(n int, f func(lo, hi int)) error {
 }
 
 // gather sets the bits of all tuples. Threads have sets of their own, the first one's is ws.
-func (k *keySet) gather(ws []uint64) (sets [][]uint64, err error) {
+func (k *Set) gather(ws []uint64) (sets [][]uint64, err error) {
 	enter := func(ws []uint64, t tuples.Piece) {
 		k.key.batches(t, func(xs []uint64, _ uintptr) bool {
-			if k.kind == layout.Bitmap {
+			if k.Kind == layout.Bitmap {
 				for _, d := range xs {
 					ws[d>>6] |= 1 << (d & 63)
 				}
 				return true
 			}
 			for _, h := range xs {
-				ws[h>>(64-k.bits)] |= 1<<(h&63) | 1<<(h>>6&63)
+				ws[h>>(64-k.Bits)] |= 1<<(h&63) | 1<<(h>>6&63)
 			}
 			return true
 		})
@@ -140,19 +140,19 @@ func (k *keySet) gather(ws []uint64) (sets [][]uint64, err error) {
 	b := k.b
 	tasks := b.tasks()
 	// Another set costs as much as some tuples for each of its words.
-	sets = make([][]uint64, 1, b.team.Threads)
-	if rows := b.table.Rows; !b.alone() && rows > int64(len(ws)) {
-		sets = sets[:min(int64(b.team.Threads), rows/(16<<10))]
+	sets = make([][]uint64, 1, b.Team.Threads)
+	if rows := b.Table.Rows; !b.alone() && rows > int64(len(ws)) {
+		sets = sets[:min(int64(b.Team.Threads), rows/(16<<10))]
 	}
 	var next atomic.Int64
-	err = b.team.Parallel(len(sets), func(i int) error {
+	err = b.Team.Parallel(len(sets), func(i int) error {
 		switch {
 		case i == 0:
 			sets[i] = ws
 		case int(next.Load()) >= len(tasks):
 			return nil
 		default:
-			a, err := b.mem.Alloc(len(ws) * 8)
+			a, err := b.Mem.Alloc(len(ws) * 8)
 			if err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ func (k *keySet) gather(ws []uint64) (sets [][]uint64, err error) {
 				return nil
 			}
 			enter(sets[i], tasks[t])
-			if err := b.team.Canceled(); err != nil {
+			if err := b.Team.Canceled(); err != nil {
 				return err
 			}
 		}

@@ -1,12 +1,12 @@
-package exec
+package tables
 
 import (
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
-// mostMatches is the largest number of candidates for a key.
-func mostMatches(t *layout.Table) int {
+// MostMatches is the largest number of candidates for a key.
+func MostMatches(t *layout.Table) int {
 	most := uint64(0)
 	switch t.Kind {
 	case layout.List:

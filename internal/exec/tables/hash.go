@@ -1,4 +1,4 @@
-package exec
+package tables
 
 import (
 	"math/bits"
@@ -10,10 +10,10 @@ import (
 )
 
 // open makes an open-addressing table if all hashes differ: then keys are unique.
-func (b *builder) open() (done bool, err error) {
-	t, n := b.table, int(b.table.Rows)
+func (b *Builder) open() (done bool, err error) {
+	t, n := b.Table, int(b.Table.Rows)
 	t.Bits = uint8(max(bits.Len(uint(2*n)), 3))
-	if t.Slots, err = b.mem.AllocShared(b.team, 8<<t.Bits); err != nil {
+	if t.Slots, err = b.Mem.AllocShared(b.Team, 8<<t.Bits); err != nil {
 		return false, err
 	}
 	unique, err := b.fillOpen()
@@ -21,7 +21,7 @@ func (b *builder) open() (done bool, err error) {
 		return false, err
 	}
 	if !unique {
-		b.mem.Free(t.Slots)
+		b.Mem.Free(t.Slots)
 		t.Slots = 0
 		return false, nil
 	}
@@ -32,8 +32,8 @@ func (b *builder) open() (done bool, err error) {
 // fillOpen enters every tuple by its hash; it gives up when two have the same. Threads do not lock: when two write to a
 // slot that both found free, one of the tuples is lost. That is rare, and seen when the tuples are counted; then all look for
 // themselves, and enter themselves again.
-func (b *builder) fillOpen() (unique bool, err error) {
-	t, k := b.table, b.hashOf()
+func (b *Builder) fillOpen() (unique bool, err error) {
+	t, k := b.Table, b.hashOf()
 	o := &opening{dir: mem.Words(t.Slots, 1<<t.Bits), key: k}
 	tasks := b.tasks()
 	pass := func(enter func(hs []uint64, at uintptr) bool) (bool, error) {
@@ -120,13 +120,13 @@ func (o *opening) same(e, h uint64) bool {
 }
 
 // buckets sorts the tuples by the top bits of their hashes behind a directory.
-func (b *builder) buckets() error {
-	t, n, size := b.table, int(b.table.Rows), b.tuple.Size
+func (b *Builder) buckets() error {
+	t, n, size := b.Table, int(b.Table.Rows), b.Tuple.Size
 	t.Kind = layout.Buckets
 	t.Bits = uint8(max(bits.Len(uint(n)), 2))
 	count := 1 << t.Bits
 	var err error
-	if t.Slots, err = b.mem.Take(8 * (count + 1)); err != nil {
+	if t.Slots, err = b.Mem.Take(8 * (count + 1)); err != nil {
 		return err
 	}
 	shift := 64 - t.Bits
@@ -134,7 +134,7 @@ func (b *builder) buckets() error {
 	if err != nil {
 		return err
 	}
-	to, err := b.mem.Take(n*size + 64)
+	to, err := b.Mem.Take(n*size + 64)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (b *builder) buckets() error {
 		}
 		return true
 	})
-	b.mem.Free(sp.mem)
+	b.Mem.Free(sp.mem)
 	b.replace(to, n)
 	return err
 }
