@@ -217,3 +217,8 @@ func (s *stageSink) reserve(w *worker, n int) error {
 	}
 	return nil
 }
+
+func (s *groupSink) reserve(w *worker, n int) error {
+	grid, block := s.r.shape(launchRows)
+	return s.all.reserve(s.workers[w.id], w.ctx, n, grid*block)
+}

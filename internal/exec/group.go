@@ -1,303 +1,110 @@
 package exec
 
 import (
+	"fmt"
+
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
-	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// groupSink keeps groups per worker and merges them at the end (group_merge.go).
+// groupSink keeps groups per worker; at the end they become one result.
 type groupSink struct {
 	r       *run
 	s       *pipe.Aggregate
 	plan    *emit.GroupPlan
 	workers []*groups
-	result  tuples.Rows
+	all     *grouping
 }
 
-// groups is one worker's table.
-type groups struct {
-	bufs    []tuples.Buffer // the tuples: one buffer, or by parts of the hash when there are many (group_parts.go)
-	shared  *tuples.Chunks  // parts: where their chunks come from
-	cursors uintptr         // parts: where generated code finds and moves the cur and end of each
-	dir     uintptr         // directory or array
-	mask    uint64
-	room    uint64
-	one     uintptr
-}
-
-// A directory starts small, for estimates are often far too high, and clearing costs time and memory. When it is
-// half full, which speaks for the estimate, it grows to what that says at once.
-const (
-	firstDirectory = 1 << 10
-	trialDirectory = 1 << 14
-	maxDirectory   = 1 << 22
-)
-
-// directoryFor is the number of slots for about expect groups, at most max.
-func directoryFor(expect int64, max uint64) uint64 {
-	n := uint64(firstDirectory)
-	for n < 2*uint64(expect) && n < max {
-		n *= 2
-	}
-	return n
-}
-
-// newGroups makes an empty table with room for about expect groups.
-func (s *groupSink) newGroups(expect int64) (*groups, error) {
-	g := &groups{bufs: []tuples.Buffer{tuples.NewBuffer(s.r.mem, s.plan.Tuple.Size)}}
-	var err error
-	switch s.plan.Mode {
-	case emit.Ungrouped:
-		if g.one, err = s.r.mem.Alloc(s.plan.Tuple.Size); err != nil {
-			return nil, err
-		}
-		s.neutral(g.one)
-	case emit.ArrayGroups:
-		g.dir, err = s.r.mem.Alloc(int(s.plan.Slots) * s.plan.Tuple.Size)
-		if err == nil && s.r.gpu != nil { // generated code finds the slots ready
-			for i := range uintptr(s.plan.Slots) {
-				s.neutral(g.dir + i*uintptr(s.plan.Tuple.Size))
-			}
-		}
-	case emit.DenseGroups:
-		g.dir, err = s.r.mem.Alloc(int(s.plan.Slots) * 8)
-	default:
-		n := directoryFor(expect, trialDirectory)
-		g.dir, err = s.r.mem.Alloc(int(n) * 8)
-		g.mask, g.room = n-1, n/2
-	}
-	return g, err
-}
-
-// neutral writes what aggregates start from to the tuple at addr.
-func (s *groupSink) neutral(addr uintptr) {
-	for i, a := range s.s.Group.Aggs {
-		f := &s.plan.Tuple.Fields[len(s.s.Group.Keys)+i]
-		lo, hi := emit.Neutral(a.Func, f.Desc.Form)
-		mem.Store64(addr+uintptr(f.Off), uint64(lo))
-		if f.Desc.Form.Words() == 2 {
-			mem.Store64(addr+uintptr(f.Off)+8, uint64(hi))
-		}
-		if f.Null >= 0 {
-			mem.Store8(addr+uintptr(f.Null), 1)
-		}
-	}
+func (r *run) newGroup(s *pipe.Aggregate, plan *emit.GroupPlan) *groupSink {
+	g := &groupSink{r: r, s: s, plan: plan, workers: make([]*groups, r.Threads)}
+	g.all = newGrouping(groupOptions{team: r.team, mem: r.mem, plan: plan, group: s.Group, shared: r.gpu != nil, noParts: r.Off.GroupParts,
+		merger: g.newMerger})
+	return g
 }
 
 func (s *groupSink) attach(w *worker) error {
 	g := s.workers[w.id]
 	if g == nil {
 		var err error
-		if g, err = s.newGroups(s.plan.Expect); err != nil {
+		if g, err = s.all.newGroups(s.plan.Expect); err != nil {
 			return err
 		}
 		s.workers[w.id] = g
 	}
-	g.toContext(w)
+	g.toContext(w.ctx)
 	return nil
 }
 
-func (g *groups) toContext(w *worker) {
-	at := g.pairs(w)
-	for i := range g.bufs {
-		mem.Store64(at+uintptr(i)*16, uint64(g.bufs[i].Cur))
-		mem.Store64(at+uintptr(i)*16+8, uint64(g.bufs[i].End))
-	}
-	mem.Store64(w.ctx+layout.CtxParts, uint64(at))
-	mem.Store64(w.ctx+layout.CtxPartMask, uint64(len(g.bufs)-1)*16)
-	mem.Store64(w.ctx+layout.CtxDir, uint64(g.dir))
-	mem.Store64(w.ctx+layout.CtxMask, g.mask)
-	mem.Store64(w.ctx+layout.CtxRoom, g.room)
-	mem.Store64(w.ctx+layout.CtxState, uint64(g.one))
-}
-
-// fromContext takes the cursors and the room left back from the context.
-func (g *groups) fromContext(w *worker) {
-	at := g.pairs(w)
-	for i := range g.bufs {
-		g.bufs[i].Cur = uintptr(mem.Load64(at + uintptr(i)*16))
-	}
-	g.room = mem.Load64(w.ctx + layout.CtxRoom)
-}
-
-// pairs is where the cursors of the buffers are.
-func (g *groups) pairs(w *worker) uintptr {
-	if g.cursors == 0 {
-		return w.ctx + layout.CtxCur
-	}
-	return g.cursors
-}
-
-// grow makes room for another tuple, and a directory of four times the size when it is half full.
-func (s *groupSink) grow(w *worker) error {
-	g := s.workers[w.id]
-	g.fromContext(w)
-	if g.room == 0 && s.plan.Mode == emit.HashGroups {
-		if s.worthParts(g) {
-			if err := s.split(g, s.parts()); err != nil {
-				return err
-			}
-		}
-		had := g.mask + 1
-		if err := s.widen(g, max(had*4, directoryFor(s.plan.Expect, maxDirectory))); err != nil {
-			return err
-		}
-		g.room = (g.mask+1)/2 - had/2
-	}
-	if err := g.growBuffers(); err != nil {
-		return err
-	}
-	g.toContext(w)
-	return nil
-}
-
-// growBuffers gives full buffers another chunk.
-func (g *groups) growBuffers() error {
-	for i := range g.bufs {
-		if b := &g.bufs[i]; b.Cur >= b.End {
-			if err := b.Grow(b.Cur); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// widen makes the directory at least n slots large.
-func (s *groupSink) widen(g *groups, n uint64) error {
-	size := g.mask + 1
-	if size >= n {
-		return nil
-	}
-	for size < n {
-		size *= 2
-	}
-	dir, err := s.r.mem.Alloc(int(size) * 8)
-	if err != nil {
-		return err
-	}
-	if s.r.gpu != nil {
-		reenter(mem.Words(dir, int(size)), mem.Words(g.dir, int(g.mask+1)))
-	} else {
-		err = s.r.enter(mem.Words(dir, int(size)), g.bufs)
-	}
-	s.r.mem.Free(g.dir)
-	g.dir, g.mask = dir, size-1
-	return err
-}
-
-// enter puts the tuples of buffers, all of different groups, into an empty directory. They are read in the order
-// in which they lie, not in that of the old directory: only what is written is far apart.
-func (r *run) enter(dir []uint64, bufs []tuples.Buffer) error {
-	mask := uint64(len(dir) - 1)
-	for i := range bufs {
-		if err := bufs[i].Poll(r.team, func(a uintptr) {
-			h := mem.Load64(a)
-			k := h & mask
-			for dir[k] != 0 {
-				k = (k + 1) & mask
-			}
-			dir[k] = h&layout.TagMask | uint64(a)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (s *groupSink) grow(w *worker) error { return s.all.grow(s.workers[w.id], w.ctx) }
 
 func (s *groupSink) morsel(*worker) error { return nil }
 
-func (s *groupSink) detach(w *worker) {
-	g := s.workers[w.id]
-	g.fromContext(w)
-}
+func (s *groupSink) detach(w *worker) { s.workers[w.id].fromContext(w.ctx) }
 
 func (s *groupSink) note() string {
 	if s.plan.Mode == emit.Ungrouped {
 		return s.plan.Mode.String()
 	}
-	return s.plan.Mode.String() + ", " + plural(s.result.Len(), "group")
+	return s.plan.Mode.String() + ", " + plural(s.all.result.Len(), "group")
 }
 
-// finish merges the workers' groups into one result, whose sums must be decimals.
-func (s *groupSink) finish() error {
-	if err := s.merge(); err != nil {
-		return err
-	}
-	return s.checkSums()
+func (s *groupSink) finish() error { return s.all.finish(s.workers) }
+
+// groupMerger runs the code that combines partial groups.
+type groupMerger struct {
+	s *groupSink
+	v *variant
 }
 
-// merge makes one result of the workers' groups.
-func (s *groupSink) merge() error {
-	var gs []*groups
-	for _, g := range s.workers {
-		if g != nil {
-			gs = append(gs, g)
-		}
-	}
-	if len(gs) == 0 {
-		g, err := s.newGroups(0)
-		if err != nil {
-			return err
-		}
-		gs = append(gs, g)
-	}
-	s.result = tuples.Rows{Tuple: s.plan.Tuple}
-	if s.r.gpu != nil {
-		return s.gather(gs[0])
-	}
-	if s.plan.Mode == emit.HashGroups || s.plan.Mode == emit.DenseGroups {
-		return s.finishTables(gs)
-	}
-	if len(gs) > 1 {
-		var rest []uint64
-		for _, g := range gs[1:] {
-			rest = append(rest, s.occupied(g)...)
-		}
-		m, err := s.newMerger()
-		if err != nil {
-			return err
-		}
-		if err := m.into(gs[0], rest); err != nil {
-			return err
-		}
-	}
-	if s.plan.Mode == emit.Ungrouped {
-		s.result.Pieces = []tuples.Piece{{Addr: gs[0].one, N: 1}}
-		return nil
-	}
-	return s.indirect(s.occupied(gs[0]))
-}
-
-// indirect makes the result an array of addresses.
-func (s *groupSink) indirect(addrs []uint64) error {
-	s.result.Indirect = true
-	if len(addrs) == 0 {
-		return nil
-	}
-	a, err := s.r.mem.Take(len(addrs) * 8)
+func (s *groupSink) newMerger() (merger, error) {
+	f, k, err := s.r.compile(emit.Request{
+		Name: fmt.Sprintf("merge%d", s.s.ID), Pipeline: mergePipeline(s.s), Merge: true,
+		Tuple: s.plan.Tuple, Indirect: true, Group: s.plan, Rows: 1,
+	})
 	if err != nil {
+		return nil, err
+	}
+	return &groupMerger{s, &variant{frag: f, code: k}}, nil
+}
+
+// merge combines the groups whose n addresses lie at list into g.
+func (m *groupMerger) merge(g *groups, list uintptr, n int) error {
+	s := m.s
+	j := &job{r: s.r, sink: &mergeTarget{groupSink: s, g: g}, st: &PipelineStats{OpRows: map[int]int64{}}}
+	w := &worker{r: s.r, j: j}
+	defer w.close()
+	if err := w.enterVariant(j, m.v); err != nil {
 		return err
 	}
-	copy(mem.Words(a, len(addrs)), addrs)
-	s.result.Pieces = []tuples.Piece{{Addr: a, N: len(addrs)}}
+	g.toContext(w.ctx)
+	mem.Store64(w.ctx+layout.CtxSource, uint64(list))
+	const step = 16 << 10
+	for lo := 0; lo < n; lo += step {
+		if err := w.run(lo, min(lo+step, n)); err != nil {
+			return err
+		}
+		if err := s.r.team.Canceled(); err != nil {
+			return err
+		}
+	}
+	g.fromContext(w.ctx)
 	return nil
 }
 
-// occupied lists the tuples of groups that exist.
-func (s *groupSink) occupied(g *groups) []uint64 {
-	if s.plan.Mode == emit.Ungrouped {
-		return []uint64{uint64(g.one)}
+// mergeTarget grows the table being merged into instead of a worker's. Its directory is large enough.
+type mergeTarget struct {
+	*groupSink
+	g *groups
+}
+
+func (m *mergeTarget) grow(w *worker) error {
+	m.g.fromContext(w.ctx)
+	if err := m.g.growBuffers(); err != nil {
+		return err
 	}
-	var out []uint64
-	size := uintptr(s.plan.Tuple.Size)
-	for i := range uintptr(s.plan.Slots) {
-		if a := g.dir + i*size; mem.Load8(a+uintptr(s.plan.Tuple.Flag)) != 0 {
-			out = append(out, uint64(a))
-		}
-	}
-	return out
+	m.g.toContext(w.ctx)
+	return nil
 }

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 	"unsafe"
@@ -17,7 +16,7 @@ import (
 // with tuples from the end.
 
 // finishTables makes the result of tables with a directory.
-func (s *groupSink) finishTables(gs []*groups) error {
+func (s *grouping) finishTables(gs []*groups) error {
 	for _, g := range gs {
 		for i := range g.bufs {
 			g.bufs[i].Cut(g.bufs[i].Cur)
@@ -52,15 +51,15 @@ func (s *groupSink) finishTables(gs []*groups) error {
 const emptyFactor = 16
 
 // giveDirectory gives a worker's directory back, of which rows are the groups.
-func (s *groupSink) giveDirectory(g *groups, rows *tuples.Rows) error {
+func (s *grouping) giveDirectory(g *groups, rows *tuples.Rows) error {
 	dir := g.dir
 	g.dir = 0
 	if dir == 0 || s.plan.Mode != emit.DenseGroups || emptyFactor*rows.Len() > s.plan.Slots {
-		s.r.mem.Free(dir)
+		s.mem.Free(dir)
 		return nil
 	}
 	tasks, slots := rows.Tasks(), mem.Words(dir, int(s.plan.Slots))
-	_, err := s.r.team.Each(rows.Len() < 1<<14, len(tasks), func(i int) bool {
+	_, err := s.team.Each(rows.Len() < 1<<14, len(tasks), func(i int) bool {
 		a := tasks[i].Addr
 		for range tasks[i].N {
 			slots[mem.Load64(a)] = 0
@@ -69,16 +68,16 @@ func (s *groupSink) giveDirectory(g *groups, rows *tuples.Rows) error {
 		return true
 	})
 	if err == nil {
-		s.r.mem.FreeZeros(dir)
+		s.mem.FreeZeros(dir)
 	}
 	return err
 }
 
 // adoptDense enters the groups of all workers into the first one's directory. Keys are often
 // clustered, so that few are there twice. Within one worker's groups all keys differ: no two threads meet in a slot or a group.
-func (s *groupSink) adoptDense(gs []*groups) error {
-	r, size := s.r, uintptr(s.plan.Tuple.Size)
-	m, err := s.newMerger() // before threads start
+func (s *grouping) adoptDense(gs []*groups) error {
+	size := uintptr(s.plan.Tuple.Size)
+	m, err := s.merger() // before threads start
 	if err != nil {
 		return err
 	}
@@ -89,8 +88,8 @@ func (s *groupSink) adoptDense(gs []*groups) error {
 		}
 		tasks := rows.Tasks()
 		left := make([][]tuples.Piece, len(tasks))
-		err := r.team.ParallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {
-			left[i], err = m.adopt(gs[0], tasks[i], size)
+		err := s.team.ParallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {
+			left[i], err = s.adopt(m, gs[0], tasks[i], size)
 			return err
 		})
 		if err != nil {
@@ -102,13 +101,12 @@ func (s *groupSink) adoptDense(gs []*groups) error {
 }
 
 // adopt enters some groups into g's directory, and combines those that g has; the others are left.
-func (m *merger) adopt(g *groups, some tuples.Piece, size uintptr) (left []tuples.Piece, err error) {
-	r := m.s.r
-	list, err := r.mem.Take(some.N * 8)
+func (s *grouping) adopt(m merger, g *groups, some tuples.Piece, size uintptr) (left []tuples.Piece, err error) {
+	list, err := s.mem.Take(some.N * 8)
 	if err != nil {
 		return nil, err
 	}
-	defer r.mem.Free(list)
+	defer s.mem.Free(list)
 	dir, p, a := mem.Pointer(g.dir), mem.Pointer(some.Addr), some.Addr
 	twice, n := mem.Words(list, some.N), 0
 	for range twice {
@@ -126,7 +124,7 @@ func (m *merger) adopt(g *groups, some tuples.Piece, size uintptr) (left []tuple
 	}
 	into := *g // nothing is added to it
 	into.bufs = slices.Clone(g.bufs)
-	if err := m.list(&into, list, n); err != nil {
+	if err := m.merge(&into, list, n); err != nil {
 		return nil, err
 	}
 	holes := tail{&left, size}
@@ -162,7 +160,7 @@ func (t tail) fill(a uintptr) bool {
 
 // adoptHashed finds the groups that several workers have, part by part: a part is all that threads need to keep
 // in their caches, and no other thread has to do with it.
-func (s *groupSink) adoptHashed(gs []*groups) error {
+func (s *grouping) adoptHashed(gs []*groups) error {
 	parts := 1
 	for _, g := range gs {
 		parts = max(parts, len(g.bufs))
@@ -171,7 +169,7 @@ func (s *groupSink) adoptHashed(gs []*groups) error {
 		parts = s.parts()
 	}
 	alone := parts == 1
-	err := s.r.team.ParallelUnless(alone, len(gs), func(i int) error {
+	err := s.team.ParallelUnless(alone, len(gs), func(i int) error {
 		if len(gs[i].bufs) < parts {
 			if err := s.split(gs[i], parts); err != nil {
 				return err
@@ -185,17 +183,17 @@ func (s *groupSink) adoptHashed(gs []*groups) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.newMerger() // before threads start
+	m, err := s.merger() // before threads start
 	if err != nil {
 		return err
 	}
 	extra := make([][]tuples.Piece, parts)
-	err = s.r.team.ParallelUnless(alone, parts, func(p int) (err error) {
+	err = s.team.ParallelUnless(alone, parts, func(p int) (err error) {
 		extra[p], err = s.adoptPart(m, gs, p)
 		if err != nil {
 			return err
 		}
-		return s.r.team.Canceled()
+		return s.team.Canceled()
 	})
 	for p := range extra {
 		s.result.Pieces = append(s.result.Pieces, extra[p]...)
@@ -204,7 +202,7 @@ func (s *groupSink) adoptHashed(gs []*groups) error {
 }
 
 // count is how many tuples workers have together.
-func (s *groupSink) count(gs []*groups) (n int) {
+func (s *grouping) count(gs []*groups) (n int) {
 	for _, g := range gs {
 		for i := range g.bufs {
 			n += g.bufs[i].Count()
@@ -215,8 +213,8 @@ func (s *groupSink) count(gs []*groups) (n int) {
 
 // adoptPart combines a part of all workers' groups. Groups that seemed to be one with another, by their hash, but are
 // not, are returned.
-func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]tuples.Piece, error) {
-	r, total, most := s.r, 0, 0
+func (s *grouping) adoptPart(m merger, gs []*groups, p int) ([]tuples.Piece, error) {
+	total, most := 0, 0
 	for _, g := range gs {
 		n := g.bufs[p].Count()
 		total += n
@@ -226,23 +224,23 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]tuples.Piece, e
 		return nil, nil
 	}
 	slots := 1 << max(bits.Len(uint(2*total)), 4)
-	g := &groups{bufs: []tuples.Buffer{tuples.NewBuffer(r.mem, s.plan.Tuple.Size)}, mask: uint64(slots - 1)}
+	g := &groups{bufs: []tuples.Buffer{tuples.NewBuffer(s.mem, s.plan.Tuple.Size)}, mask: uint64(slots - 1)}
 	var err error
-	if g.dir, err = r.mem.Alloc(8 * slots); err != nil {
+	if g.dir, err = s.mem.Alloc(8 * slots); err != nil {
 		return nil, err
 	}
-	defer r.mem.Free(g.dir) // it has room for all
-	at, err := r.mem.Take(8 * total)
+	defer s.mem.Free(g.dir) // it has room for all
+	at, err := s.mem.Take(8 * total)
 	if err != nil {
 		return nil, err
 	}
-	defer r.mem.Free(at)
+	defer s.mem.Free(at)
 	dir, list := mem.Words(g.dir, slots), mem.Words(at, total)
 	n := 0
 	from := make([]int, len(gs)+1) // where each worker's part of the list begins
 	for w := range gs {
 		from[w] = n
-		err := gs[w].bufs[p].Poll(r.team, func(a uintptr) {
+		err := gs[w].bufs[p].Poll(s.team, func(a uintptr) {
 			h := mem.Load64(a)
 			for i := h & g.mask; ; i = (i + 1) & g.mask {
 				d := dir[i]
@@ -266,7 +264,7 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]tuples.Piece, e
 		return nil, nil
 	}
 	g.room = uint64(slots/2 - (total - n))
-	if err := m.list(g, at, n); err != nil {
+	if err := m.merge(g, at, n); err != nil {
 		return nil, err
 	}
 	for w := range gs {
@@ -280,69 +278,13 @@ func (s *groupSink) adoptPart(m *merger, gs []*groups, p int) ([]tuples.Piece, e
 	return b.Pieces, nil
 }
 
-// merger runs the code that combines partial groups.
-type merger struct {
-	s *groupSink
-	v *variant
-}
-
-func (s *groupSink) newMerger() (*merger, error) {
-	f, k, err := s.r.compile(emit.Request{
-		Name: fmt.Sprintf("merge%d", s.s.ID), Pipeline: mergePipeline(s.s), Merge: true,
-		Tuple: s.plan.Tuple, Indirect: true, Group: s.plan, Rows: 1,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &merger{s, &variant{frag: f, code: k}}, nil
-}
-
-// into combines the groups at addrs into g.
-func (m *merger) into(g *groups, addrs []uint64) error {
-	list, err := m.s.r.mem.Take(len(addrs) * 8)
+// mergeInto combines the groups at addrs into g.
+func (s *grouping) mergeInto(m merger, g *groups, addrs []uint64) error {
+	list, err := s.mem.Take(len(addrs) * 8)
 	if err != nil {
 		return err
 	}
-	defer m.s.r.mem.Free(list)
+	defer s.mem.Free(list)
 	copy(mem.Words(list, len(addrs)), addrs)
-	return m.list(g, list, len(addrs))
-}
-
-// list combines the groups whose n addresses lie at list into g.
-func (m *merger) list(g *groups, list uintptr, n int) error {
-	s := m.s
-	j := &job{r: s.r, sink: &mergeTarget{groupSink: s, g: g}, st: &PipelineStats{OpRows: map[int]int64{}}}
-	w := &worker{r: s.r, j: j}
-	defer w.close()
-	if err := w.enterVariant(j, m.v); err != nil {
-		return err
-	}
-	g.toContext(w)
-	mem.Store64(w.ctx+layout.CtxSource, uint64(list))
-	const step = 16 << 10
-	for lo := 0; lo < n; lo += step {
-		if err := w.run(lo, min(lo+step, n)); err != nil {
-			return err
-		}
-		if err := s.r.team.Canceled(); err != nil {
-			return err
-		}
-	}
-	g.fromContext(w)
-	return nil
-}
-
-// mergeTarget grows the table being merged into instead of a worker's. Its directory is large enough.
-type mergeTarget struct {
-	*groupSink
-	g *groups
-}
-
-func (m *mergeTarget) grow(w *worker) error {
-	m.g.fromContext(w)
-	if err := m.g.growBuffers(); err != nil {
-		return err
-	}
-	m.g.toContext(w)
-	return nil
+	return m.merge(g, list, len(addrs))
 }

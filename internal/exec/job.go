@@ -144,7 +144,7 @@ func (r *run) rowsOf(s pipe.Sink) tuples.Rows {
 	case *collectSink:
 		return s.rows()
 	case *groupSink:
-		return s.result
+		return s.all.result
 	case *buildSink:
 		return s.built.Rows
 	}
@@ -158,7 +158,7 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
 	case *pipe.Build:
 		return &buildSink{r: r, s: s, tuple: f.Sink, workers: make([]*tuples.Buffer, r.Threads)}
 	case *pipe.Aggregate:
-		return &groupSink{r: r, s: s, plan: f.Group, workers: make([]*groups, r.Threads)}
+		return r.newGroup(s, f.Group)
 	case *pipe.Stage:
 		return &stageSink{r: r, s: s, tuple: f.Sink, maxRows: f.MaxRows, workers: make([]*seam, r.Threads)}
 	}

@@ -60,23 +60,6 @@ func (r *run) release(s pipe.Sink) {
 			s.built.Release()
 		}
 	case *groupSink:
-		for _, g := range s.workers {
-			if g != nil {
-				for i := range g.bufs {
-					g.bufs[i].Release()
-				}
-				if g.shared != nil {
-					g.shared.Release()
-				}
-				r.mem.Free(g.cursors)
-				r.mem.Free(g.dir)
-				r.mem.Free(g.one)
-			}
-		}
-		if s.result.Indirect {
-			for _, p := range s.result.Pieces {
-				r.mem.Free(p.Addr)
-			}
-		}
+		s.all.release(s.workers)
 	}
 }

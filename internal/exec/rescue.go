@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
@@ -53,9 +52,9 @@ func (w *worker) rescue() error {
 	}
 	to := textCopies{mem: w.r.mem}
 	g := s.workers[w.id]
-	g.fromContext(w)
+	g.fromContext(w.ctx)
 	var err error
-	s.eachGroup(g, func(a uintptr) {
+	s.all.eachTuple(g, func(a uintptr) {
 		for _, f := range fields {
 			at := a + uintptr(f.Off)
 			p, n := uintptr(mem.Load64(at)), int(mem.Load64(at+8))
@@ -77,23 +76,6 @@ func (w *worker) rescue() error {
 	}
 	w.kept, w.keptBytes, w.rescued = to.chunks, to.bytes, to.bytes
 	return nil
-}
-
-// eachGroup calls f with the address of every tuple of a worker's table, also of those that no group
-// has taken yet.
-func (s *groupSink) eachGroup(g *groups, f func(a uintptr)) {
-	switch s.plan.Mode {
-	case emit.Ungrouped:
-		f(g.one)
-	case emit.ArrayGroups:
-		for i := range uintptr(s.plan.Slots) {
-			f(g.dir + i*uintptr(s.plan.Tuple.Size))
-		}
-	default:
-		for i := range g.bufs {
-			g.bufs[i].Each(f)
-		}
-	}
 }
 
 // textCopies holds copies of texts.

@@ -11,21 +11,19 @@ import (
 
 // On a GPU all lanes share one table of groups, so there is nothing to merge.
 
-// reserve makes room for so many new groups.
-func (s *groupSink) reserve(w *worker, tuples int) error {
-	g := s.workers[w.id]
+// reserve makes room for so many new groups, where so many lanes may take tuples that they do not need.
+func (s *grouping) reserve(g *groups, ctx uintptr, tuples, lanes int) error {
 	switch s.plan.Mode {
 	case emit.HashGroups:
-		g.fromContext(w)
+		g.fromContext(ctx)
 		if err := s.widen(g, 2*uint64(tuples+g.bufs[0].Count())); err != nil {
 			return err
 		}
-		g.toContext(w)
-		return g.bufs[0].ReserveFrom(w.ctx, tuples)
+		g.toContext(ctx)
+		return g.bufs[0].ReserveFrom(ctx, tuples)
 	case emit.DenseGroups:
 		// Every key once, and the tuples that lanes take and do not need.
-		grid, block := s.r.shape(launchRows)
-		return g.bufs[0].ReserveFrom(w.ctx, min(tuples, int(s.plan.Slots)+grid*block))
+		return g.bufs[0].ReserveFrom(ctx, min(tuples, int(s.plan.Slots)+lanes))
 	}
 	return nil
 }
@@ -47,7 +45,7 @@ func reenter(dir, old []uint64) {
 
 // gather lists the groups of the one table, in the order in which they were made: tuples that
 // lost the race for a slot are in the buffer, but not in the directory.
-func (s *groupSink) gather(g *groups) error {
+func (s *grouping) gather(g *groups) error {
 	var addrs []uint64
 	switch s.plan.Mode {
 	case emit.Ungrouped:
