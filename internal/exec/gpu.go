@@ -220,5 +220,5 @@ func (s *stageSink) reserve(w *worker, n int) error {
 
 func (s *groupSink) reserve(w *worker, n int) error {
 	grid, block := s.r.shape(launchRows)
-	return s.all.reserve(s.workers[w.id], w.ctx, n, grid*block)
+	return s.all.Reserve(s.workers[w.id], w.ctx, n, grid*block)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/groups"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -14,14 +15,14 @@ type groupSink struct {
 	r       *run
 	s       *pipe.Aggregate
 	plan    *emit.GroupPlan
-	workers []*groups
-	all     *grouping
+	workers []*groups.Table
+	all     *groups.Grouping
 }
 
 func (r *run) newGroup(s *pipe.Aggregate, plan *emit.GroupPlan) *groupSink {
-	g := &groupSink{r: r, s: s, plan: plan, workers: make([]*groups, r.Threads)}
-	g.all = newGrouping(groupOptions{team: r.team, mem: r.mem, plan: plan, group: s.Group, shared: r.gpu != nil, noParts: r.Off.GroupParts,
-		merger: g.newMerger})
+	g := &groupSink{r: r, s: s, plan: plan, workers: make([]*groups.Table, r.Threads)}
+	g.all = groups.New(groups.Options{Team: r.team, Mem: r.mem, Plan: plan, Group: s.Group, Shared: r.gpu != nil, NoParts: r.Off.GroupParts,
+		Merger: g.newMerger})
 	return g
 }
 
@@ -29,29 +30,29 @@ func (s *groupSink) attach(w *worker) error {
 	g := s.workers[w.id]
 	if g == nil {
 		var err error
-		if g, err = s.all.newGroups(s.plan.Expect); err != nil {
+		if g, err = s.all.NewTable(s.plan.Expect); err != nil {
 			return err
 		}
 		s.workers[w.id] = g
 	}
-	g.toContext(w.ctx)
+	g.ToContext(w.ctx)
 	return nil
 }
 
-func (s *groupSink) grow(w *worker) error { return s.all.grow(s.workers[w.id], w.ctx) }
+func (s *groupSink) grow(w *worker) error { return s.all.Grow(s.workers[w.id], w.ctx) }
 
 func (s *groupSink) morsel(*worker) error { return nil }
 
-func (s *groupSink) detach(w *worker) { s.workers[w.id].fromContext(w.ctx) }
+func (s *groupSink) detach(w *worker) { s.workers[w.id].FromContext(w.ctx) }
 
 func (s *groupSink) note() string {
 	if s.plan.Mode == emit.Ungrouped {
 		return s.plan.Mode.String()
 	}
-	return s.plan.Mode.String() + ", " + plural(s.all.result.Len(), "group")
+	return s.plan.Mode.String() + ", " + plural(s.all.Rows.Len(), "group")
 }
 
-func (s *groupSink) finish() error { return s.all.finish(s.workers) }
+func (s *groupSink) finish() error { return s.all.Finish(s.workers) }
 
 // groupMerger runs the code that combines partial groups.
 type groupMerger struct {
@@ -59,7 +60,7 @@ type groupMerger struct {
 	v *variant
 }
 
-func (s *groupSink) newMerger() (merger, error) {
+func (s *groupSink) newMerger() (groups.Merger, error) {
 	f, k, err := s.r.compile(emit.Request{
 		Name: fmt.Sprintf("merge%d", s.s.ID), Pipeline: mergePipeline(s.s), Merge: true,
 		Tuple: s.plan.Tuple, Indirect: true, Group: s.plan, Rows: 1,
@@ -70,8 +71,8 @@ func (s *groupSink) newMerger() (merger, error) {
 	return &groupMerger{s, &variant{frag: f, code: k}}, nil
 }
 
-// merge combines the groups whose n addresses lie at list into g.
-func (m *groupMerger) merge(g *groups, list uintptr, n int) error {
+// Merge combines the groups whose n addresses lie at list into g.
+func (m *groupMerger) Merge(g *groups.Table, list uintptr, n int) error {
 	s := m.s
 	j := &job{r: s.r, sink: &mergeTarget{groupSink: s, g: g}, st: &PipelineStats{OpRows: map[int]int64{}}}
 	w := &worker{r: s.r, j: j}
@@ -79,7 +80,7 @@ func (m *groupMerger) merge(g *groups, list uintptr, n int) error {
 	if err := w.enterVariant(j, m.v); err != nil {
 		return err
 	}
-	g.toContext(w.ctx)
+	g.ToContext(w.ctx)
 	mem.Store64(w.ctx+layout.CtxSource, uint64(list))
 	const step = 16 << 10
 	for lo := 0; lo < n; lo += step {
@@ -90,21 +91,21 @@ func (m *groupMerger) merge(g *groups, list uintptr, n int) error {
 			return err
 		}
 	}
-	g.fromContext(w.ctx)
+	g.FromContext(w.ctx)
 	return nil
 }
 
 // mergeTarget grows the table being merged into instead of a worker's. Its directory is large enough.
 type mergeTarget struct {
 	*groupSink
-	g *groups
+	g *groups.Table
 }
 
 func (m *mergeTarget) grow(w *worker) error {
-	m.g.fromContext(w.ctx)
-	if err := m.g.growBuffers(); err != nil {
+	m.g.FromContext(w.ctx)
+	if err := m.g.GrowBuffers(); err != nil {
 		return err
 	}
-	m.g.toContext(w.ctx)
+	m.g.ToContext(w.ctx)
 	return nil
 }

@@ -144,7 +144,7 @@ func (r *run) rowsOf(s pipe.Sink) tuples.Rows {
 	case *collectSink:
 		return s.rows()
 	case *groupSink:
-		return s.all.result
+		return s.all.Rows
 	case *buildSink:
 		return s.built.Rows
 	}

@@ -60,6 +60,6 @@ func (r *run) release(s pipe.Sink) {
 			s.built.Release()
 		}
 	case *groupSink:
-		s.all.release(s.workers)
+		s.all.Release(s.workers)
 	}
 }

@@ -52,9 +52,9 @@ func (w *worker) rescue() error {
 	}
 	to := textCopies{mem: w.r.mem}
 	g := s.workers[w.id]
-	g.fromContext(w.ctx)
+	g.FromContext(w.ctx)
 	var err error
-	s.all.eachTuple(g, func(a uintptr) {
+	s.all.EachTuple(g, func(a uintptr) {
 		for _, f := range fields {
 			at := a + uintptr(f.Off)
 			p, n := uintptr(mem.Load64(at)), int(mem.Load64(at+8))

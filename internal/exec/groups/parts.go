@@ -1,4 +1,4 @@
-package exec
+package groups
 
 import (
 	"cmp"
@@ -16,28 +16,28 @@ import (
 const partGroups = 1 << 13
 
 // parts is how many parts there are, the same for all workers.
-func (s *grouping) parts() int {
-	return 1 << min(max(bits.Len64(uint64(s.plan.Expect/partGroups)), 4), 8)
+func (s *Grouping) parts() int {
+	return 1 << min(max(bits.Len64(uint64(s.Plan.Expect/partGroups)), 4), 8)
 }
 
 // worthParts reports that the groups should be split: they are many, and there may be more of them elsewhere.
-func (s *grouping) worthParts(g *groups) bool {
-	return s.team.Threads > 1 && len(g.bufs) == 1 && g.mask+1 >= trialDirectory && !s.shared && !s.noParts
+func (s *Grouping) worthParts(g *Table) bool {
+	return s.Team.Threads > 1 && len(g.bufs) == 1 && g.mask+1 >= trialDirectory && !s.Shared && !s.NoParts
 }
 
 // split begins n parts and moves the groups there; the directory must be made anew.
-func (s *grouping) split(g *groups, n int) error {
+func (s *Grouping) split(g *Table, n int) error {
 	old := g.bufs[0]
 	g.bufs = make([]tuples.Buffer, n)
-	g.shared = tuples.NewChunks(s.mem)
+	g.shared = tuples.NewChunks(s.Mem)
 	for i := range g.bufs {
-		g.bufs[i] = tuples.NewPart(g.shared, s.plan.Tuple.Size)
+		g.bufs[i] = tuples.NewPart(g.shared, s.Plan.Tuple.Size)
 	}
 	var err error
-	if g.cursors, err = s.mem.Alloc(n * 16); err != nil {
+	if g.cursors, err = s.Mem.Alloc(n * 16); err != nil {
 		return err
 	}
-	stopped := old.Poll(s.team, func(a uintptr) {
+	stopped := old.Poll(s.Team, func(a uintptr) {
 		if err == nil {
 			err = g.bufs[mem.Load64(a)>>layout.PartShift&uint64(n-1)].Push(a)
 		}

@@ -1,4 +1,4 @@
-package exec
+package groups
 
 import (
 	"math/bits"
@@ -16,7 +16,7 @@ import (
 // with tuples from the end.
 
 // finishTables makes the result of tables with a directory.
-func (s *grouping) finishTables(gs []*groups) error {
+func (s *Grouping) finishTables(gs []*Table) error {
 	for _, g := range gs {
 		for i := range g.bufs {
 			g.bufs[i].Cut(g.bufs[i].Cur)
@@ -24,7 +24,7 @@ func (s *grouping) finishTables(gs []*groups) error {
 	}
 	if len(gs) > 1 {
 		var err error
-		if s.plan.Mode == emit.DenseGroups {
+		if s.Plan.Mode == emit.DenseGroups {
 			err = s.adoptDense(gs)
 		} else {
 			err = s.adoptHashed(gs)
@@ -35,11 +35,11 @@ func (s *grouping) finishTables(gs []*groups) error {
 	}
 	for _, g := range gs {
 		for i := range g.bufs {
-			s.result.Pieces = append(s.result.Pieces, g.bufs[i].Pieces...)
+			s.Rows.Pieces = append(s.Rows.Pieces, g.bufs[i].Pieces...)
 		}
 	}
 	for _, g := range gs {
-		if err := s.giveDirectory(g, &s.result); err != nil {
+		if err := s.giveDirectory(g, &s.Rows); err != nil {
 			return err
 		}
 	}
@@ -51,44 +51,44 @@ func (s *grouping) finishTables(gs []*groups) error {
 const emptyFactor = 16
 
 // giveDirectory gives a worker's directory back, of which rows are the groups.
-func (s *grouping) giveDirectory(g *groups, rows *tuples.Rows) error {
+func (s *Grouping) giveDirectory(g *Table, rows *tuples.Rows) error {
 	dir := g.dir
 	g.dir = 0
-	if dir == 0 || s.plan.Mode != emit.DenseGroups || emptyFactor*rows.Len() > s.plan.Slots {
-		s.mem.Free(dir)
+	if dir == 0 || s.Plan.Mode != emit.DenseGroups || emptyFactor*rows.Len() > s.Plan.Slots {
+		s.Mem.Free(dir)
 		return nil
 	}
-	tasks, slots := rows.Tasks(), mem.Words(dir, int(s.plan.Slots))
-	_, err := s.team.Each(rows.Len() < 1<<14, len(tasks), func(i int) bool {
+	tasks, slots := rows.Tasks(), mem.Words(dir, int(s.Plan.Slots))
+	_, err := s.Team.Each(rows.Len() < 1<<14, len(tasks), func(i int) bool {
 		a := tasks[i].Addr
 		for range tasks[i].N {
 			slots[mem.Load64(a)] = 0
-			a += uintptr(s.plan.Tuple.Size)
+			a += uintptr(s.Plan.Tuple.Size)
 		}
 		return true
 	})
 	if err == nil {
-		s.mem.FreeZeros(dir)
+		s.Mem.FreeZeros(dir)
 	}
 	return err
 }
 
 // adoptDense enters the groups of all workers into the first one's directory. Keys are often
 // clustered, so that few are there twice. Within one worker's groups all keys differ: no two threads meet in a slot or a group.
-func (s *grouping) adoptDense(gs []*groups) error {
-	size := uintptr(s.plan.Tuple.Size)
-	m, err := s.merger() // before threads start
+func (s *Grouping) adoptDense(gs []*Table) error {
+	size := uintptr(s.Plan.Tuple.Size)
+	m, err := s.Merger() // before threads start
 	if err != nil {
 		return err
 	}
 	for _, g := range gs[1:] {
-		rows := tuples.Rows{Tuple: s.plan.Tuple, Pieces: g.bufs[0].Pieces}
+		rows := tuples.Rows{Tuple: s.Plan.Tuple, Pieces: g.bufs[0].Pieces}
 		if err := s.giveDirectory(g, &rows); err != nil {
 			return err
 		}
 		tasks := rows.Tasks()
 		left := make([][]tuples.Piece, len(tasks))
-		err := s.team.ParallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {
+		err := s.Team.ParallelUnless(rows.Len() < 1<<14, len(tasks), func(i int) (err error) {
 			left[i], err = s.adopt(m, gs[0], tasks[i], size)
 			return err
 		})
@@ -101,12 +101,12 @@ func (s *grouping) adoptDense(gs []*groups) error {
 }
 
 // adopt enters some groups into g's directory, and combines those that g has; the others are left.
-func (s *grouping) adopt(m merger, g *groups, some tuples.Piece, size uintptr) (left []tuples.Piece, err error) {
-	list, err := s.mem.Take(some.N * 8)
+func (s *Grouping) adopt(m Merger, g *Table, some tuples.Piece, size uintptr) (left []tuples.Piece, err error) {
+	list, err := s.Mem.Take(some.N * 8)
 	if err != nil {
 		return nil, err
 	}
-	defer s.mem.Free(list)
+	defer s.Mem.Free(list)
 	dir, p, a := mem.Pointer(g.dir), mem.Pointer(some.Addr), some.Addr
 	twice, n := mem.Words(list, some.N), 0
 	for range twice {
@@ -124,7 +124,7 @@ func (s *grouping) adopt(m merger, g *groups, some tuples.Piece, size uintptr) (
 	}
 	into := *g // nothing is added to it
 	into.bufs = slices.Clone(g.bufs)
-	if err := m.merge(&into, list, n); err != nil {
+	if err := m.Merge(&into, list, n); err != nil {
 		return nil, err
 	}
 	holes := tail{&left, size}
@@ -160,7 +160,7 @@ func (t tail) fill(a uintptr) bool {
 
 // adoptHashed finds the groups that several workers have, part by part: a part is all that threads need to keep
 // in their caches, and no other thread has to do with it.
-func (s *grouping) adoptHashed(gs []*groups) error {
+func (s *Grouping) adoptHashed(gs []*Table) error {
 	parts := 1
 	for _, g := range gs {
 		parts = max(parts, len(g.bufs))
@@ -169,7 +169,7 @@ func (s *grouping) adoptHashed(gs []*groups) error {
 		parts = s.parts()
 	}
 	alone := parts == 1
-	err := s.team.ParallelUnless(alone, len(gs), func(i int) error {
+	err := s.Team.ParallelUnless(alone, len(gs), func(i int) error {
 		if len(gs[i].bufs) < parts {
 			if err := s.split(gs[i], parts); err != nil {
 				return err
@@ -183,26 +183,26 @@ func (s *grouping) adoptHashed(gs []*groups) error {
 	if err != nil {
 		return err
 	}
-	m, err := s.merger() // before threads start
+	m, err := s.Merger() // before threads start
 	if err != nil {
 		return err
 	}
 	extra := make([][]tuples.Piece, parts)
-	err = s.team.ParallelUnless(alone, parts, func(p int) (err error) {
+	err = s.Team.ParallelUnless(alone, parts, func(p int) (err error) {
 		extra[p], err = s.adoptPart(m, gs, p)
 		if err != nil {
 			return err
 		}
-		return s.team.Canceled()
+		return s.Team.Canceled()
 	})
 	for p := range extra {
-		s.result.Pieces = append(s.result.Pieces, extra[p]...)
+		s.Rows.Pieces = append(s.Rows.Pieces, extra[p]...)
 	}
 	return err
 }
 
 // count is how many tuples workers have together.
-func (s *grouping) count(gs []*groups) (n int) {
+func (s *Grouping) count(gs []*Table) (n int) {
 	for _, g := range gs {
 		for i := range g.bufs {
 			n += g.bufs[i].Count()
@@ -213,7 +213,7 @@ func (s *grouping) count(gs []*groups) (n int) {
 
 // adoptPart combines a part of all workers' groups. Groups that seemed to be one with another, by their hash, but are
 // not, are returned.
-func (s *grouping) adoptPart(m merger, gs []*groups, p int) ([]tuples.Piece, error) {
+func (s *Grouping) adoptPart(m Merger, gs []*Table, p int) ([]tuples.Piece, error) {
 	total, most := 0, 0
 	for _, g := range gs {
 		n := g.bufs[p].Count()
@@ -224,23 +224,23 @@ func (s *grouping) adoptPart(m merger, gs []*groups, p int) ([]tuples.Piece, err
 		return nil, nil
 	}
 	slots := 1 << max(bits.Len(uint(2*total)), 4)
-	g := &groups{bufs: []tuples.Buffer{tuples.NewBuffer(s.mem, s.plan.Tuple.Size)}, mask: uint64(slots - 1)}
+	g := &Table{bufs: []tuples.Buffer{tuples.NewBuffer(s.Mem, s.Plan.Tuple.Size)}, mask: uint64(slots - 1)}
 	var err error
-	if g.dir, err = s.mem.Alloc(8 * slots); err != nil {
+	if g.dir, err = s.Mem.Alloc(8 * slots); err != nil {
 		return nil, err
 	}
-	defer s.mem.Free(g.dir) // it has room for all
-	at, err := s.mem.Take(8 * total)
+	defer s.Mem.Free(g.dir) // it has room for all
+	at, err := s.Mem.Take(8 * total)
 	if err != nil {
 		return nil, err
 	}
-	defer s.mem.Free(at)
+	defer s.Mem.Free(at)
 	dir, list := mem.Words(g.dir, slots), mem.Words(at, total)
 	n := 0
 	from := make([]int, len(gs)+1) // where each worker's part of the list begins
 	for w := range gs {
 		from[w] = n
-		err := gs[w].bufs[p].Poll(s.team, func(a uintptr) {
+		err := gs[w].bufs[p].Poll(s.Team, func(a uintptr) {
 			h := mem.Load64(a)
 			for i := h & g.mask; ; i = (i + 1) & g.mask {
 				d := dir[i]
@@ -264,11 +264,11 @@ func (s *grouping) adoptPart(m merger, gs []*groups, p int) ([]tuples.Piece, err
 		return nil, nil
 	}
 	g.room = uint64(slots/2 - (total - n))
-	if err := m.merge(g, at, n); err != nil {
+	if err := m.Merge(g, at, n); err != nil {
 		return nil, err
 	}
 	for w := range gs {
-		holes := tail{&gs[w].bufs[p].Pieces, uintptr(s.plan.Tuple.Size)}
+		holes := tail{&gs[w].bufs[p].Pieces, uintptr(s.Plan.Tuple.Size)}
 		for i := from[w+1] - 1; i >= from[w]; i-- {
 			holes.fill(uintptr(list[i]))
 		}
@@ -279,12 +279,12 @@ func (s *grouping) adoptPart(m merger, gs []*groups, p int) ([]tuples.Piece, err
 }
 
 // mergeInto combines the groups at addrs into g.
-func (s *grouping) mergeInto(m merger, g *groups, addrs []uint64) error {
-	list, err := s.mem.Take(len(addrs) * 8)
+func (s *Grouping) mergeInto(m Merger, g *Table, addrs []uint64) error {
+	list, err := s.Mem.Take(len(addrs) * 8)
 	if err != nil {
 		return err
 	}
-	defer s.mem.Free(list)
+	defer s.Mem.Free(list)
 	copy(mem.Words(list, len(addrs)), addrs)
-	return m.merge(g, list, len(addrs))
+	return m.Merge(g, list, len(addrs))
 }

@@ -1,4 +1,4 @@
-package exec
+package groups
 
 import (
 	"slices"
@@ -11,19 +11,19 @@ import (
 
 // On a GPU all lanes share one table of groups, so there is nothing to merge.
 
-// reserve makes room for so many new groups, where so many lanes may take tuples that they do not need.
-func (s *grouping) reserve(g *groups, ctx uintptr, tuples, lanes int) error {
-	switch s.plan.Mode {
+// Reserve makes room for so many new groups, where so many lanes may take tuples that they do not need.
+func (s *Grouping) Reserve(g *Table, ctx uintptr, tuples, lanes int) error {
+	switch s.Plan.Mode {
 	case emit.HashGroups:
-		g.fromContext(ctx)
+		g.FromContext(ctx)
 		if err := s.widen(g, 2*uint64(tuples+g.bufs[0].Count())); err != nil {
 			return err
 		}
-		g.toContext(ctx)
+		g.ToContext(ctx)
 		return g.bufs[0].ReserveFrom(ctx, tuples)
 	case emit.DenseGroups:
 		// Every key once, and the tuples that lanes take and do not need.
-		return g.bufs[0].ReserveFrom(ctx, min(tuples, int(s.plan.Slots)+lanes))
+		return g.bufs[0].ReserveFrom(ctx, min(tuples, int(s.Plan.Slots)+lanes))
 	}
 	return nil
 }
@@ -45,16 +45,16 @@ func reenter(dir, old []uint64) {
 
 // gather lists the groups of the one table, in the order in which they were made: tuples that
 // lost the race for a slot are in the buffer, but not in the directory.
-func (s *grouping) gather(g *groups) error {
+func (s *Grouping) gather(g *Table) error {
 	var addrs []uint64
-	switch s.plan.Mode {
+	switch s.Plan.Mode {
 	case emit.Ungrouped:
-		s.result.Pieces = []tuples.Piece{{Addr: g.one, N: 1}}
+		s.Rows.Pieces = []tuples.Piece{{Addr: g.one, N: 1}}
 		return nil
 	case emit.ArrayGroups:
 		return s.indirect(s.occupied(g))
 	case emit.DenseGroups:
-		for _, e := range mem.Words(g.dir, int(s.plan.Slots)) {
+		for _, e := range mem.Words(g.dir, int(s.Plan.Slots)) {
 			if e != 0 {
 				addrs = append(addrs, e)
 			}
