@@ -122,7 +122,7 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v))
 		}
 		if !e.Late.Empty() {
-			fs = append(fs, layout.Field{ID: LateRow, Name: "row", Desc: layout.Desc{Type: types.TInt64, Range: layout.TypeRange(types.TInt64)}})
+			fs = append(fs, layout.Field{ID: layout.LateRow, Name: "row", Desc: layout.Desc{Type: types.TInt64, Range: layout.TypeRange(types.TInt64)}})
 		}
 		lay := layout.NarrowTuple
 		if e.Off.NarrowTuples {
@@ -139,7 +139,7 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 	}
 	out := e.newTuple(e.f.Sink.Size)
 	e.storeColumns(out, e.f.Sink, cols, 0)
-	if f := e.f.Sink.Find(LateRow); f != nil {
+	if f := e.f.Sink.Find(layout.LateRow); f != nil {
 		row := e.loadWord("row", Word{Kind: WordRow})
 		e.b.Op2(ir.Add, row, row.V(), e.row.V())
 		e.b.Store(ir.At(out, f.Off), row.V(), 8)
@@ -147,6 +147,3 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 	}
 	e.b.Clear(out)
 }
-
-// LateRow is the field of a tuple that has the number of the scan's row: that of its segment, then 32 bits.
-const LateRow = -1

@@ -1,27 +1,11 @@
 package exec
 
 import (
-	"sort"
-
-	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
 // A query that only picks columns of a table needs no code and no tuples: the result is the table's
 // segments themselves, which a Reader copies from.
-
-// tableRows are rows of a table as a result.
-type tableRows struct {
-	segs    []*catalog.Segment
-	starts  []int64 // where each segment begins
-	ordinal []int   // of each column in the table
-	columns []resultColumn
-	offset  int64 // rows left out
-	n       int64
-
-	stream catalog.Stream // not nil: where the segments come from …
-	limit  int64          // … and how many rows are enough; < 0: all
-}
 
 // direct is the result of a query that only picks columns; nil if it does more.
 func (r *run) direct() *tableRows {
@@ -40,35 +24,35 @@ func (r *run) direct() *tableRows {
 			return nil
 		}
 	}
-	out := &tableRows{offset: res.Offset, stream: t.Scan.Snap.Stream, limit: res.Limit}
+	var ordinal []int
 	for _, id := range res.Cols {
 		ord, ok := from[id]
 		if !ok {
 			return nil
 		}
-		out.ordinal, out.columns = append(out.ordinal, ord), append(out.columns, resultColumn{ordinal: ord})
+		ordinal = append(ordinal, ord)
 	}
-	var n int64
-	for _, s := range t.Scan.Snap.Segments {
-		if s.Rows > 0 {
-			out.segs, out.starts = append(out.segs, s), append(out.starts, n)
-			n += int64(s.Rows)
-		}
-	}
-	if out.n = max(n-res.Offset, 0); res.Limit >= 0 {
-		out.n = min(out.n, res.Limit)
-	}
-	return out
+	return newTableRows(t.Scan.Snap, ordinal, res.Offset, res.Limit)
 }
 
-// at is the place of row pos, and how many of the n rows from it on are in the same segment.
-func (t *tableRows) at(pos int64, n int) (*catalog.Segment, int, int) {
-	n = int(min(int64(n), t.n-pos))
-	if n <= 0 {
-		return nil, 0, 0
+// tableResult makes the result of rows of a table: those of files are loaded, unless who reads the result does so part by
+// part.
+func (r *run) tableResult(t *tableRows, o owned) (*Result, error) {
+	o.Keep = append(r.keep, r.prog)
+	switch s := r.prog.Result; {
+	case t.stream != nil && r.Parts && s.Offset == 0 && s.Limit < 0:
+		return ofStream(o, t), nil
+	case t.stream != nil:
+		if err := r.begin(t.stream); err != nil {
+			return nil, err
+		}
+		if err := t.readAll(r.ctx, r.team, r.mem); err != nil {
+			return nil, err
+		}
+	case !r.Parts:
+		if err := t.loadAll(r.ctx, r.team, r.mem); err != nil {
+			return nil, err
+		}
 	}
-	pos += t.offset
-	i := sort.Search(len(t.starts), func(i int) bool { return t.starts[i] > pos }) - 1
-	lo := int(pos - t.starts[i])
-	return t.segs[i], lo, min(n, t.segs[i].Rows-lo)
+	return ofTable(o, t, r.Parts && t.stream == nil), nil
 }

@@ -107,23 +107,17 @@ func (l *lateColumns) cols() plan.ColSet {
 	return out
 }
 
-// resultColumn is where a result's column is found: in tuples, or in the table.
-type resultColumn struct {
-	field   *layout.Field // nil: in the table
-	ordinal int
-}
-
 // columns says where a result's columns are.
 func (l *lateColumns) columns(ids []plan.ColID, t *layout.Tuple) []resultColumn {
 	out := make([]resultColumn, len(ids))
 	for i, id := range ids {
 		if l != nil {
 			if ord, ok := l.ordinal[id]; ok {
-				out[i].ordinal = ord
+				out[i].Ordinal = ord
 				continue
 			}
 		}
-		out[i].field = t.Find(int32(id))
+		out[i].Field = t.Find(int32(id))
 	}
 	return out
 }

@@ -182,33 +182,3 @@ func (j *job) wanted(scan *plan.Scan, filters []emit.ScanFilter) []*catalog.Segm
 	}
 	return joined(out)
 }
-
-// loadAll loads the segments of files that a result needs: it is their columns.
-func (r *run) loadAll(t *tableRows) error {
-	type part struct {
-		seg *catalog.Segment
-		of  catalog.Loader
-		col int
-	}
-	var parts []part
-	for i, s := range t.segs {
-		if s.Loader == nil || t.starts[i]+int64(s.Rows) <= t.offset || t.starts[i] >= t.offset+t.n {
-			continue
-		}
-		t.segs[i] = &catalog.Segment{Rows: s.Rows, Chunks: make([]*column.Chunk, len(s.Chunks))}
-		cols := slices.Clone(t.ordinal)
-		slices.Sort(cols)
-		for _, c := range slices.Compact(cols) {
-			parts = append(parts, part{t.segs[i], s.Loader, c})
-		}
-	}
-	return r.team.Parallel(len(parts), func(i int) error {
-		if err := r.team.Canceled(); err != nil {
-			return err
-		}
-		p := parts[i]
-		c, _, err := p.of.Load(r.ctx, p.col, nil, r.mem.Take)
-		p.seg.Chunks[p.col] = c
-		return err
-	})
-}

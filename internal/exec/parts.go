@@ -46,7 +46,7 @@ func (r *Result) Load(ctx context.Context, p Part) (release func(), err error) {
 	release = func() {
 		t.segs[p.seg] = from
 		for _, b := range blocks {
-			r.mem.Free(b)
+			r.Mem.Free(b)
 		}
 		blocks = nil
 	}
@@ -55,7 +55,7 @@ func (r *Result) Load(ctx context.Context, p Part) (release func(), err error) {
 			continue
 		}
 		to.Chunks[c], _, err = from.Loader.Load(ctx, c, nil, func(size int) (uintptr, error) {
-			a, err := r.mem.Take(size)
+			a, err := r.Mem.Take(size)
 			if err == nil {
 				blocks = append(blocks, a)
 			}
@@ -81,22 +81,22 @@ func (r *Result) SealsFor(table *catalog.Table) bool {
 
 // NextSealed reads a segment for a table, and its place among all; nil after the last.
 func (r *Result) NextSealed(ctx context.Context) (seg *catalog.Segment, num int, err error) {
-	return r.stream.Next(ctx, r.mem)
+	return r.stream.Next(ctx, r.Mem)
 }
 
 // Next reads rows of a stream, which are a result of their own, valid until release is called; nil after the last. num
 // is their place among all. Many goroutines may call it.
 func (r *Result) Next(ctx context.Context) (rows *Result, num int, release func(), err error) {
-	seg, num, err := r.stream.Next(ctx, r.mem)
+	seg, num, err := r.stream.Next(ctx, r.Mem)
 	if seg == nil || err != nil {
 		return nil, 0, nil, err
 	}
 	t := &tableRows{segs: []*catalog.Segment{seg}, starts: []int64{0}, ordinal: r.scan.ordinal, columns: r.columns, n: int64(seg.Rows)}
-	rows = &Result{Cols: r.Cols, Threads: r.Threads, scan: t, columns: r.columns, mem: r.mem}
+	rows = ofTable(owned{Cols: r.Cols, Threads: r.Threads, Mem: r.Mem}, t, false)
 	return rows, num, func() {
 		for _, c := range seg.Chunks {
 			if c != nil {
-				r.mem.Free(c.Data)
+				r.Mem.Free(c.Data)
 			}
 		}
 	}, nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -57,8 +56,8 @@ func (rd *Reader) Window(pos int64, n int) int {
 		return rd.n
 	}
 	rd.rows = rd.rows[:0]
-	if rd.r.Rows.Indirect || rd.r.Rows.Tuple.Size > 8 {
-		off := uintptr(rd.r.Rows.Tuple.Find(emit.LateRow).Off)
+	if rd.r.rows.Indirect || rd.r.rows.Tuple.Size > 8 {
+		off := uintptr(rd.r.rows.Tuple.Find(layout.LateRow).Off)
 		rd.pieces(pos, n, rd.tuples)
 		for _, a := range rd.window {
 			rd.late(mem.Load64(a + off))
@@ -91,7 +90,7 @@ func (rd *Reader) late(x uint64) {
 
 // pieces calls f with the parts of pieces that make up a window.
 func (rd *Reader) pieces(pos int64, n int, f func(p tuples.Piece, lo, n int)) {
-	rows := &rd.r.Rows
+	rows := &rd.r.rows
 	if rd.starts == nil {
 		at := int64(0)
 		rd.starts = make([]int64, 0, len(rows.Pieces))
@@ -118,13 +117,13 @@ func (rd *Reader) tuples(p tuples.Piece, lo, n int) {
 	at := len(rd.window)
 	rd.window = slices.Grow(rd.window, n)[:at+n]
 	to := rd.window[at:]
-	if rd.r.Rows.Indirect {
+	if rd.r.rows.Indirect {
 		for i, a := range mem.Words(p.Addr, p.N)[lo : lo+n] {
 			to[i] = uintptr(a)
 		}
 		return
 	}
-	size := uintptr(rd.r.Rows.Tuple.Size)
+	size := uintptr(rd.r.rows.Tuple.Size)
 	a := p.Addr + uintptr(lo)*size
 	for i := range to {
 		to[i] = a
@@ -142,14 +141,14 @@ func (rd *Reader) Fit(pos int64, n int) int {
 }
 
 // field is where column i lies in tuples; nil for late columns.
-func (rd *Reader) field(i int) *layout.Field { return rd.r.columns[i].field }
+func (rd *Reader) field(i int) *layout.Field { return rd.r.columns[i].Field }
 
 // chunks calls f with the parts of late column i, and where they begin in the window.
 func (rd *Reader) chunks(i int, f func(c *column.Chunk, p *column.Pick, at int)) {
 	for k := range rd.strips {
 		s := &rd.strips[k]
 		if s.pick.Len() > 0 {
-			f(s.seg.Chunks[rd.r.columns[i].ordinal], &s.pick, s.at)
+			f(s.seg.Chunks[rd.r.columns[i].Ordinal], &s.pick, s.at)
 		}
 	}
 }

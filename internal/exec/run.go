@@ -14,12 +14,10 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
-	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
-	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // Options are the settings of a run.
@@ -43,46 +41,6 @@ type Options struct {
 	Grid   int         // GPU: blocks per launch, 0: by the rows
 	Block  int         // GPU: threads per block, 0: some
 	NoCPU  bool        // GPU: make lookup tables there, too, as where there is no CPU translator
-}
-
-// Result is a finished query: its rows, and what is needed to read them. Close gives the
-// memory back.
-type Result struct {
-	Rows    tuples.Rows
-	Cols    []plan.ColID
-	Stats   Stats
-	Threads int
-	scan    *tableRows // instead of Rows: columns of a table
-	// unloaded: segments of files in scan have no data until Load.
-	unloaded bool
-	stream   catalog.Stream // not nil: the rows come from Next, and nobody knows how many
-	columns  []resultColumn
-	segs     []*catalog.Segment // where late columns are
-	mem      *mem.Memory
-	keep     []any
-	closing  sync.Once
-}
-
-// Close ends the result; its rows must not be read any more.
-func (r *Result) Close() {
-	r.closing.Do(func() {
-		if r.stream != nil {
-			r.stream.Close()
-		}
-		r.mem.Close()
-		r.keep = nil
-	})
-}
-
-// Account counts what the result takes.
-func (r *Result) Account() *budget.Account { return r.mem.Account() }
-
-// Len is the number of rows.
-func (r *Result) Len() int64 {
-	if r.scan != nil {
-		return r.scan.n
-	}
-	return r.Rows.Len()
 }
 
 // Stats say where time went.
@@ -143,7 +101,7 @@ type run struct {
 }
 
 // Run executes a program.
-func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, err error) {
+func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, stats *Stats, err error) {
 	if opts.Threads <= 0 {
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -164,25 +122,12 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 	if opts.Device == "simt" {
 		r.gpu, r.shown = device.NewSimt(), map[uintptr]int{}
 	}
+	own := owned{Cols: prog.Result.Cols, Threads: opts.Threads, Mem: r.mem}
 	if t := r.direct(); t != nil {
 		start := time.Now()
-		streaming := opts.Parts && t.stream != nil && t.offset == 0 && t.limit < 0
-		switch {
-		case streaming: // the result closes the stream
-		case t.stream != nil:
-			err = r.readAll(t)
-		case !opts.Parts:
-			err = r.loadAll(t)
-		}
-		if err != nil {
-			return nil, err
-		}
+		res, err := r.tableResult(t, own)
 		r.stats.Exec = time.Since(start)
-		res = &Result{Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, scan: t, unloaded: opts.Parts && t.stream == nil, columns: t.columns, mem: r.mem, keep: append(r.keep, prog)}
-		if streaming {
-			res.stream = t.stream
-		}
-		return res, nil
+		return res, &r.stats, err
 	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++
@@ -196,13 +141,13 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 			idle.begins(i)
 		}
 		if err := r.pipeline(p, idle.idle[i]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		left[p.Sink]--
 		if left[p.Sink] == 0 {
 			start := time.Now()
 			if err := r.sinks[p.Sink].finish(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			r.finished[p.Sink] = true
 			d := time.Since(start)
@@ -224,12 +169,12 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, er
 		r.stats.Tally.Add(device.TallyOf(c), 1)
 	}
 	out := r.sinks[prog.Result].(*collectSink)
-	res = &Result{Rows: out.rows(), Cols: prog.Result.Cols, Threads: opts.Threads, Stats: r.stats, mem: r.mem, keep: append(r.keep, r.views, prog)}
-	res.columns = r.late.columns(prog.Result.Cols, out.tuple)
+	own.Keep = append(r.keep, r.views, prog)
+	var segs []*catalog.Segment
 	if r.late != nil {
-		res.segs = r.late.segs
+		segs = r.late.segs
 	}
-	return res, nil
+	return ofTuples(own, out.rows(), r.late.columns(prog.Result.Cols, out.tuple), segs), &r.stats, nil
 }
 
 // pipeline compiles and runs one pipeline. One that is idle is compiled, since that decides the layout of its

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -126,49 +125,4 @@ func (w *worker) read(before *span) (*span, error) {
 		return nil, err
 	}
 	return &span{v: j.variants[0], seg: seg, rows: seg.Rows, first: int64(num) * column.SegmentRows, num: num}, nil
-}
-
-// readAll reads the segments of a stream that a result needs: it is their columns.
-func (r *run) readAll(t *tableRows) error {
-	s, limit := t.stream, t.limit
-	if err := r.begin(s); err != nil {
-		return err
-	}
-	type part struct {
-		seg *catalog.Segment
-		num int
-	}
-	var mu sync.Mutex
-	var parts []part
-	var rows int64
-	if err := r.team.Parallel(r.Threads, func(int) error {
-		for {
-			mu.Lock()
-			enough := limit >= 0 && rows >= t.offset+limit
-			mu.Unlock()
-			if enough || r.team.Stopped() {
-				return nil
-			}
-			seg, num, err := s.Next(r.ctx, r.mem)
-			if seg == nil || err != nil {
-				return err
-			}
-			mu.Lock()
-			parts = append(parts, part{seg, num})
-			rows += int64(seg.Rows)
-			mu.Unlock()
-		}
-	}); err != nil {
-		return err
-	}
-	slices.SortFunc(parts, func(a, b part) int { return a.num - b.num })
-	rows = 0
-	for _, p := range parts {
-		t.segs, t.starts = append(t.segs, p.seg), append(t.starts, rows)
-		rows += int64(p.seg.Rows)
-	}
-	if t.n = max(rows-t.offset, 0); limit >= 0 {
-		t.n = min(t.n, limit)
-	}
-	return nil
 }

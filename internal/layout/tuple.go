@@ -22,6 +22,9 @@ type Tuple struct {
 	Size    int
 }
 
+// LateRow is the field of a tuple that has the number of the scan's row: that of its segment, then 32 bits.
+const LateRow = -1
+
 // NewTuple lays out values, 8 bytes a word.
 func NewTuple(hash, flag bool, fields []Field) *Tuple { return NarrowFirst(hash, flag, 0, fields) }
 

@@ -91,12 +91,12 @@ func (x *explanation) run(ctx context.Context) error {
 	opts.Account = x.acct
 	opts.Count, opts.Profile = true, x.explainOptions.timing && x.forms["pipelines"]
 	opts.Listing = x.forms["ir"] || x.forms["x64"] || x.forms["ptx"]
-	res, err := exec.Run(ctx, x.prog, opts)
+	res, stats, err := exec.Run(ctx, x.prog, opts)
 	if err != nil {
 		return err
 	}
-	x.rows, x.stats = res.Len(), &res.Stats
-	x.timing.Compile, x.timing.Exec = res.Stats.Compile, res.Stats.Exec
+	x.rows, x.stats = res.Len(), stats
+	x.timing.Compile, x.timing.Exec = stats.Compile, stats.Exec
 	x.actual = actualRows(x.prog, x.stats, x.rows)
 	res.Close()
 	return nil

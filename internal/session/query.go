@@ -43,11 +43,11 @@ func (s *Session) runQuery(ctx context.Context, q *plan.Query, set *Settings, op
 	if err != nil {
 		return nil, err
 	}
-	x, err := exec.Run(ctx, prog, opts)
+	x, stats, err := exec.Run(ctx, prog, opts)
 	if err != nil {
 		return nil, err
 	}
-	return s.result(q, x, t), nil
+	return s.result(q, x, stats, t), nil
 }
 
 // plan is the part of the walk between binding and running.
@@ -90,9 +90,9 @@ func (s *Session) options(set *Settings) exec.Options {
 	return o
 }
 
-func (s *Session) result(q *plan.Query, x *exec.Result, t Timing) *Result {
-	t.Compile, t.Exec = x.Stats.Compile, x.Stats.Exec
-	r := &Result{Timing: t, exec: x, Rows: x.Len(), Stats: x.Stats}
+func (s *Session) result(q *plan.Query, x *exec.Result, stats *exec.Stats, t Timing) *Result {
+	t.Compile, t.Exec = stats.Compile, stats.Exec
+	r := &Result{Timing: t, exec: x, Rows: x.Len(), Stats: *stats}
 	for i, id := range q.Output {
 		c := q.Cols.Get(id)
 		r.Columns = append(r.Columns, Column{q.Names[i], c.Type, !c.NotNull})

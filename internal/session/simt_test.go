@@ -390,7 +390,7 @@ func kernels(t *testing.T, s *Session, text string) ([]*ir.Func, exec.Stats) {
 	}
 	opts := s.options(&set)
 	opts.Listing = true
-	res, err := exec.Run(context.Background(), prog, opts)
+	res, stats, err := exec.Run(context.Background(), prog, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,7 +401,7 @@ func kernels(t *testing.T, s *Session, text string) ([]*ir.Func, exec.Stats) {
 		g.Name = fmt.Sprintf("k%d_%s", len(fs), g.Name)
 		fs = append(fs, &g)
 	}
-	for _, p := range res.Stats.Pipelines {
+	for _, p := range stats.Pipelines {
 		for _, f := range p.Fragments {
 			add(f)
 			for _, l := range f.Luts {
@@ -409,7 +409,7 @@ func kernels(t *testing.T, s *Session, text string) ([]*ir.Func, exec.Stats) {
 			}
 		}
 	}
-	return fs, res.Stats
+	return fs, *stats
 }
 
 // TestSimtPtxas assembles the kernels of all benchmark queries for an old and a new GPU.
