@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -8,7 +9,7 @@ import (
 // segments themselves, which a Reader copies from.
 
 // direct is the result of a query that only picks columns; nil if it does more.
-func (r *run) direct() *tableRows {
+func (r *run) direct() *result.Table {
 	res := r.prog.Result
 	if r.Off.DirectScan || r.Count || r.Profile || r.Listing || r.gpu != nil || len(r.prog.Pipelines) != 1 || len(res.Keys) > 0 {
 		return nil
@@ -32,27 +33,27 @@ func (r *run) direct() *tableRows {
 		}
 		ordinal = append(ordinal, ord)
 	}
-	return newTableRows(t.Scan.Snap, ordinal, res.Offset, res.Limit)
+	return result.NewTable(t.Scan.Snap, ordinal, res.Offset, res.Limit)
 }
 
 // tableResult makes the result of rows of a table: those of files are loaded, unless who reads the result does so part by
 // part.
-func (r *run) tableResult(t *tableRows, o owned) (*Result, error) {
+func (r *run) tableResult(t *result.Table, o result.Owned) (*result.Result, error) {
 	o.Keep = append(r.keep, r.prog)
 	switch s := r.prog.Result; {
-	case t.stream != nil && r.Parts && s.Offset == 0 && s.Limit < 0:
-		return ofStream(o, t), nil
-	case t.stream != nil:
-		if err := r.begin(t.stream); err != nil {
+	case t.Stream != nil && r.Parts && s.Offset == 0 && s.Limit < 0:
+		return result.OfStream(o, t), nil
+	case t.Stream != nil:
+		if err := r.begin(t.Stream); err != nil {
 			return nil, err
 		}
-		if err := t.readAll(r.ctx, r.team, r.mem); err != nil {
+		if err := t.ReadAll(r.ctx, r.team, r.mem); err != nil {
 			return nil, err
 		}
 	case !r.Parts:
-		if err := t.loadAll(r.ctx, r.team, r.mem); err != nil {
+		if err := t.LoadAll(r.ctx, r.team, r.mem); err != nil {
 			return nil, err
 		}
 	}
-	return ofTable(o, t, r.Parts && t.stream == nil), nil
+	return result.OfTable(o, t, r.Parts && t.Stream == nil), nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -108,8 +109,8 @@ func (l *lateColumns) cols() plan.ColSet {
 }
 
 // columns says where a result's columns are.
-func (l *lateColumns) columns(ids []plan.ColID, t *layout.Tuple) []resultColumn {
-	out := make([]resultColumn, len(ids))
+func (l *lateColumns) columns(ids []plan.ColID, t *layout.Tuple) []result.Column {
+	out := make([]result.Column, len(ids))
 	for i, id := range ids {
 		if l != nil {
 			if ord, ok := l.ordinal[id]; ok {

@@ -14,6 +14,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -101,7 +102,7 @@ type run struct {
 }
 
 // Run executes a program.
-func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, stats *Stats, err error) {
+func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Result, stats *Stats, err error) {
 	if opts.Threads <= 0 {
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -122,7 +123,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, st
 	if opts.Device == "simt" {
 		r.gpu, r.shown = device.NewSimt(), map[uintptr]int{}
 	}
-	own := owned{Cols: prog.Result.Cols, Threads: opts.Threads, Mem: r.mem}
+	own := result.Owned{Cols: prog.Result.Cols, Threads: opts.Threads, Mem: r.mem}
 	if t := r.direct(); t != nil {
 		start := time.Now()
 		res, err := r.tableResult(t, own)
@@ -174,7 +175,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *Result, st
 	if r.late != nil {
 		segs = r.late.segs
 	}
-	return ofTuples(own, out.rows(), r.late.columns(prog.Result.Cols, out.tuple), segs), &r.stats, nil
+	return result.OfTuples(own, out.rows(), r.late.columns(prog.Result.Cols, out.tuple), segs), &r.stats, nil
 }
 
 // pipeline compiles and runs one pipeline. One that is idle is compiled, since that decides the layout of its

@@ -11,25 +11,24 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
-	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Arrow batches are made column by column, straight into their buffers.
 
 // batchAt is up to n rows from row pos on as a record batch.
-func (r *Result) batchAt(rd *exec.Reader, pos int64, n int) (b arrow.RecordBatch, err error) {
+func (r *Result) batchAt(rd *result.Reader, pos int64, n int) (b arrow.RecordBatch, err error) {
 	defer diag.Recover("result", &err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // rows lie outside of the Go heap
 	return r.batch(rd, rd.Window(pos, n))
 }
 
 // batch is the reader's window as a record batch.
-func (r *Result) batch(rd *exec.Reader, n int) (arrow.RecordBatch, error) {
+func (r *Result) batch(rd *result.Reader, n int) (arrow.RecordBatch, error) {
 	m := &batchMemory{acct: r.exec.Account()}
 	cols := make([]arrow.Array, len(r.Columns))
 	defer func() {
@@ -49,7 +48,7 @@ func (r *Result) batch(rd *exec.Reader, n int) (arrow.RecordBatch, error) {
 }
 
 // column is column i of the reader's window.
-func (m *batchMemory) column(rd *exec.Reader, i int, t types.Type, dt arrow.DataType, n int) (arrow.Array, error) {
+func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.DataType, n int) (arrow.Array, error) {
 	valid := buffers.bytes((n + 7) / 8)
 	bufs := []*memory.Buffer{nil, nil}
 	nulls := rd.Valid(i, valid)
@@ -65,23 +64,23 @@ func (m *batchMemory) column(rd *exec.Reader, i int, t types.Type, dt arrow.Data
 		bufs[1] = m.buffer(b)
 	case types.Int16:
 		xs, b := fixed[int16](m, n)
-		exec.ReadInts(rd, i, xs)
+		result.ReadInts(rd, i, xs)
 		bufs[1] = b
 	case types.Int32, types.Date:
 		xs, b := fixed[int32](m, n)
-		exec.ReadInts(rd, i, xs)
+		result.ReadInts(rd, i, xs)
 		bufs[1] = b
 	case types.Int64, types.Timestamp:
 		xs, b := fixed[int64](m, n)
-		exec.ReadInts(rd, i, xs)
+		result.ReadInts(rd, i, xs)
 		bufs[1] = b
 	case types.Float32:
 		xs, b := fixed[float32](m, n)
-		exec.ReadFloats(rd, i, xs)
+		result.ReadFloats(rd, i, xs)
 		bufs[1] = b
 	case types.Float64:
 		xs, b := fixed[float64](m, n)
-		exec.ReadFloats(rd, i, xs)
+		result.ReadFloats(rd, i, xs)
 		bufs[1] = b
 	case types.Decimal:
 		xs, b := fixed[types.Int128](m, n) // in memory, this is a decimal128.Num
@@ -150,7 +149,7 @@ func (m *batchMemory) column(rd *exec.Reader, i int, t types.Type, dt arrow.Data
 }
 
 // intervalTexts is a column of intervals as text.
-func intervalTexts(rd *exec.Reader, i, n int) arrow.Array {
+func intervalTexts(rd *result.Reader, i, n int) arrow.Array {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	defer b.Release()
 	b.Reserve(n)
@@ -160,9 +159,9 @@ func intervalTexts(rd *exec.Reader, i, n int) arrow.Array {
 
 // intervalPrinter takes intervals.
 type intervalPrinter struct {
-	exec.Receiver // takes nothing else
-	b             *array.StringBuilder
-	text          []byte
+	result.Receiver // takes nothing else
+	b               *array.StringBuilder
+	text            []byte
 }
 
 func (p *intervalPrinter) Null() { p.b.AppendNull() }

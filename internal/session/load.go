@@ -13,7 +13,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
-	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -91,7 +91,7 @@ func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Resul
 			}
 			defer release()
 			l.read(x)
-			segs, err := l.part(exec.Part{Hi: x.Len()})
+			segs, err := l.part(result.Part{Hi: x.Len()})
 			return m.put(num, segs, err)
 		}
 	default:
@@ -165,8 +165,8 @@ func (m *made) result() (segs []*catalog.Segment, err error) {
 type loader struct {
 	ctx   context.Context
 	table *catalog.Table
-	x     *exec.Result
-	rd    *exec.Reader
+	x     *result.Result
+	rd    *result.Reader
 	sb    *catalog.SegmentBuilder
 	rows  int // of the next window
 }
@@ -179,14 +179,14 @@ const (
 )
 
 // read makes the loader read a result.
-func (l *loader) read(x *exec.Result) {
+func (l *loader) read(x *result.Result) {
 	if l.x != x {
 		l.x, l.rd = x, x.NewReader()
 	}
 }
 
 // part seals the rows of a part: more than one segment, if it is a large one of a file.
-func (l *loader) part(p exec.Part) (segs []*catalog.Segment, err error) {
+func (l *loader) part(p result.Part) (segs []*catalog.Segment, err error) {
 	defer diag.Recover("load", &err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // rows lie outside of the Go heap
 	release, err := l.x.Load(l.ctx, p)

@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/opt"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -90,7 +91,7 @@ func (s *Session) options(set *Settings) exec.Options {
 	return o
 }
 
-func (s *Session) result(q *plan.Query, x *exec.Result, stats *exec.Stats, t Timing) *Result {
+func (s *Session) result(q *plan.Query, x *result.Result, stats *exec.Stats, t Timing) *Result {
 	t.Compile, t.Exec = stats.Compile, stats.Exec
 	r := &Result{Timing: t, exec: x, Rows: x.Len(), Stats: *stats}
 	for i, id := range q.Output {

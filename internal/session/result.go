@@ -8,9 +8,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -30,10 +30,10 @@ type Result struct {
 
 	notices []string      // of the statement's binding
 	said    *diag.Notices // by those who carried it out
-	exec    *exec.Result
+	exec    *result.Result
 	values  [][]types.Value // rows made in Go
 	pos     int64
-	reader  *exec.Reader
+	reader  *result.Reader
 	fetch   *fetcher // makes batches of large results
 	schema  *arrow.Schema
 

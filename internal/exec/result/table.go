@@ -1,4 +1,4 @@
-package exec
+package result
 
 import (
 	"context"
@@ -12,24 +12,24 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 )
 
-// tableRows are rows of a table as a result: the table's segments themselves, which a Reader copies from.
-type tableRows struct {
+// Table are rows of a table as a result: the table's segments themselves, which a Reader copies from.
+type Table struct {
 	segs    []*catalog.Segment
 	starts  []int64 // where each segment begins
 	ordinal []int   // of each column in the table
-	columns []resultColumn
+	columns []Column
 	offset  int64 // rows left out
 	n       int64
 
-	stream catalog.Stream // not nil: where the segments come from …
+	Stream catalog.Stream // not nil: where the segments come from …
 	limit  int64          // … and how many rows are enough; < 0: all
 }
 
-// newTableRows are columns of a table, limit rows of it (< 0: all) after offset.
-func newTableRows(snap *catalog.Snapshot, ordinal []int, offset, limit int64) *tableRows {
-	out := &tableRows{ordinal: ordinal, offset: offset, stream: snap.Stream, limit: limit}
+// NewTable are columns of a table, limit rows of it (< 0: all) after offset.
+func NewTable(snap *catalog.Snapshot, ordinal []int, offset, limit int64) *Table {
+	out := &Table{ordinal: ordinal, offset: offset, Stream: snap.Stream, limit: limit}
 	for _, ord := range ordinal {
-		out.columns = append(out.columns, resultColumn{Ordinal: ord})
+		out.columns = append(out.columns, Column{Ordinal: ord})
 	}
 	var n int64
 	for _, s := range snap.Segments {
@@ -45,7 +45,7 @@ func newTableRows(snap *catalog.Snapshot, ordinal []int, offset, limit int64) *t
 }
 
 // at is the place of row pos, and how many of the n rows from it on are in the same segment.
-func (t *tableRows) at(pos int64, n int) (*catalog.Segment, int, int) {
+func (t *Table) at(pos int64, n int) (*catalog.Segment, int, int) {
 	n = int(min(int64(n), t.n-pos))
 	if n <= 0 {
 		return nil, 0, 0
@@ -56,8 +56,8 @@ func (t *tableRows) at(pos int64, n int) (*catalog.Segment, int, int) {
 	return t.segs[i], lo, min(n, t.segs[i].Rows-lo)
 }
 
-// loadAll loads the segments of files that the rows are in.
-func (t *tableRows) loadAll(ctx context.Context, team *work.Team, m *mem.Memory) error {
+// LoadAll loads the segments of files that the rows are in.
+func (t *Table) LoadAll(ctx context.Context, team *work.Team, m *mem.Memory) error {
 	type part struct {
 		seg *catalog.Segment
 		of  catalog.Loader
@@ -86,9 +86,9 @@ func (t *tableRows) loadAll(ctx context.Context, team *work.Team, m *mem.Memory)
 	})
 }
 
-// readAll reads the segments of the stream that the rows come from.
-func (t *tableRows) readAll(ctx context.Context, team *work.Team, m *mem.Memory) error {
-	s, limit := t.stream, t.limit
+// ReadAll reads the segments of the stream that the rows come from.
+func (t *Table) ReadAll(ctx context.Context, team *work.Team, m *mem.Memory) error {
+	s, limit := t.Stream, t.limit
 	type part struct {
 		seg *catalog.Segment
 		num int

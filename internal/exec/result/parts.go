@@ -1,4 +1,4 @@
-package exec
+package result
 
 import (
 	"context"
@@ -91,8 +91,8 @@ func (r *Result) Next(ctx context.Context) (rows *Result, num int, release func(
 	if seg == nil || err != nil {
 		return nil, 0, nil, err
 	}
-	t := &tableRows{segs: []*catalog.Segment{seg}, starts: []int64{0}, ordinal: r.scan.ordinal, columns: r.columns, n: int64(seg.Rows)}
-	rows = ofTable(owned{Cols: r.Cols, Threads: r.Threads, Mem: r.Mem}, t, false)
+	t := &Table{segs: []*catalog.Segment{seg}, starts: []int64{0}, ordinal: r.scan.ordinal, columns: r.columns, n: int64(seg.Rows)}
+	rows = OfTable(Owned{Cols: r.Cols, Threads: r.Threads, Mem: r.Mem}, t, false)
 	return rows, num, func() {
 		for _, c := range seg.Chunks {
 			if c != nil {

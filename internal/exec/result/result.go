@@ -1,4 +1,4 @@
-package exec
+package result
 
 import (
 	"sync"
@@ -14,44 +14,44 @@ import (
 // Result is a finished query: its rows, and what is needed to read them. Close gives the
 // memory back.
 type Result struct {
-	owned
+	Owned
 	rows tuples.Rows
-	scan *tableRows // instead of rows: columns of a table
+	scan *Table // instead of rows: columns of a table
 	// unloaded: segments of files in scan have no data until Load.
 	unloaded bool
 	stream   catalog.Stream // not nil: the rows come from Next, and nobody knows how many
-	columns  []resultColumn
+	columns  []Column
 	segs     []*catalog.Segment // where late columns are
 	closing  sync.Once
 }
 
-// owned is what a result has of its query, wherever its rows are.
-type owned struct {
+// Owned is what a result has of its query, wherever its rows are.
+type Owned struct {
 	Cols    []plan.ColID
 	Threads int
 	Mem     *mem.Memory // everything that the query still holds
 	Keep    []any       // what must not be collected before
 }
 
-// resultColumn is where a column is found: in tuples, or in the table's column with the ordinal.
-type resultColumn struct {
+// Column is where a column is found: in tuples, or in the table's column with the ordinal.
+type Column struct {
 	Field   *layout.Field // nil: in the table
 	Ordinal int
 }
 
-// ofTuples is a result of tuples. Columns that are not in them are read from segs, by the row's number.
-func ofTuples(o owned, rows tuples.Rows, columns []resultColumn, segs []*catalog.Segment) *Result {
-	return &Result{owned: o, rows: rows, columns: columns, segs: segs}
+// OfTuples is a result of tuples. Columns that are not in them are read from segs, by the row's number.
+func OfTuples(o Owned, rows tuples.Rows, columns []Column, segs []*catalog.Segment) *Result {
+	return &Result{Owned: o, rows: rows, columns: columns, segs: segs}
 }
 
-// ofTable is a result of a table's columns. unloaded: segments of files are loaded part by part.
-func ofTable(o owned, t *tableRows, unloaded bool) *Result {
-	return &Result{owned: o, scan: t, columns: t.columns, unloaded: unloaded}
+// OfTable is a result of a table's columns. unloaded: segments of files are loaded part by part.
+func OfTable(o Owned, t *Table, unloaded bool) *Result {
+	return &Result{Owned: o, scan: t, columns: t.columns, unloaded: unloaded}
 }
 
-// ofStream is a result of a table's columns whose rows are read from its stream by Next. The result closes the stream.
-func ofStream(o owned, t *tableRows) *Result {
-	return &Result{owned: o, scan: t, columns: t.columns, stream: t.stream}
+// OfStream is a result of a table's columns whose rows are read from its stream by Next. The result closes the stream.
+func OfStream(o Owned, t *Table) *Result {
+	return &Result{Owned: o, scan: t, columns: t.columns, stream: t.Stream}
 }
 
 // Close ends the result; its rows must not be read any more.
