@@ -61,6 +61,9 @@ func getText() *text {
 // example after all tables have been loaded; tables that are generated later build what they need again.
 func ReleaseText() { theText.Store(nil) }
 
+// TextBytes is how much memory the text takes: all of it soon, as comments lie anywhere in it, and pages are large.
+const TextBytes = textSize
+
 // BuildText builds all of the text now, in the given number of goroutines. There is no need to call it,
 // but a loader that goes table by table starts with small tables, which do not keep many processors busy
 // with the text, while from a scale factor of 0.01 on nearly all of it will be needed.

@@ -68,12 +68,14 @@ func (sb *SegmentBuilder) Size() (n int64) {
 const largeSegment = 64 << 20
 
 // Large reports rows that take so much memory that no more should be added.
-func (sb *SegmentBuilder) Large() bool {
-	most := int64(largeSegment)
-	if limit := sb.Account.Limit(); limit > 0 {
-		most = min(most, limit/16)
+func (sb *SegmentBuilder) Large() bool { return sb.Size() > mostBytes(sb.Account) }
+
+// mostBytes is the size from which a segment is large for a statement.
+func mostBytes(acct *budget.Account) int64 {
+	if limit := acct.Limit(); limit > 0 {
+		return min(largeSegment, limit/16)
 	}
-	return sb.Size() > most
+	return largeSegment
 }
 
 // Close ends what the account counts for the builder; segments count until their statement ends.
@@ -118,7 +120,7 @@ func (t *Table) Seal(sb *SegmentBuilder) (*Segment, error) {
 	if n > column.SegmentRows {
 		panic(fmt.Sprintf("catalog: a segment of %d rows", n))
 	}
-	chunks, err := column.SealAll(sb.Cols, t.enc, t.dicts)
+	chunks, err := column.SealAll(sb.Cols, t.enc, t.dicts, sb.Account)
 	if err != nil {
 		return nil, err
 	}
@@ -133,13 +135,18 @@ func (t *Table) Seal(sb *SegmentBuilder) (*Segment, error) {
 
 // Append checks NOT NULL and the keys, then publishes the segments, in order,
 // after the table's rows: all of them or, on an error, none.
-func (t *Table) Append(segs ...*Segment) error { return t.append(segs, true) }
+func (t *Table) Append(segs ...*Segment) error { return t.append(segs, true, nil) }
+
+// AppendFor is Append for a statement, whose account counts what that takes.
+func (t *Table) AppendFor(acct *budget.Account, segs ...*Segment) error {
+	return t.append(segs, true, acct)
+}
 
 // AppendTrusted is Append for rows that are known to keep the table's constraints:
 // generated data, or what was in a table before.
-func (t *Table) AppendTrusted(segs ...*Segment) error { return t.append(segs, false) }
+func (t *Table) AppendTrusted(segs ...*Segment) error { return t.append(segs, false, nil) }
 
-func (t *Table) append(segs []*Segment, check bool) error {
+func (t *Table) append(segs []*Segment, check bool, acct *budget.Account) error {
 	segs = slices.DeleteFunc(slices.Clone(segs), func(s *Segment) bool { return s.Rows == 0 })
 	if len(segs) == 0 {
 		return nil
@@ -151,11 +158,11 @@ func (t *Table) append(segs []*Segment, check bool) error {
 		if err := t.checkNotNull(segs); err != nil {
 			return err
 		}
-		if err := t.checkKeys(old, segs); err != nil {
+		if err := t.checkKeys(old, segs, acct); err != nil {
 			return err
 		}
 	}
-	list, err := t.mergeTail(old.Segments, segs)
+	list, err := t.mergeTail(old.Segments, segs, acct)
 	if err != nil {
 		t.forgetRows(old, segs)
 		return err
@@ -171,8 +178,8 @@ func (t *Table) append(segs []*Segment, check bool) error {
 
 // Replace publishes segments instead of all rows of base, which must still be the table's
 // state: else another writer came between, and the caller must start again (40001).
-// Deleting, updating and truncating end here.
-func (t *Table) Replace(base *Snapshot, segs ...*Segment) error {
+// Deleting, updating and truncating end here. acct counts what that takes.
+func (t *Table) Replace(acct *budget.Account, base *Snapshot, segs ...*Segment) error {
 	segs = slices.DeleteFunc(slices.Clone(segs), func(s *Segment) bool { return s.Rows == 0 })
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -185,7 +192,7 @@ func (t *Table) Replace(base *Snapshot, segs ...*Segment) error {
 	state, indexes := t.state, t.indexes
 	t.resetState() // new indexes: those of the origin are of no use
 	empty := &Snapshot{Table: t, Stats: make([]ColumnStats, len(t.Columns))}
-	if err := t.checkKeys(empty, segs); err != nil {
+	if err := t.checkKeys(empty, segs, acct); err != nil {
 		t.state, t.indexes = state, indexes
 		return err
 	}
@@ -224,22 +231,23 @@ func (t *Table) checkNotNull(segs []*Segment) error {
 // mergeTail puts new segments after old ones, combining small neighbours at the end.
 // A segment is only combined with one at most twice as large as what follows it, so
 // that a row is copied a logarithmic number of times and a table filled row by row has a
-// logarithmic number of small segments.
-func (t *Table) mergeTail(old, fresh []*Segment) ([]*Segment, error) {
+// logarithmic number of small segments. Segments that are large although they have few rows stay as they are.
+func (t *Table) mergeTail(old, fresh []*Segment, acct *budget.Account) ([]*Segment, error) {
 	list := slices.Clone(old)
+	most := mostBytes(acct)
 	for _, seg := range fresh {
-		parts, rows := []*Segment{seg}, seg.Rows
+		parts, rows, bytes := []*Segment{seg}, seg.Rows, seg.Bytes()
 		for len(list) > 0 {
 			last := list[len(list)-1]
-			if last.Rows > 2*rows || last.Rows+rows > column.SegmentRows {
+			if last.Rows > 2*rows || last.Rows+rows > column.SegmentRows || last.Bytes()+bytes > most {
 				break
 			}
-			parts, rows = append(parts, last), rows+last.Rows
+			parts, rows, bytes = append(parts, last), rows+last.Rows, bytes+last.Bytes()
 			list = list[:len(list)-1]
 		}
 		if len(parts) > 1 {
 			slices.Reverse(parts)
-			merged, err := t.merge(parts)
+			merged, err := t.merge(parts, acct)
 			if err != nil {
 				return nil, err
 			}
@@ -251,12 +259,17 @@ func (t *Table) mergeTail(old, fresh []*Segment) ([]*Segment, error) {
 }
 
 // merge makes one segment of several.
-func (t *Table) merge(parts []*Segment) (*Segment, error) {
+func (t *Table) merge(parts []*Segment, acct *budget.Account) (*Segment, error) {
 	sb := t.NewSegmentBuilder()
+	sb.Account = acct
+	defer sb.Close()
 	for _, s := range parts {
 		for i, b := range sb.Cols {
 			b.AppendChunk(s.Chunks[i], 0, s.Rows)
 		}
+	}
+	if err := sb.Count(); err != nil {
+		return nil, err
 	}
 	return t.Seal(sb)
 }

@@ -78,5 +78,5 @@ func (a *Appender) Close() error {
 	}
 	segs := a.segs
 	a.segs = nil
-	return a.t.append(segs, !a.Trusted)
+	return a.t.append(segs, !a.Trusted, nil)
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -16,8 +17,9 @@ import (
 // appended without one.
 type keyIndex struct {
 	cols  []int
-	rows  int64    // rows below are in the index
-	slots []uint64 // 0 = empty, else tag<<rowBits | row+1
+	rows  int64       // rows below are in the index
+	slots []uint64    // 0 = empty, else tag<<rowBits | row+1
+	mem   *column.Mem // where the slots are
 	used  int
 }
 
@@ -42,16 +44,22 @@ func newRowSet(first int64, segs ...[]*Segment) *rowSet {
 	return r
 }
 
+// end is the number after the last row.
+func (r *rowSet) end() int64 { return r.starts[len(r.segs)] }
+
 func (r *rowSet) find(row int64) (s *Segment, local int) {
 	i := sort.Search(len(r.segs), func(i int) bool { return r.starts[i+1] > row })
 	return r.segs[i], int(row - r.starts[i])
 }
 
-// checkKeys reports a duplicate among the new segments or between them and the old.
-func (t *Table) checkKeys(old *Snapshot, fresh []*Segment) error {
+// checkKeys reports a duplicate among the new segments or between them and the old. What the indexes grow is counted by
+// acct.
+func (t *Table) checkKeys(old *Snapshot, fresh []*Segment, acct *budget.Account) error {
 	defer runtime.KeepAlive(old)
 	for k, x := range t.indexes {
-		row, dup := int64(0), false
+		var row int64
+		var dup bool
+		var err error
 		rows := newRowSet(0, old.Segments, fresh)
 		if beyond(old, fresh, x.cols) {
 			// No new row can equal an old one: rising keys never need the index of the table.
@@ -59,14 +67,23 @@ func (t *Table) checkKeys(old *Snapshot, fresh []*Segment) error {
 				continue
 			}
 			among := &keyIndex{cols: x.cols, rows: old.Rows}
-			row, dup = among.insert(rows)
+			if err = among.reserve(rows, acct); err == nil {
+				row, dup = among.insert(rows)
+				among.drop(acct)
+			}
 		} else {
 			if x.rows == 0 {
 				t.takeIndexes()
 				x = t.indexes[k]
 			}
-			x.catchUp(rows, old.Rows)
-			row, dup = x.insert(rows)
+			if err = x.reserve(rows, acct); err == nil {
+				x.catchUp(rows, old.Rows)
+				row, dup = x.insert(rows)
+			}
+		}
+		if err != nil {
+			t.forgetRows(old, fresh)
+			return err
 		}
 		if dup {
 			t.forgetRows(old, fresh)
@@ -124,7 +141,7 @@ func beyond(old *Snapshot, fresh []*Segment, cols []int) bool {
 		above := st.HasRange
 		for _, s := range fresh {
 			ch := s.Chunks[c]
-			if !above || ch.Zone.NullCount == ch.Rows || types.Compare(ch.Zone.Min, st.Max) <= 0 {
+			if !above || !ch.HasRange() || types.Compare(ch.Zone.Min, st.Max) <= 0 {
 				above = false
 				break
 			}
@@ -140,7 +157,7 @@ func beyond(old *Snapshot, fresh []*Segment, cols []int) bool {
 func increasing(segs []*Segment, col int) bool {
 	for i, s := range segs {
 		z := &s.Chunks[col].Zone
-		if !z.Strict || i > 0 && types.Compare(segs[i-1].Chunks[col].Zone.Max, z.Min) >= 0 {
+		if !z.Strict || !s.Chunks[col].HasRange() || i > 0 && types.Compare(segs[i-1].Chunks[col].Zone.Max, z.Min) >= 0 {
 			return false
 		}
 	}
@@ -149,7 +166,6 @@ func increasing(segs []*Segment, col int) bool {
 
 // catchUp takes in rows up to n without looking for duplicates.
 func (x *keyIndex) catchUp(rows *rowSet, n int64) {
-	x.reserve(rows, int(n-x.rows))
 	for ; x.rows < n; x.rows++ {
 		if h, ok := x.hash(rows.find(x.rows)); ok {
 			x.put(h, x.rows)
@@ -159,8 +175,7 @@ func (x *keyIndex) catchUp(rows *rowSet, n int64) {
 
 // insert takes in all further rows. It stops at the first whose key is there already.
 func (x *keyIndex) insert(rows *rowSet) (row int64, dup bool) {
-	end := rows.starts[len(rows.segs)]
-	x.reserve(rows, int(end-x.rows))
+	end := rows.end()
 	for ; x.rows < end; x.rows++ {
 		s, local := rows.find(x.rows)
 		h, ok := x.hash(s, local)
@@ -210,23 +225,46 @@ func (x *keyIndex) put(h uint64, row int64) {
 	x.used++
 }
 
-// reserve makes room for n more rows, at most seven tenths full.
-func (x *keyIndex) reserve(rows *rowSet, n int) {
+// reserve makes room for all rows, so that slots are at most seven tenths full.
+func (x *keyIndex) reserve(rows *rowSet, acct *budget.Account) error {
+	n := int(rows.end() - x.rows)
 	size := max(64, len(x.slots))
 	for (x.used+n)*10 > size*7 {
 		size *= 2
 	}
 	if size == len(x.slots) {
-		return
+		return nil
 	}
-	old := x.slots
-	x.slots, x.used = make([]uint64, size), 0
+	bytes := int64(size) * 8
+	if err := acct.Hold(bytes); err != nil {
+		return err
+	}
+	mem, err := column.Alloc(int(bytes))
+	if err != nil {
+		acct.Drop(bytes)
+		return err
+	}
+	old, oldMem := x.slots, x.mem
+	x.slots, x.mem, x.used = column.SliceAt[uint64](mem.Addr(), size), mem, 0
 	for _, e := range old {
 		if e != 0 { // the place depends on bits that were not kept
 			row := int64(e&(1<<rowBits-1)) - 1
 			h, _ := x.hash(rows.find(row))
 			x.put(h, row)
 		}
+	}
+	if oldMem != nil {
+		oldMem.Free()
+	}
+	return nil
+}
+
+// drop gives the memory back that an account has counted for an index that is not kept.
+func (x *keyIndex) drop(acct *budget.Account) {
+	if x.mem != nil {
+		acct.Drop(int64(len(x.slots)) * 8)
+		x.mem.Free()
+		x.slots, x.mem = nil, nil
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type columnState struct {
 	nulls    int64
 	hasRange bool
+	noRange  bool // some chunk has values, but does not tell their range
 	min, max types.Value
 	bytes    int64
 	unsorted bool  // some value is less than its predecessor, or NULL
@@ -26,16 +27,18 @@ func (t *Table) fold(rows int64, s *Segment) {
 		c.AddTo(&st.sketch)
 		st.nulls += int64(z.NullCount)
 		st.bytes += z.Bytes
-		hasRange := c.Rows > z.NullCount && c.Type.Kind != types.Interval
+		hasRange := c.HasRange()
+		noRange := c.Rows > z.NullCount && !hasRange
+		st.noRange = st.noRange || noRange
 		var order int // the column's largest value so far against the chunk's smallest
 		if st.hasRange && hasRange {
 			order = types.Compare(st.max, z.Min)
 		} else if rows == 0 {
 			order = -1
 		}
-		st.unsorted = st.unsorted || !z.Sorted || order > 0
+		st.unsorted = st.unsorted || !z.Sorted || order > 0 || noRange
 		st.runs += int64(z.Runs)
-		if order == 0 { // a value goes on from the segment before
+		if order == 0 { // a value goes on from the segment before, or, of texts that were cut, may do so
 			st.runs--
 		}
 		if !hasRange {
@@ -58,7 +61,7 @@ func (t *Table) stats(s *Snapshot) []ColumnStats {
 		st, cs := &t.state[i], &out[i]
 		values := float64(s.Rows - st.nulls)
 		cs.NullCount = st.nulls
-		cs.HasRange, cs.Min, cs.Max = st.hasRange, st.min, st.max
+		cs.HasRange, cs.Min, cs.Max = st.hasRange && !st.noRange, st.min, st.max
 		cs.Sorted = s.Rows > 0 && !st.unsorted
 		if values > 0 {
 			cs.AvgLen = float64(st.bytes) / values

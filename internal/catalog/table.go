@@ -53,7 +53,7 @@ func (s *Segment) Discard() {
 type ColumnStats struct {
 	NullCount int64
 	HasRange  bool        // Min and Max are valid: there is a value that is not NULL
-	Min, Max  types.Value // exact
+	Min, Max  types.Value // no value is less or greater; both are there, but for texts
 	Distinct  float64     // estimate of distinct non-NULL values
 	AvgLen    float64     // Text: average bytes
 	// Dict is the dictionary when every segment's chunk uses it; then each code is < DictLen.

@@ -8,7 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -236,11 +238,11 @@ func TestKeys(t *testing.T) {
 	if e != nil {
 		t.Fatal(e)
 	}
-	wantError(t, tab.Replace(base, seg), dup("t_pkey"))
-	if err := tab.Replace(base); err != nil || tab.Snapshot().Rows != 0 || tab.Snapshot().Stats[0].HasRange {
+	wantError(t, tab.Replace(nil, base, seg), dup("t_pkey"))
+	if err := tab.Replace(nil, base); err != nil || tab.Snapshot().Rows != 0 || tab.Snapshot().Stats[0].HasRange {
 		t.Error("truncating", err)
 	}
-	wantError(t, tab.Replace(base), "could not serialize access due to concurrent update (40001)")
+	wantError(t, tab.Replace(nil, base), "could not serialize access due to concurrent update (40001)")
 	mustInsert(t, tab, row(4, "q", 1))
 	wantError(t, insert(tab, row(4, "r", 1)), dup("t_pkey"))
 }
@@ -401,5 +403,82 @@ func BenchmarkInsertRow(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestCounted: what a table takes besides its segments is counted for the statement: what a dictionary grows, and
+// the index of a key.
+func TestCounted(t *testing.T) {
+	cols := []ColumnDef{{Name: "id", Type: types.TInt64}, {Name: "s", Type: types.TText}}
+	tab := NewTable("t", cols, [][]int{{0}}, column.DefaultOptions())
+	fill := func(acct *budget.Account, rows, texts, length int) error {
+		sb := tab.NewSegmentBuilder()
+		sb.Account = acct
+		defer sb.Close()
+		for i := range rows {
+			sb.Cols[0].AppendInt(int64(i * 7919 % 1000003))
+			sb.Cols[1].AppendString(fmt.Sprint(strings.Repeat("x", length), i%texts))
+		}
+		seg, err := tab.Seal(sb)
+		if err != nil {
+			return err
+		}
+		if err = tab.AppendFor(acct, seg); err != nil {
+			seg.Discard()
+		}
+		return err
+	}
+	tight := func(name string, rows, texts, length int, limit int64) {
+		t.Helper()
+		before := budget.Process.Used()
+		if err := fill(budget.New(limit), rows, texts, length); diag.CodeOf(err) != diag.OutOfMemory {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := tab.Snapshot().Rows; n != 0 {
+			t.Errorf("%s: %d rows", name, n)
+		}
+		if after := budget.Process.Used(); after > before+4<<20 {
+			t.Errorf("%s: %d bytes are left", name, after-before)
+		}
+	}
+	// 200 texts of 10 KB are 2 MB on the Go heap and 2 MB outside of it; 50000 rows are 400 KB, and 1 MB of slots.
+	tight("dictionary", 200, 200, 10000, 3<<20)
+	tight("key", 50000, 1, 1, 1<<20)
+	for _, c := range []struct {
+		rows, texts, length int
+		least, most         int64
+	}{{1000, 200, 10000, 4_000_000, 6_000_000}, {50000, 1, 1, 1 << 20, 3 << 20}} {
+		acct := budget.New(0)
+		tab = NewTable("t", cols, [][]int{{0}}, column.DefaultOptions())
+		if err := fill(acct, c.rows, c.texts, c.length); err != nil {
+			t.Fatal(err)
+		}
+		if acct.Peak() < c.least || acct.Peak() > c.most {
+			t.Errorf("%+v: %d bytes are counted", c, acct.Peak())
+		}
+	}
+}
+
+// TestLongTexts: segments of few rows that are large are not merged, and bounds of texts that were cut decide nothing
+// about keys and order.
+func TestLongTexts(t *testing.T) {
+	tab := NewTable("t", []ColumnDef{{Name: "s", Type: types.TText}}, [][]int{{0}}, column.Options{})
+	long := strings.Repeat("x", 3000)
+	for i := range 20 {
+		mustInsert(t, tab, []types.Value{text(long + fmt.Sprintf("%02d", i))})
+	}
+	wantError(t, insert(tab, []types.Value{text(long + "07")}), "duplicate key value violates unique constraint \"t_s_key\" (23505)")
+	mustInsert(t, tab, []types.Value{text(strings.Repeat("\xff", 300) + "1")}, []types.Value{text(strings.Repeat("\xff", 300) + "0")})
+	mustInsert(t, tab, []types.Value{text(strings.Repeat("\xff", 300) + "2")})
+	wantError(t, insert(tab, []types.Value{text(strings.Repeat("\xff", 300) + "0")}), "duplicate key value violates unique constraint \"t_s_key\" (23505)")
+	if st := &tab.Snapshot().Stats[0]; st.HasRange || st.Sorted || st.Distinct != 23 {
+		t.Errorf("%+v", st)
+	}
+	tab = NewTable("t", []ColumnDef{{Name: "s", Type: types.TText}}, nil, column.Options{})
+	for i := range 12 {
+		mustInsert(t, tab, []types.Value{text(strings.Repeat("x", 20<<20) + fmt.Sprint(i))})
+	}
+	if n := len(tab.Snapshot().Segments); n < 4 {
+		t.Errorf("%d segments", n)
 	}
 }

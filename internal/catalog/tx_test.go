@@ -132,7 +132,7 @@ func TestTxConflicts(t *testing.T) {
 	nothing := func(tx *Tx) error { tx.Write(table(tx)); return nil }
 	empty := func(tx *Tx) error {
 		w := tx.Write(table(tx))
-		return w.Replace(w.Snapshot())
+		return w.Replace(nil, w.Snapshot())
 	}
 	drop := func(tx *Tx) error { return tx.DropTable("t", false) }
 	create := func(name string) func(*Tx) error {

@@ -60,19 +60,6 @@ type Chunk struct {
 	sketch *registers // until AddTo has taken it
 }
 
-// Zone summarizes a chunk for skipping.
-type Zone struct {
-	NullCount int  // of a file's segment without data: as far as it is known
-	NoNulls   bool // of such a segment: it is known that there are none
-	// Min and Max are valid when Rows > NullCount, for every kind but Interval.
-	// Texts are exact too. Floats follow types.CompareFloat: NaN is the largest.
-	Min, Max types.Value
-	Sorted   bool  // values never decrease from row to row, and none is NULL
-	Strict   bool  // Sorted, and they always increase
-	Runs     int   // Sorted: how many different values there are
-	Bytes    int64 // Text: length of all values together
-}
-
 // Discard gives the memory back at once, that of the other chunks of the segment, too. Nobody may use them again.
 func (c *Chunk) Discard() {
 	if c.mem != nil {

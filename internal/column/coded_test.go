@@ -94,7 +94,7 @@ func TestCodedMany(t *testing.T) {
 	for i := range 5000 {
 		keys = append(keys, fmt.Appendf(nil, "text number %d", i))
 	}
-	if ok, err := d.Add(keys, make([]uint32, len(keys)), 1<<20); !ok || err != nil {
+	if ok, err := d.Add(keys, make([]uint32, len(keys)), 1<<20, nil); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	words := make([]uint64, 10000)

@@ -232,7 +232,7 @@ func TestRandomChunks(t *testing.T) {
 				want[i] = append(want[i], v)
 			}
 		}
-		cs, err := SealAll(bs, allOptions[round%len(allOptions)], dicts)
+		cs, err := SealAll(bs, allOptions[round%len(allOptions)], dicts, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,12 @@
 package column
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kelpiedb/kelpie/internal/budget"
 )
 
 // MaxDict is the most entries a dictionary takes: two-byte codes, and a descriptor
@@ -24,6 +27,7 @@ type Dict struct {
 	heap  *Mem
 	used  int // bytes of the heap
 	ranks []uint32
+	onGo  *int64 // bytes of codes and texts, which are on the Go heap; the process counts them while there is a Dict
 }
 
 // DictView is a dictionary at a moment: addresses that stay valid while the view is
@@ -38,6 +42,9 @@ type DictView struct {
 
 // NewDict returns an empty dictionary.
 func NewDict() *Dict { return &Dict{codes: map[string]uint32{}} }
+
+// entryBytes is about what an entry takes on the Go heap besides its string: in codes and in texts.
+const entryBytes = 64
 
 // View returns the present addresses. Even in an empty dictionary entry 0 can be read: it is
 // what the code of a NULL means where a column has nothing else.
@@ -130,15 +137,16 @@ func (d *Dict) Ranks() []uint32 {
 
 // add gives codes to all of keys, or to none: when they would make the dictionary too
 // large, or when the chunk that wants them has too few rows to make them worth while. rows
-// is the number of rows of that chunk.
-func (d *Dict) add(keys [][]byte, codes []uint32, rows int) (v DictView, ok bool, err error) {
+// is the number of rows of that chunk. What they take is counted by acct; a dictionary never gives it back.
+func (d *Dict) add(keys [][]byte, codes []uint32, rows int, acct *budget.Account) (v DictView, ok bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fresh, bytes := 0, 0
+	fresh, bytes, onGo := 0, 0, 0
 	for i, k := range keys {
 		c, have := d.codes[string(k)]
 		if !have {
 			fresh++
+			onGo += len(k) + entryBytes
 			if len(k) > StrInline {
 				bytes += len(k)
 			}
@@ -154,10 +162,13 @@ func (d *Dict) add(keys [][]byte, codes []uint32, rows int) (v DictView, ok bool
 	if fresh > 0 && n > smallDict && len(keys) > rows/8 {
 		return v, false, nil
 	}
-	if err := d.reserve(n, d.used+bytes); err != nil {
+	if err := d.reserve(n, d.used+bytes, acct); err != nil {
 		return v, false, err
 	}
 	if fresh > 0 {
+		if err := d.count(int64(onGo), acct); err != nil {
+			return v, false, err
+		}
 		for i, k := range keys {
 			c, have := d.codes[string(k)]
 			if !have {
@@ -172,17 +183,34 @@ func (d *Dict) add(keys [][]byte, codes []uint32, rows int) (v DictView, ok bool
 // smallDict is a size up to which a dictionary is used whatever the number of rows.
 const smallDict = 256
 
+// count has the process count bytes on the Go heap until the dictionary is gone, and the statement until it ends.
+func (d *Dict) count(n int64, acct *budget.Account) error {
+	if err := acct.Hold(n); err != nil {
+		return err
+	}
+	if err := budget.Process.Take(n); err != nil {
+		acct.Drop(n)
+		return err
+	}
+	if d.onGo == nil {
+		d.onGo = new(int64)
+		runtime.AddCleanup(d, func(n *int64) { budget.Process.Give(*n) }, d.onGo)
+	}
+	*d.onGo += n
+	return nil
+}
+
 // reserve makes room for n entries and a heap of the given bytes.
-func (d *Dict) reserve(n, bytes int) error {
+func (d *Dict) reserve(n, bytes int, acct *budget.Account) error {
 	if need := (n+1)*descBytesSize + TextPad; d.desc == nil || d.desc.Size() < need {
-		m, err := grown(d.desc, len(d.texts)*descBytesSize, need)
+		m, err := grown(d.desc, len(d.texts)*descBytesSize, need, acct)
 		if err != nil {
 			return err
 		}
 		d.desc = m
 	}
 	if need := bytes + TextPad; bytes > 0 && (d.heap == nil || d.heap.Size() < need) {
-		m, err := grown(d.heap, d.used, need)
+		m, err := grown(d.heap, d.used, need, acct)
 		if err != nil {
 			return err
 		}
@@ -192,13 +220,17 @@ func (d *Dict) reserve(n, bytes int) error {
 }
 
 // grown is a larger copy of m. The old one stays for the views that refer to it.
-func grown(m *Mem, used, need int) (*Mem, error) {
+func grown(m *Mem, used, need int, acct *budget.Account) (*Mem, error) {
 	size := 512
 	for size < need {
 		size *= 2
 	}
+	if err := acct.Hold(int64(size)); err != nil {
+		return nil, err
+	}
 	bigger, err := Alloc(size)
 	if err != nil {
+		acct.Drop(int64(size))
 		return nil, err
 	}
 	if m != nil {

@@ -1,5 +1,7 @@
 package column
 
+import "github.com/kelpiedb/kelpie/internal/budget"
+
 // A reader of files writes the arrays of a chunk itself, straight from the file's encoding,
 // instead of appending values to a Builder. What it needs of the forms is here.
 
@@ -12,9 +14,10 @@ func (c *Chunk) Hold(mem *Mem) { c.mem = mem }
 // UseDict gives the chunk a dictionary that has all its codes.
 func (c *Chunk) UseDict(d *Dict) { c.Dict, c.dict = d, d.View() }
 
-// Add gives codes to all of keys, or to none and returns false, as sealing a chunk of so many rows does.
-func (d *Dict) Add(keys [][]byte, codes []uint32, rows int) (bool, error) {
-	_, ok, err := d.add(keys, codes, rows)
+// Add gives codes to all of keys, or to none and returns false, as sealing a chunk of so many rows does. acct counts
+// what the dictionary grows.
+func (d *Dict) Add(keys [][]byte, codes []uint32, rows int, acct *budget.Account) (bool, error) {
+	_, ok, err := d.add(keys, codes, rows, acct)
 	return ok, err
 }
 

@@ -3,6 +3,7 @@ package column
 import (
 	"fmt"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -16,7 +17,7 @@ const sketchRows = 1 << 12
 // Seal makes a chunk of the collected values. The dictionary is that of the column,
 // or nil for none. The builder keeps its values until Reset.
 func (b *Builder) Seal(opts Options, dict *Dict) (*Chunk, error) {
-	cs, err := SealAll([]*Builder{b}, opts, []*Dict{dict})
+	cs, err := SealAll([]*Builder{b}, opts, []*Dict{dict}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -24,8 +25,8 @@ func (b *Builder) Seal(opts Options, dict *Dict) (*Chunk, error) {
 }
 
 // SealAll seals the columns of a segment, which share one piece of memory. dicts may be
-// nil, or nil for columns without dictionary.
-func SealAll(bs []*Builder, opts Options, dicts []*Dict) ([]*Chunk, error) {
+// nil, or nil for columns without dictionary; acct counts what they grow.
+func SealAll(bs []*Builder, opts Options, dicts []*Dict, acct *budget.Account) ([]*Chunk, error) {
 	plans := make([]sealing, len(bs))
 	chunks := make([]*Chunk, len(bs))
 	size := 0
@@ -34,7 +35,7 @@ func SealAll(bs []*Builder, opts Options, dicts []*Dict) ([]*Chunk, error) {
 			panic(fmt.Sprintf("column: builders of one segment have %d and %d rows", bs[0].n, b.n))
 		}
 		p := &plans[i]
-		p.b, p.opts = b, opts
+		p.b, p.opts, p.acct = b, opts, acct
 		if dicts != nil {
 			p.dict = dicts[i]
 		}
@@ -73,6 +74,7 @@ type sealing struct {
 	b    *Builder
 	opts Options
 	dict *Dict
+	acct *budget.Account
 	c    Chunk // all but the addresses
 	sk   *registers
 

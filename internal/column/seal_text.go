@@ -19,7 +19,7 @@ func (p *sealing) surveyText() error {
 	if p.opts.Dict && p.dict != nil && p.distinct() {
 		s := &b.scratch
 		s.final = grow(s.final, len(s.uniq))
-		view, ok, err := p.dict.add(s.uniq, s.final, b.n)
+		view, ok, err := p.dict.add(s.uniq, s.final, b.n, p.acct)
 		if err != nil {
 			return err
 		}
@@ -148,11 +148,6 @@ func (p *sealing) useDict(view DictView) {
 		}
 		order.set(&c.Zone)
 	}
-}
-
-func (p *sealing) setTextZone(lo, hi []byte) {
-	p.c.Zone.Min = types.Value{Type: p.b.t, S: string(lo)}
-	p.c.Zone.Max = types.Value{Type: p.b.t, S: string(hi)}
 }
 
 // surveyPlain finds heap size, range and order of strings.

@@ -80,7 +80,7 @@ func makeTextMap(x *plan.Call, id plan.ColID, d *column.Dict, n int) *emit.TextM
 		texts[code] = []byte(v.S)
 	}
 	m := &emit.TextMap{Dict: column.NewDict(), Width: 1}
-	if ok, err := m.Dict.Add(texts, codes, 8*n); err != nil || !ok {
+	if ok, err := m.Dict.Add(texts, codes, 8*n, nil); err != nil || !ok {
 		return nil
 	}
 	if m.Dict.Len() > 1<<8 {

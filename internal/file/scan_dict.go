@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -46,6 +47,10 @@ func (q *parquetQuery) textDict(ctx context.Context, col int) (*textDict, error)
 		}
 	}
 	d, err := q.makeDict(ctx, col)
+	if diag.CodeOf(err) == diag.OutOfMemory { // it can be done without
+		q.dicts[col] = nil
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +95,7 @@ func (q *parquetQuery) makeDict(ctx context.Context, col int) (*textDict, error)
 				return nil, nil
 			}
 			codes := make([]uint32, len(texts))
-			ok, err := d.dict.Add(texts, codes, int(s.rows))
+			ok, err := d.dict.Add(texts, codes, int(s.rows), q.opts.Account)
 			if err != nil || !ok {
 				return nil, err
 			}

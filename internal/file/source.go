@@ -193,7 +193,7 @@ func (s *Source) Load(ctx context.Context, table *catalog.Table, opts LoadOption
 	if err != nil {
 		return 0, err
 	}
-	if err := table.Append(segs...); err != nil {
+	if err := table.AppendFor(opts.Account, segs...); err != nil {
 		discard(segs)
 		return 0, err
 	}

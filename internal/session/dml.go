@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -58,13 +59,13 @@ func (s *Session) insert(ctx context.Context, tx *catalog.Tx, b *bind.Insert, t 
 	return done(fmt.Sprintf("INSERT 0 %d", n), t), nil
 }
 
-// replace puts segments in the place of all rows of a table.
-func replace(tx *catalog.Tx, table *catalog.Table, segs ...*catalog.Segment) error {
+// replace puts segments in the place of all rows of a table, for a statement whose account is acct.
+func replace(tx *catalog.Tx, table *catalog.Table, acct *budget.Account, segs ...*catalog.Segment) error {
 	if err := tx.Unchanged(table); err != nil {
 		return err
 	}
 	own := tx.Write(table)
-	return own.Replace(own.Snapshot(), segs...)
+	return own.Replace(acct, own.Snapshot(), segs...)
 }
 
 // remove is DELETE: the table is replaced by the rows that stay, unless these are all.
@@ -72,13 +73,14 @@ func (s *Session) remove(ctx context.Context, tx *catalog.Tx, b *bind.Delete, t 
 	before := b.Table.Snapshot().Rows
 	var segs []*catalog.Segment
 	var kept int64
+	var acct *budget.Account
 	if b.Keep != nil {
 		res, err := s.loadQuery(ctx, b.Keep, t)
 		if err != nil {
 			return nil, err
 		}
 		defer res.Close()
-		t, kept = res.Timing, res.Rows
+		t, kept, acct = res.Timing, res.Rows, res.exec.Account()
 		if kept == before {
 			return done("DELETE 0", t), nil
 		}
@@ -86,7 +88,7 @@ func (s *Session) remove(ctx context.Context, tx *catalog.Tx, b *bind.Delete, t 
 			return nil, err
 		}
 	}
-	if err := replace(tx, b.Table, segs...); err != nil {
+	if err := replace(tx, b.Table, acct, segs...); err != nil {
 		return nil, at(err, b.Pos)
 	}
 	return done(fmt.Sprintf("DELETE %d", before-kept), t), nil
@@ -112,7 +114,7 @@ func (s *Session) update(ctx context.Context, tx *catalog.Tx, b *bind.Update, t 
 	if err != nil {
 		return nil, err
 	}
-	if err := replace(tx, b.Table, segs...); err != nil {
+	if err := replace(tx, b.Table, res.exec.Account(), segs...); err != nil {
 		return nil, at(err, b.Pos)
 	}
 	return done(fmt.Sprintf("UPDATE %d", count.n), res.Timing), nil

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"github.com/kelpiedb/kelpie/gen"
 	"github.com/kelpiedb/kelpie/gen/ssb"
 	"github.com/kelpiedb/kelpie/gen/tpch"
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
@@ -42,9 +44,16 @@ func (s *Session) call(ctx context.Context, tx *catalog.Tx, b *bind.Call, t Timi
 		sf = v.F
 	}
 	start := time.Now()
-	err := s.generate(ctx, tx, tables, sf)
+	beside := int64(0)
+	if b.Name == "tpch" {
+		beside = tpch.TextBytes
+	}
+	err := s.generate(ctx, tx, tables, sf, beside)
 	if b.Name == "tpch" {
 		tpch.ReleaseText()
+		if ctx.Err() == nil {
+			debug.FreeOSMemory() // or who asks for memory next would get it before the system has this back
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -57,9 +66,11 @@ func (s *Session) call(ctx context.Context, tx *catalog.Tx, b *bind.Call, t Timi
 func unitRows(t gen.Table, sf float64) int64 { return max(t.Rows(sf)/max(t.Units(sf), 1), 1) }
 
 // generate fills the tables in parallel: each worker makes a stretch of a table, as long as a
-// segment, and seals it; when all are there they are published in order.
-func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Table, sf float64) error {
+// segment, and seals it; when all are there they are published in order. beside is how many bytes the generator itself
+// takes.
+func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Table, sf float64, beside int64) error {
 	set := s.Settings()
+	acct := budget.New(set.Memory)
 	type piece struct {
 		table  int
 		lo, hi int64
@@ -94,6 +105,9 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 			total.Add(min(step, n-lo) * unitRows(g, sf))
 		}
 	}
+	if err := acct.Take(beside); err != nil {
+		return err
+	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	var once sync.Once
@@ -104,7 +118,8 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 		go func() {
 			defer wg.Done()
 			var batch gen.Batch
-			builders := make([]*catalog.SegmentBuilder, len(tables))
+			sb, of := &catalog.SegmentBuilder{}, -1
+			defer func() { sb.Close() }()
 			for {
 				k := int(next.Add(1) - 1)
 				if k >= len(pieces) {
@@ -112,11 +127,13 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 				}
 				p := pieces[k]
 				g, t := tables[p.table], made[p.table]
-				if builders[p.table] == nil {
-					builders[p.table] = t.NewSegmentBuilder()
+				if of != p.table {
+					sb.Close()
+					sb, of = t.NewSegmentBuilder(), p.table
+					sb.Account = acct
 				}
 				var err error
-				if p.segs, err = generatePiece(ctx, g, sf, p.lo, p.hi, t, builders[p.table], &batch); err != nil {
+				if p.segs, err = generatePiece(ctx, g, sf, p.lo, p.hi, t, sb, &batch); err != nil {
 					once.Do(func() { failed = err })
 					next.Store(int64(len(pieces)))
 					return
@@ -133,8 +150,14 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 	ended := make(chan struct{})
 	go func() {
 		wg.Wait()
+		acct.Give(beside)
 		close(ended)
 	}()
+	giveUp := func() {
+		for _, p := range pieces {
+			discard(p.segs)
+		}
+	}
 	select {
 	case <-ended:
 	case <-ctx.Done():
@@ -142,9 +165,14 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 		// room for the text of TPC-H takes a while.
 		progress.Lock()
 		defer progress.Unlock()
+		go func() {
+			<-ended
+			giveUp()
+		}()
 		return diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
 	}
 	if failed != nil {
+		giveUp()
 		return failed
 	}
 	for i, t := range made {
@@ -173,18 +201,25 @@ const (
 )
 
 // generatePiece makes the units lo…hi of a table into segments.
-func generatePiece(ctx context.Context, g gen.Table, sf float64, lo, hi int64, t *catalog.Table, sb *catalog.SegmentBuilder, b *gen.Batch) ([]*catalog.Segment, error) {
-	var segs []*catalog.Segment
+func generatePiece(ctx context.Context, g gen.Table, sf float64, lo, hi int64, t *catalog.Table, sb *catalog.SegmentBuilder, b *gen.Batch) (segs []*catalog.Segment, err error) {
+	defer func() {
+		if err != nil {
+			discard(segs)
+			segs = nil
+		}
+	}()
 	seal := func() error {
 		seg, err := t.Seal(sb)
-		segs = append(segs, seg)
+		if err == nil {
+			segs = append(segs, seg)
+		}
 		return err
 	}
 	rows := leastGenerated
 	for lo < hi {
 		if ctx.Err() != nil {
 			sb.Reset()
-			return nil, diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+			return segs, diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
 		}
 		start := time.Now()
 		end := min(lo+max(int64(rows)/unitRows(g, sf), 1), hi)
@@ -198,16 +233,19 @@ func generatePiece(ctx context.Context, g gen.Table, sf float64, lo, hi int64, t
 		for from := 0; from < b.Rows; {
 			to := min(b.Rows, from+sb.Room())
 			appendBatch(sb, b, from, to)
+			if err := sb.Count(); err != nil {
+				return segs, err
+			}
 			if from = to; sb.Room() == 0 {
 				if err := seal(); err != nil {
-					return nil, err
+					return segs, err
 				}
 			}
 		}
 	}
 	if sb.Rows() > 0 {
 		if err := seal(); err != nil {
-			return nil, err
+			return segs, err
 		}
 	}
 	return segs, nil

@@ -33,7 +33,7 @@ func (s *Session) fill(ctx context.Context, table *catalog.Table, q *plan.Query,
 	if err != nil {
 		return 0, t, err
 	}
-	if err := table.Append(segs...); err != nil {
+	if err := table.AppendFor(res.exec.Account(), segs...); err != nil {
 		discard(segs)
 		return 0, t, err
 	}

@@ -29,6 +29,9 @@ type memoryCase struct {
 	fits  bool // it must succeed all the same
 }
 
+// longTest is the setup of a case that needs none, but takes too long for -short.
+const longTest = "select 1"
+
 // memoryLimit is that of the cases, memorySlack what a process may take beyond it.
 const (
 	memoryLimit = 100 << 20
@@ -43,6 +46,11 @@ var memoryCases = []memoryCase{
 	{"create table", "", "create table t as select g a, g * 7 b, g * 1.5 c, 'a text of some length, number ' || g d from generate_series(1, 6000000) x(g)", false},
 	{"batches", "", "select g, 'a text that is not short at all, and so many of them: ' || g from generate_series(1, 4000000) x(g)", false},
 	{"long texts", "", "create table t as select '" + strings.Repeat("0123456789", 1000) + "' || g a from generate_series(1, 30000) x(g)", false},
+	{"unique key", "", "create table if not exists t (a bigint unique); insert into t select g::bigint * 7919 % 100000007 from generate_series(1, 8000000) x(g)", false},
+	{"tpch", "", "call tpch(sf => 0.05)", false},
+	{"ssb", longTest, "call ssb(sf => 2)", false},
+	{"json", "copy (select g a, 'a text of some length, number ' || g c from generate_series(1, 2000000) x(g)) to 'FILE.json'",
+		"select sum(a), count(c), max(length(c)) from 'FILE.json'", true},
 	{"parquet", "copy (select g a, g % 1000 b, 'some text ' || g % 500 c, 'a text of some length, number ' || g d from generate_series(1, 4000000) x(g)) to 'FILE' (format parquet, row_group_size 100000)",
 		"select sum(a), sum(b), count(distinct c), max(length(d)) from 'FILE'", true},
 	{"wide parquet", wideFile(200, 200_000), "select * from 'FILE'", false},

@@ -194,7 +194,7 @@ func (s *Session) run(ctx context.Context, tx *catalog.Tx, b bind.Bound, t Timin
 		return s.update(ctx, tx, b, t)
 	case *bind.Truncate:
 		for _, table := range b.Tables {
-			if err := replace(tx, table); err != nil {
+			if err := replace(tx, table, nil); err != nil {
 				return nil, err
 			}
 		}
