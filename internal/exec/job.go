@@ -45,7 +45,7 @@ type job struct {
 	busy     atomic.Int64        // time of all workers, in nanoseconds
 	others   func()              // starts the other threads; nil: they run, or there are none
 	escapes  plan.ColSet         // files: columns whose texts must stay
-	again    bool                // the ranges will be read once more
+	loader   *loader             // files: what loads the ranges
 	sift     *sift               // files: what finds the rows whose columns are needed
 	stream   catalog.Stream      // where the rows come from instead of ranges
 
@@ -75,7 +75,7 @@ type span struct {
 // chunk is a column of a table source.
 func (sp *span) chunk(ord int) *column.Chunk {
 	if sp.lazy != nil {
-		return sp.lazy.chunks[ord]
+		return sp.lazy.chunk(ord)
 	}
 	return sp.seg.Chunks[ord]
 }
@@ -192,7 +192,9 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		return j.fromStream(t, req)
 	}
 	based := make([]bool, len(scan.Cols))
-	for _, seg := range j.wanted(scan, req.Filters) {
+	segs, skipped := wanted(scan, req.Filters)
+	j.st.SkippedRows += skipped
+	for _, seg := range segs {
 		for k, ord := range scan.Ordinal {
 			based[k] = based[k] || seg.Chunks[ord].Base != 0
 		}
@@ -235,6 +237,10 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 	if j.sift, err = j.newSift(t, req); err != nil {
 		return err
 	}
+	j.loader = &loader{ctx: j.r.ctx, team: j.r.team, mem: j.r.mem, keep: j.r.keepAlive, stay: j.escaping}
+	if j.sift != nil {
+		j.loader.sieve = j.sift.sieve
+	}
 	if len(j.variants) == 0 { // an empty table still decides the sink's layout
 		req.Shapes = make([]emit.Shape, len(scan.Cols))
 		for k := range req.Shapes {
@@ -252,6 +258,8 @@ func bit(b bool) byte {
 	}
 	return 0
 }
+
+func (j *job) scan() *plan.Scan { return j.p.Source.(*pipe.Table).Scan }
 
 // fromRows lists the pieces of materialized rows.
 func (j *job) fromRows(rows tuples.Rows, req emit.Request) error {

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"slices"
-
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -62,11 +60,6 @@ func (o *Options) late(prog *pipe.Program, p *pipe.Pipeline) *lateColumns {
 		return nil
 	}
 	return out
-}
-
-// inFiles reports a table whose rows are not in memory.
-func inFiles(s *plan.Scan) bool {
-	return isStream(s) || slices.ContainsFunc(s.Snap.Segments, func(s *catalog.Segment) bool { return s.Loader != nil })
 }
 
 // carried is the place in the table of each column that comes unchanged from the scan through ops.

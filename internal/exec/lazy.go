@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -8,8 +9,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
-	"github.com/kelpiedb/kelpie/internal/emit"
-	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
 )
 
 // Segments of files have no data when a pipeline starts. The worker that takes the first rows of one
@@ -52,10 +53,21 @@ func newLazy(seg *catalog.Segment, ordinals []int) *lazy {
 	return l
 }
 
+// loader is what loads the columns of a pipeline's segments.
+type loader struct {
+	ctx   context.Context
+	team  *work.Team
+	mem   *mem.Memory
+	keep  func(any)          // must not be collected before the query ends
+	stay  func(col int) bool // texts of a column must stay when the rows have been processed
+	again bool               // rows will be processed once more: nothing is given back
+	sieve *sieve             // what tells the columns that are loaded first; nil: all are
+}
+
 // begin decides what is loaded first.
-func (l *lazy) begin(j *job, num int) {
+func (l *lazy) begin(d *loader, num int) {
 	l.steps = make([]loading, 1, 2)
-	first, rest, ok := j.sift.split(l.seg, l.cols, num)
+	first, rest, ok := d.sieve.split(l.seg, l.cols, num)
 	if l.steps[0].cols = l.cols; ok {
 		l.steps = l.steps[:2]
 		l.steps[0].cols, l.steps[1].cols = first, rest
@@ -70,9 +82,10 @@ func (l *lazy) begin(j *job, num int) {
 	}
 }
 
-// load loads what nobody else is loading and waits for the rest.
-func (l *lazy) load(w *worker, sp *span) error {
-	l.once.Do(func() { l.begin(w.j, sp.num) })
+// load loads what nobody else is loading and waits for the rest. The segment is number num of its source; need finds the
+// rows that pass by the columns that are loaded first, and whether any of those that will be read does.
+func (l *lazy) load(d *loader, num int, need func() (rows catalog.Need, some bool)) error {
+	l.once.Do(func() { l.begin(d, num) })
 	for i := range l.steps {
 		s := &l.steps[i]
 		for {
@@ -80,13 +93,14 @@ func (l *lazy) load(w *worker, sp *span) error {
 			if k >= len(s.cols) {
 				break
 			}
-			l.column(w, s.cols[k])
+			l.column(d, s.cols[k])
 			if s.left.Add(-1) != 0 {
 				continue
 			}
-			if i+1 < len(l.steps) && !l.failed() && !w.r.team.Stopped() {
-				l.need = w.j.sift.need(w, sp)
-				l.nothing = !l.need.Any(0, int64(sp.rows))
+			if i+1 < len(l.steps) && !l.failed() && !d.team.Stopped() {
+				var some bool
+				l.need, some = need()
+				l.nothing = !some
 			}
 			close(s.ready)
 		}
@@ -106,7 +120,7 @@ func (l *lazy) failed() bool {
 	return l.err != nil
 }
 
-func (l *lazy) column(w *worker, col int) {
+func (l *lazy) column(d *loader, col int) {
 	var err error
 	defer func() {
 		if err != nil {
@@ -118,12 +132,12 @@ func (l *lazy) column(w *worker, col int) {
 		}
 	}()
 	defer diag.Recover("load", &err)
-	if w.r.team.Stopped() {
+	if d.team.Stopped() {
 		return
 	}
 	var block uintptr
-	c, kept, err := l.seg.Loader.Load(w.r.ctx, col, l.need, func(size int) (addr uintptr, err error) {
-		block, err = w.r.mem.Take(size)
+	c, kept, err := l.seg.Loader.Load(d.ctx, col, l.need, func(size int) (addr uintptr, err error) {
+		block, err = d.mem.Take(size)
 		return block, err
 	})
 	if err != nil {
@@ -132,53 +146,35 @@ func (l *lazy) column(w *worker, col int) {
 	l.chunks[col] = c
 	switch {
 	case kept:
-		w.r.mu.Lock()
-		w.r.keep = append(w.r.keep, c)
-		w.r.mu.Unlock()
-	case c.Enc != column.EncStr || !w.j.escaping(col):
+		d.keep(c)
+	case c.Enc != column.EncStr || !d.stay(col):
 		l.blocks[col] = block
 	}
 }
 
 // done notes that rows have been processed.
-func (l *lazy) done(w *worker, rows int) {
-	if l.rows.Add(-int64(rows)) != 0 || w.j.again {
+func (l *lazy) done(d *loader, rows int) {
+	if l.rows.Add(-int64(rows)) != 0 || d.again {
 		return
 	}
 	for i, b := range l.blocks {
 		if b != 0 {
-			w.r.mem.Free(b)
+			d.mem.Free(b)
 		}
 		l.chunks[i], l.blocks[i] = nil, 0
 	}
 }
 
-// joined puts the segments of files together that are read more cheaply so.
-func joined(segs []*catalog.Segment) []*catalog.Segment {
-	out := segs[:0]
-	for _, s := range segs {
-		if n := len(out); n > 0 && s.Loader != nil && out[n-1].Loader != nil {
-			if both := out[n-1].Loader.Join(out[n-1], s); both != nil {
-				out[n-1] = both
-				continue
-			}
-		}
-		out = append(out, s)
+// rowsNeeded calls f on those of the rows lo to hi that are loaded.
+func (l *lazy) rowsNeeded(lo, hi int, f func(lo, hi int) error) error {
+	if l.need == nil {
+		return f(lo, hi)
 	}
-	return out
+	return l.need.Each(lo, hi, f)
 }
 
-// wanted are the segments of a scan in which a row may pass its filters.
-func (j *job) wanted(scan *plan.Scan, filters []emit.ScanFilter) []*catalog.Segment {
-	var out []*catalog.Segment
-	for _, seg := range scan.Snap.Segments {
-		switch {
-		case seg.Rows == 0:
-		case skipSegment(scan, seg, filters):
-			j.st.SkippedRows += int64(seg.Rows)
-		default:
-			out = append(out, seg)
-		}
-	}
-	return joined(out)
-}
+// empty reports that no row is needed, once it is loaded.
+func (l *lazy) empty() bool { return l.nothing }
+
+// chunk is a column that is loaded.
+func (l *lazy) chunk(col int) *column.Chunk { return l.chunks[col] }

@@ -176,29 +176,6 @@ func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) error {
 	return nil
 }
 
-// firstShapes are those of the first segment that has rows and is not left out.
-func firstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
-	if isStream(scan) {
-		return shapesOf(scan, scan.Snap.Segments[0])
-	}
-	out := make([]emit.Shape, len(scan.Cols))
-	for k := range out {
-		out[k] = emptyShape(scan, k)
-	}
-	found := false
-	for _, seg := range scan.Snap.Segments {
-		skip := skipSegment(scan, seg, filters)
-		if seg.Rows == 0 || skip && found {
-			continue
-		}
-		out = shapesOf(scan, seg)
-		if found = true; !skip {
-			break
-		}
-	}
-	return out
-}
-
 // filters predicts which semi-join filters will be worth applying.
 func (p *predictor) filters(t *pipe.Table, req *emit.Request) {
 	if p.Off.SemiJoins {

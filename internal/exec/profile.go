@@ -71,7 +71,9 @@ func (r *run) prefix(p *pipe.Pipeline, k int, rows int64) (best time.Duration, e
 	if err != nil {
 		return 0, err
 	}
-	j.ranges, j.again = sample(j.ranges, rows), true
+	if j.ranges = sample(j.ranges, rows); j.loader != nil {
+		j.loader.again = true
+	}
 	for i := range 4 {
 		j.feed = &feed{j: j}
 		for i := range j.ranges {

@@ -248,6 +248,13 @@ func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
 	return k, nil
 }
 
+// keepAlive keeps something from being collected while the query or its result needs it.
+func (r *run) keepAlive(x any) {
+	r.mu.Lock()
+	r.keep = append(r.keep, x)
+	r.mu.Unlock()
+}
+
 // view pins a dictionary's addresses for the query.
 func (r *run) view(d *column.Dict) column.DictView {
 	r.mu.Lock()

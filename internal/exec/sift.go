@@ -2,7 +2,6 @@ package exec
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -20,22 +19,10 @@ import (
 
 // sift is the filters of a scan by themselves.
 type sift struct {
-	j      *job                  // nothing but the filters
-	of     map[*variant]*variant // by what the pipeline has for the same shapes
-	tested map[int]bool          // ordinals of the columns that they read
-
-	vain atomic.Int32 // segments in a row in which nothing was left out
+	sieve *sieve
+	j     *job                  // nothing but the filters
+	of    map[*variant]*variant // by what the pipeline has for the same shapes
 }
-
-const (
-	// vainSegments is after how many segments it is given up, but for one in retrySegments.
-	vainSegments  = 2
-	retrySegments = 16
-	// worthSift is the bytes of a segment's other columns from which on it pays.
-	worthSift = 64 << 10
-	// leftOut is the part of a segment that must not be needed for the effort to pay.
-	leftOut = 0.25
-)
 
 // newSift makes the filters' code for the variants of a job over files; nil if there is nothing to gain.
 func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
@@ -44,7 +31,8 @@ func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
 		return nil, nil
 	}
 	p := &pipe.Pipeline{ID: j.p.ID, Source: t, Sink: &pipe.Collect{Cols: t.Scan.Cols[:1], Limit: -1}}
-	s := &sift{of: map[*variant]*variant{}, tested: map[int]bool{}}
+	s := &sift{of: map[*variant]*variant{}}
+	tested := map[int]bool{}
 	s.j = &job{r: j.r, p: p, st: &PipelineStats{OpRows: map[int]int64{}}, filters: j.filters, limit: -1}
 	for i := range j.ranges {
 		v := j.ranges[i].v
@@ -61,29 +49,13 @@ func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
 		s.j.variants = append(s.j.variants, s.of[v])
 		for _, w := range f.Words {
 			if w.Kind <= emit.WordDHeap && w.Dict == nil {
-				s.tested[t.Scan.Ordinal[w.Index]] = true
+				tested[t.Scan.Ordinal[w.Index]] = true
 			}
 		}
 	}
+	s.sieve = newSieve(tested)
 	s.j.sink = &siftSink{r: j.r, workers: make([]tuples.Buffer, j.r.Threads)}
 	return s, s.j.prepare()
-}
-
-// split tells the columns of a segment that are tested from the others; false: load all at once.
-func (s *sift) split(seg *catalog.Segment, cols []int, num int) (first, rest []int, ok bool) {
-	if s == nil || s.vain.Load() >= vainSegments && num%retrySegments != 0 {
-		return nil, nil, false
-	}
-	size := int64(0)
-	for _, c := range cols {
-		if s.tested[c] {
-			first = append(first, c)
-		} else {
-			rest = append(rest, c)
-			size += seg.Loader.Cost(c)
-		}
-	}
-	return first, rest, size >= worthSift
 }
 
 // need finds the rows of a segment that pass; nil: all may.
@@ -113,20 +85,9 @@ func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
 		}
 	}
 	buf.Cut(uintptr(mem.Load64(own.ctx + layout.CtxCur)))
-	marks := catalog.NoNeed(rows)
-	count := 0
-	buf.Each(func(a uintptr) {
-		if b := &marks[int(uint32(mem.Load64(a)))/catalog.NeedRows]; !*b {
-			*b = true
-			count++
-		}
+	return s.sieve.judge(rows, func(passes func(row int)) {
+		buf.Each(func(a uintptr) { passes(int(uint32(mem.Load64(a)))) })
 	})
-	if float64(count) > (1-leftOut)*float64(len(marks)) {
-		s.vain.Add(1)
-		return nil
-	}
-	s.vain.Store(0)
-	return marks
 }
 
 // siftSink takes row numbers.

@@ -8,25 +8,11 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/pipe"
-	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // A stream's segments come while the pipeline runs. A worker reads one, processes its rows and gives
 // its memory back, but for texts that may be pointed to by tuples; then it reads another. All
 // segments have the same shapes, so there is one variant.
-
-// isStream reports a scan whose rows nobody can count before they are read.
-func isStream(s *plan.Scan) bool { return s.Snap.Stream != nil }
-
-// shapesOf are the shapes of a segment's columns.
-func shapesOf(scan *plan.Scan, seg *catalog.Segment) []emit.Shape {
-	out := make([]emit.Shape, len(scan.Cols))
-	for k, ord := range scan.Ordinal {
-		c := seg.Chunks[ord]
-		out[k] = emit.Shape{Shape: c.Shape, Based: c.Base != 0}
-	}
-	return out
-}
 
 // fromStream compiles the code for a stream's segments.
 func (j *job) fromStream(t *pipe.Table, req emit.Request) error {
@@ -39,23 +25,6 @@ func (j *job) fromStream(t *pipe.Table, req emit.Request) error {
 	req.Shapes = shapesOf(t.Scan, t.Scan.Snap.Segments[0])
 	_, err := j.addVariant(req)
 	return err
-}
-
-// leaveParts has a stream leave out the parts of which no row can pass the scan's filters.
-func leaveParts(scan *plan.Scan, filters []emit.ScanFilter) {
-	s, ok := scan.Snap.Stream.(catalog.Parted)
-	if !ok {
-		return
-	}
-	parts := s.Parts()
-	if len(parts) == 0 {
-		return
-	}
-	keep := make([]bool, len(parts))
-	for i, seg := range parts {
-		keep[i] = !skipFixed(scan, seg) && !skipSegment(scan, seg, filters)
-	}
-	s.Keep(keep)
 }
 
 // begin notes that a stream is read, which is possible only once.
@@ -105,7 +74,7 @@ func (w *worker) read(before *span) (*span, error) {
 			switch {
 			case c == nil:
 			case c.Enc == column.EncStr && j.escaping(ord):
-				w.keep(c)
+				w.kept.add(w.r.mem, c)
 			default:
 				w.r.mem.Free(c.Data)
 			}
@@ -125,4 +94,15 @@ func (w *worker) read(before *span) (*span, error) {
 		return nil, err
 	}
 	return &span{v: j.variants[0], seg: seg, rows: seg.Rows, first: int64(num) * column.SegmentRows, num: num}, nil
+}
+
+// rescue copies the texts that the worker's groups point to, if what they are in has become much.
+func (w *worker) rescue() error {
+	s, ok := w.j.sink.(*groupSink)
+	if !ok || w.r.gpu != nil || s.workers[w.id] == nil || !w.kept.much(w.r.Verify) { // tests do it always
+		return nil
+	}
+	g := s.workers[w.id]
+	g.FromContext(w.ctx)
+	return w.kept.rescue(w.r.mem, s.plan.Tuple, w.r.zero, func(f func(a uintptr)) { s.all.EachTuple(g, f) })
 }

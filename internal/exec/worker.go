@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -172,9 +173,7 @@ type worker struct {
 	texts     mem.Arena // what generated code makes
 	textSpace uintptr
 
-	// Streams: memory of texts that tuples may point to, and how much of it texts needed the last time.
-	kept               []kept
-	keptBytes, rescued int
+	kept keptTexts // streams
 }
 
 func (r *run) newWorker(j *job, id int) (*worker, error) { return &worker{r: r, j: j, id: id}, nil }
@@ -223,8 +222,8 @@ func (j *job) work(id int) error {
 		if err := w.enterSpan(m.sp); err != nil {
 			return err
 		}
-		if m.sp.lazy != nil && m.sp.lazy.nothing {
-			m.sp.lazy.done(w, m.hi-m.lo+j.feed.rest(m.sp))
+		if m.sp.lazy != nil && m.sp.lazy.empty() {
+			m.sp.lazy.done(j.loader, m.hi-m.lo+j.feed.rest(m.sp))
 			continue
 		}
 		if !attached {
@@ -242,7 +241,7 @@ func (j *job) work(id int) error {
 			return err
 		}
 		if m.sp.lazy != nil {
-			m.sp.lazy.done(w, m.hi-m.lo)
+			m.sp.lazy.done(j.loader, m.hi-m.lo)
 		}
 		took := time.Since(start)
 		if id == 0 && j.others != nil {
@@ -280,10 +279,10 @@ func adapt(rows, did int, took time.Duration) int {
 
 // runNeeded calls the generated code on those rows of a morsel that are loaded.
 func (w *worker) runNeeded(m morsel) error {
-	if m.sp.lazy == nil || m.sp.lazy.need == nil {
+	if m.sp.lazy == nil {
 		return w.run(m.lo, m.hi)
 	}
-	return m.sp.lazy.need.Each(m.lo, m.hi, w.run)
+	return m.sp.lazy.rowsNeeded(m.lo, m.hi, w.run)
 }
 
 // run calls the generated code on rows lo…hi of the current range.
@@ -326,7 +325,11 @@ func (w *worker) enterSpan(sp *span) error {
 		return nil
 	}
 	if sp.lazy != nil {
-		if err := sp.lazy.load(w, sp); err != nil || sp.lazy.nothing {
+		err := sp.lazy.load(w.j.loader, sp.num, func() (catalog.Need, bool) {
+			need := w.j.sift.need(w, sp)
+			return need, need.Any(0, int64(sp.rows))
+		})
+		if err != nil || sp.lazy.empty() {
 			return err
 		}
 	}

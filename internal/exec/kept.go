@@ -13,8 +13,14 @@ import (
 // stay for them, though groups may be few. So a worker that keeps much copies the texts that its groups still point
 // to, and gives the segments back: a copying garbage collector whose roots are tuples.
 
-// kept is memory that texts are in which tuples may point to.
-type kept struct {
+// keptTexts is memory with texts that tuples of a worker may point to.
+type keptTexts struct {
+	blocks  []keptBlock
+	bytes   int
+	rescued int // bytes that were needed the last time
+}
+
+type keptBlock struct {
 	addr uintptr
 	size int
 }
@@ -22,46 +28,43 @@ type kept struct {
 // worthRescue is from how many kept bytes on texts are copied, if few of them were needed the last time.
 const worthRescue = 4 << 20
 
-// keep notes that a text column of a segment must stay, and now and then finds out for what.
-func (w *worker) keep(c *column.Chunk) {
-	size := w.r.mem.SizeOf(c.Data)
-	w.kept = append(w.kept, kept{c.Data, size})
-	w.keptBytes += size
+// add notes that a text column of a segment must stay.
+func (k *keptTexts) add(m *mem.Memory, c *column.Chunk) {
+	size := m.SizeOf(c.Data)
+	k.blocks = append(k.blocks, keptBlock{c.Data, size})
+	k.bytes += size
 }
 
-// rescue copies the texts that the worker's groups point to, if what they are in has become much.
-func (w *worker) rescue() error {
-	s, ok := w.j.sink.(*groupSink)
-	if !ok || w.r.gpu != nil || len(w.kept) == 0 || s.workers[w.id] == nil {
-		return nil
-	}
-	if w.keptBytes < max(worthRescue, 2*w.rescued) && !w.r.Verify { // tests do it always
-		return nil
-	}
-	old := w.kept
-	slices.SortFunc(old, func(a, b kept) int { return cmp.Compare(a.addr, b.addr) })
+// much reports that it is time to find out what is still needed; always: even if it is little.
+func (k *keptTexts) much(always bool) bool {
+	return len(k.blocks) > 0 && (always || k.bytes >= max(worthRescue, 2*k.rescued))
+}
+
+// rescue copies the texts that tuples still point to, which each calls its argument with, and gives all else back. zero is
+// where empty texts are.
+func (k *keptTexts) rescue(m *mem.Memory, t *layout.Tuple, zero uintptr, each func(f func(a uintptr))) error {
+	old := k.blocks
+	slices.SortFunc(old, func(a, b keptBlock) int { return cmp.Compare(a.addr, b.addr) })
 	inside := func(p uintptr) bool {
-		i, found := slices.BinarySearchFunc(old, p, func(k kept, p uintptr) int { return cmp.Compare(k.addr, p) })
+		i, found := slices.BinarySearchFunc(old, p, func(k keptBlock, p uintptr) int { return cmp.Compare(k.addr, p) })
 		return found || i > 0 && p < old[i-1].addr+uintptr(old[i-1].size)
 	}
 	var fields []*layout.Field
-	for i := range s.plan.Tuple.Fields {
-		if f := &s.plan.Tuple.Fields[i]; f.Desc.Form == layout.Str {
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Desc.Form == layout.Str {
 			fields = append(fields, f)
 		}
 	}
-	to := textCopies{mem: w.r.mem}
-	g := s.workers[w.id]
-	g.FromContext(w.ctx)
+	to := textCopies{mem: m}
 	var err error
-	s.all.EachTuple(g, func(a uintptr) {
+	each(func(a uintptr) {
 		for _, f := range fields {
 			at := a + uintptr(f.Off)
 			p, n := uintptr(mem.Load64(at)), int(mem.Load64(at+8))
 			if err != nil || !inside(p) {
 				continue
 			}
-			q := w.r.zero
+			q := zero
 			if n > 0 && (f.Null < 0 || mem.Load8(a+uintptr(f.Null)) == 0) {
 				q, err = to.put(p, n)
 			}
@@ -71,17 +74,17 @@ func (w *worker) rescue() error {
 	if err != nil {
 		return err
 	}
-	for _, k := range old {
-		w.r.mem.Free(k.addr)
+	for _, b := range old {
+		m.Free(b.addr)
 	}
-	w.kept, w.keptBytes, w.rescued = to.chunks, to.bytes, to.bytes
+	k.blocks, k.bytes, k.rescued = to.chunks, to.bytes, to.bytes
 	return nil
 }
 
 // textCopies holds copies of texts.
 type textCopies struct {
 	mem      *mem.Memory
-	chunks   []kept
+	chunks   []keptBlock
 	bytes    int
 	cur, end uintptr
 }
@@ -94,7 +97,7 @@ func (t *textCopies) put(p uintptr, n int) (uintptr, error) {
 		if err != nil {
 			return 0, err
 		}
-		t.chunks = append(t.chunks, kept{a, size})
+		t.chunks = append(t.chunks, keptBlock{a, size})
 		t.bytes += size
 		t.cur, t.end = a, a+uintptr(size)
 	}

@@ -4,28 +4,9 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/emit"
-	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
-
-func (j *job) scan() *plan.Scan { return j.p.Source.(*pipe.Table).Scan }
-
-// emptyShape is a stand-in for the shape of a column without any segment.
-func emptyShape(scan *plan.Scan, k int) emit.Shape {
-	s := column.Shape{Width: 8}
-	switch scan.Table.Columns[scan.Ordinal[k]].Type.Phys() {
-	case types.PhysI128:
-		s.Enc = column.EncI128
-	case types.PhysF64:
-		s.Enc = column.EncF64
-	case types.PhysStr:
-		s.Enc = column.EncStr
-	case types.PhysIvl:
-		s.Enc = column.EncIvl
-	}
-	return emit.Shape{Shape: s}
-}
 
 // skipSegment reports that no row of the segment can pass the scan's filter, by its zone maps.
 func skipSegment(scan *plan.Scan, seg *catalog.Segment, filters []emit.ScanFilter) bool {

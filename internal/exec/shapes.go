@@ -1,0 +1,61 @@
+package exec
+
+import (
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// isStream reports a scan whose rows nobody can count before they are read.
+func isStream(s *plan.Scan) bool { return s.Snap.Stream != nil }
+
+// shapesOf are the shapes of a segment's columns.
+func shapesOf(scan *plan.Scan, seg *catalog.Segment) []emit.Shape {
+	out := make([]emit.Shape, len(scan.Cols))
+	for k, ord := range scan.Ordinal {
+		c := seg.Chunks[ord]
+		out[k] = emit.Shape{Shape: c.Shape, Based: c.Base != 0}
+	}
+	return out
+}
+
+// emptyShape is a stand-in for the shape of a column without any segment.
+func emptyShape(scan *plan.Scan, k int) emit.Shape {
+	s := column.Shape{Width: 8}
+	switch scan.Table.Columns[scan.Ordinal[k]].Type.Phys() {
+	case types.PhysI128:
+		s.Enc = column.EncI128
+	case types.PhysF64:
+		s.Enc = column.EncF64
+	case types.PhysStr:
+		s.Enc = column.EncStr
+	case types.PhysIvl:
+		s.Enc = column.EncIvl
+	}
+	return emit.Shape{Shape: s}
+}
+
+// firstShapes are those of the first segment that has rows and is not left out.
+func firstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
+	if isStream(scan) {
+		return shapesOf(scan, scan.Snap.Segments[0])
+	}
+	out := make([]emit.Shape, len(scan.Cols))
+	for k := range out {
+		out[k] = emptyShape(scan, k)
+	}
+	found := false
+	for _, seg := range scan.Snap.Segments {
+		skip := skipSegment(scan, seg, filters)
+		if seg.Rows == 0 || skip && found {
+			continue
+		}
+		out = shapesOf(scan, seg)
+		if found = true; !skip {
+			break
+		}
+	}
+	return out
+}
