@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -45,7 +46,7 @@ type job struct {
 	busy     atomic.Int64        // time of all workers, in nanoseconds
 	others   func()              // starts the other threads; nil: they run, or there are none
 	escapes  plan.ColSet         // files: columns whose texts must stay
-	loader   *loader             // files: what loads the ranges
+	loader   *load.Loader        // files: what loads the ranges
 	sift     *sift               // files: what finds the rows whose columns are needed
 	stream   catalog.Stream      // where the rows come from instead of ranges
 
@@ -66,16 +67,16 @@ type span struct {
 	addr uintptr          // buffer sources
 	rows int
 
-	first int64 // rows of all ranges before
-	lazy  *lazy // if the segment's data must be loaded
-	given int   // rows handed out
-	num   int   // among the ranges as they lie in the source
+	first int64         // rows of all ranges before
+	lazy  *load.Segment // if the segment's data must be loaded
+	given int           // rows handed out
+	num   int           // among the ranges as they lie in the source
 }
 
 // chunk is a column of a table source.
 func (sp *span) chunk(ord int) *column.Chunk {
 	if sp.lazy != nil {
-		return sp.lazy.chunk(ord)
+		return sp.lazy.Chunk(ord)
 	}
 	return sp.seg.Chunks[ord]
 }
@@ -188,11 +189,11 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		return err
 	}
 	req.Rows = scan.Snap.Rows
-	if isStream(scan) {
+	if load.IsStream(scan) {
 		return j.fromStream(t, req)
 	}
 	based := make([]bool, len(scan.Cols))
-	segs, skipped := wanted(scan, req.Filters)
+	segs, skipped := load.Wanted(scan, req.Filters)
 	j.st.SkippedRows += skipped
 	for _, seg := range segs {
 		for k, ord := range scan.Ordinal {
@@ -200,7 +201,7 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		}
 		sp := span{seg: seg, rows: seg.Rows, first: j.total, num: len(j.ranges)}
 		if seg.Loader != nil {
-			sp.lazy = newLazy(seg, scan.Ordinal)
+			sp.lazy = load.NewSegment(seg, scan.Ordinal)
 			j.escapes = escapes(j.p)
 		}
 		if j.late != nil {
@@ -237,14 +238,14 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 	if j.sift, err = j.newSift(t, req); err != nil {
 		return err
 	}
-	j.loader = &loader{ctx: j.r.ctx, team: j.r.team, mem: j.r.mem, keep: j.r.keepAlive, stay: j.escaping}
+	j.loader = &load.Loader{Ctx: j.r.ctx, Team: j.r.team, Mem: j.r.mem, Keep: j.r.keepAlive, Stay: j.escaping}
 	if j.sift != nil {
-		j.loader.sieve = j.sift.sieve
+		j.loader.Sieve = j.sift.sieve
 	}
 	if len(j.variants) == 0 { // an empty table still decides the sink's layout
 		req.Shapes = make([]emit.Shape, len(scan.Cols))
 		for k := range req.Shapes {
-			req.Shapes[k] = emptyShape(scan, k)
+			req.Shapes[k] = load.EmptyShape(scan, k)
 		}
 		_, err := j.addVariant(req)
 		return err

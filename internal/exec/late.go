@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -36,7 +37,7 @@ func (o *Options) late(prog *pipe.Program, p *pipe.Pipeline) *lateColumns {
 			return nil
 		}
 	}
-	if inFiles(t.Scan) {
+	if load.InFiles(t.Scan) {
 		return nil
 	}
 	from := carried(t, p.Ops)

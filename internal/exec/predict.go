@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/tables"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -149,7 +150,7 @@ func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) error {
 	case *pipe.Table:
 		req.Rows = src.Scan.Snap.Rows
 		p.filters(src, req)
-		req.Shapes = firstShapes(src.Scan, req.Filters)
+		req.Shapes = load.FirstShapes(src.Scan, req.Filters)
 	case *pipe.Stage:
 		s := p.sinks[src]
 		if s == nil {

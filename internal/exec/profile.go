@@ -72,7 +72,7 @@ func (r *run) prefix(p *pipe.Pipeline, k int, rows int64) (best time.Duration, e
 		return 0, err
 	}
 	if j.ranges = sample(j.ranges, rows); j.loader != nil {
-		j.loader.again = true
+		j.loader.Again = true
 	}
 	for i := range 4 {
 		j.feed = &feed{j: j}

@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -13,13 +14,12 @@ import (
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// Of a segment of a file, the columns that the scan's filters test are loaded first. Generated code that does nothing but test them lists the
-// rows that pass, and of the other columns only the pages with such rows are loaded. Where rows that pass are
-// everywhere, that saves nothing, and is soon given up.
+// The filters of a scan over files by themselves: generated code that does nothing but test them lists the rows that
+// pass, before the other columns of a segment are loaded (load.Sieve).
 
 // sift is the filters of a scan by themselves.
 type sift struct {
-	sieve *sieve
+	sieve *load.Sieve
 	j     *job                  // nothing but the filters
 	of    map[*variant]*variant // by what the pipeline has for the same shapes
 }
@@ -53,7 +53,7 @@ func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
 			}
 		}
 	}
-	s.sieve = newSieve(tested)
+	s.sieve = load.NewSieve(tested)
 	s.j.sink = &siftSink{r: j.r, workers: make([]tuples.Buffer, j.r.Threads)}
 	return s, s.j.prepare()
 }
@@ -85,7 +85,7 @@ func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
 		}
 	}
 	buf.Cut(uintptr(mem.Load64(own.ctx + layout.CtxCur)))
-	return s.sieve.judge(rows, func(passes func(row int)) {
+	return s.sieve.Judge(rows, func(passes func(row int)) {
 		buf.Each(func(a uintptr) { passes(int(uint32(mem.Load64(a)))) })
 	})
 }

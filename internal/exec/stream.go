@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -20,9 +21,9 @@ func (j *job) fromStream(t *pipe.Table, req emit.Request) error {
 		return err
 	}
 	j.stream, j.escapes = t.Scan.Snap.Stream, escapes(j.p)
-	leaveParts(t.Scan, req.Filters)
+	load.LeaveParts(t.Scan, req.Filters)
 	j.total = t.Scan.Table.Snapshot().Rows // a guess
-	req.Shapes = shapesOf(t.Scan, t.Scan.Snap.Segments[0])
+	req.Shapes = load.Shapes(t.Scan, t.Scan.Snap.Segments[0])
 	_, err := j.addVariant(req)
 	return err
 }
@@ -74,7 +75,7 @@ func (w *worker) read(before *span) (*span, error) {
 			switch {
 			case c == nil:
 			case c.Enc == column.EncStr && j.escaping(ord):
-				w.kept.add(w.r.mem, c)
+				w.kept.Add(w.r.mem, c)
 			default:
 				w.r.mem.Free(c.Data)
 			}
@@ -99,10 +100,10 @@ func (w *worker) read(before *span) (*span, error) {
 // rescue copies the texts that the worker's groups point to, if what they are in has become much.
 func (w *worker) rescue() error {
 	s, ok := w.j.sink.(*groupSink)
-	if !ok || w.r.gpu != nil || s.workers[w.id] == nil || !w.kept.much(w.r.Verify) { // tests do it always
+	if !ok || w.r.gpu != nil || s.workers[w.id] == nil || !w.kept.Much(w.r.Verify) { // tests do it always
 		return nil
 	}
 	g := s.workers[w.id]
 	g.FromContext(w.ctx)
-	return w.kept.rescue(w.r.mem, s.plan.Tuple, w.r.zero, func(f func(a uintptr)) { s.all.EachTuple(g, f) })
+	return w.kept.Rescue(w.r.mem, s.plan.Tuple, w.r.zero, func(f func(a uintptr)) { s.all.EachTuple(g, f) })
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -22,7 +23,7 @@ func (r *run) united(s pipe.Sink) []layout.Field {
 		r.deviceRequest(&req)
 		switch src := p.Source.(type) {
 		case *pipe.Table:
-			req.Shapes, req.Rows = firstShapes(src.Scan, nil), src.Scan.Snap.Rows
+			req.Shapes, req.Rows = load.FirstShapes(src.Scan, nil), src.Scan.Snap.Rows
 		case *pipe.Series:
 			req.Rows = src.Node.N
 		case *pipe.Constants:

@@ -9,6 +9,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -173,7 +174,7 @@ type worker struct {
 	texts     mem.Arena // what generated code makes
 	textSpace uintptr
 
-	kept keptTexts // streams
+	kept load.Kept // streams
 }
 
 func (r *run) newWorker(j *job, id int) (*worker, error) { return &worker{r: r, j: j, id: id}, nil }
@@ -222,8 +223,8 @@ func (j *job) work(id int) error {
 		if err := w.enterSpan(m.sp); err != nil {
 			return err
 		}
-		if m.sp.lazy != nil && m.sp.lazy.empty() {
-			m.sp.lazy.done(j.loader, m.hi-m.lo+j.feed.rest(m.sp))
+		if m.sp.lazy != nil && m.sp.lazy.Empty() {
+			m.sp.lazy.Done(j.loader, m.hi-m.lo+j.feed.rest(m.sp))
 			continue
 		}
 		if !attached {
@@ -241,7 +242,7 @@ func (j *job) work(id int) error {
 			return err
 		}
 		if m.sp.lazy != nil {
-			m.sp.lazy.done(j.loader, m.hi-m.lo)
+			m.sp.lazy.Done(j.loader, m.hi-m.lo)
 		}
 		took := time.Since(start)
 		if id == 0 && j.others != nil {
@@ -282,7 +283,7 @@ func (w *worker) runNeeded(m morsel) error {
 	if m.sp.lazy == nil {
 		return w.run(m.lo, m.hi)
 	}
-	return m.sp.lazy.rowsNeeded(m.lo, m.hi, w.run)
+	return m.sp.lazy.EachNeeded(m.lo, m.hi, w.run)
 }
 
 // run calls the generated code on rows lo…hi of the current range.
@@ -325,11 +326,11 @@ func (w *worker) enterSpan(sp *span) error {
 		return nil
 	}
 	if sp.lazy != nil {
-		err := sp.lazy.load(w.j.loader, sp.num, func() (catalog.Need, bool) {
+		err := sp.lazy.Load(w.j.loader, sp.num, func() (catalog.Need, bool) {
 			need := w.j.sift.need(w, sp)
 			return need, need.Any(0, int64(sp.rows))
 		})
-		if err != nil || sp.lazy.empty() {
+		if err != nil || sp.lazy.Empty() {
 			return err
 		}
 	}

@@ -1,7 +1,8 @@
-package exec
+package load
 
 import (
 	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -9,13 +10,13 @@ import (
 
 // Which segments of a table a scan reads is known before it reads any, by what is known of their values.
 
-// inFiles reports a table whose rows are not in memory.
-func inFiles(s *plan.Scan) bool {
-	return isStream(s) || slices.ContainsFunc(s.Snap.Segments, func(s *catalog.Segment) bool { return s.Loader != nil })
+// InFiles reports a table whose rows are not in memory.
+func InFiles(s *plan.Scan) bool {
+	return IsStream(s) || slices.ContainsFunc(s.Snap.Segments, func(s *catalog.Segment) bool { return s.Loader != nil })
 }
 
-// wanted are the segments of a scan in which a row may pass its filters, and how many rows the others have.
-func wanted(scan *plan.Scan, filters []emit.ScanFilter) (out []*catalog.Segment, skipped int64) {
+// Wanted are the segments of a scan in which a row may pass its filters, and how many rows the others have.
+func Wanted(scan *plan.Scan, filters []emit.ScanFilter) (out []*catalog.Segment, skipped int64) {
 	for _, seg := range scan.Snap.Segments {
 		switch {
 		case seg.Rows == 0:
@@ -43,8 +44,8 @@ func joined(segs []*catalog.Segment) []*catalog.Segment {
 	return out
 }
 
-// leaveParts has a stream leave out the parts of which no row can pass the scan's filters.
-func leaveParts(scan *plan.Scan, filters []emit.ScanFilter) {
+// LeaveParts has a stream leave out the parts of which no row can pass the scan's filters.
+func LeaveParts(scan *plan.Scan, filters []emit.ScanFilter) {
 	s, ok := scan.Snap.Stream.(catalog.Parted)
 	if !ok {
 		return

@@ -1,4 +1,4 @@
-package exec
+package load
 
 import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -8,11 +8,11 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// isStream reports a scan whose rows nobody can count before they are read.
-func isStream(s *plan.Scan) bool { return s.Snap.Stream != nil }
+// IsStream reports a scan whose rows nobody can count before they are read.
+func IsStream(s *plan.Scan) bool { return s.Snap.Stream != nil }
 
-// shapesOf are the shapes of a segment's columns.
-func shapesOf(scan *plan.Scan, seg *catalog.Segment) []emit.Shape {
+// Shapes are the shapes of a segment's columns.
+func Shapes(scan *plan.Scan, seg *catalog.Segment) []emit.Shape {
 	out := make([]emit.Shape, len(scan.Cols))
 	for k, ord := range scan.Ordinal {
 		c := seg.Chunks[ord]
@@ -21,8 +21,8 @@ func shapesOf(scan *plan.Scan, seg *catalog.Segment) []emit.Shape {
 	return out
 }
 
-// emptyShape is a stand-in for the shape of a column without any segment.
-func emptyShape(scan *plan.Scan, k int) emit.Shape {
+// EmptyShape is a stand-in for the shape of a column without any segment.
+func EmptyShape(scan *plan.Scan, k int) emit.Shape {
 	s := column.Shape{Width: 8}
 	switch scan.Table.Columns[scan.Ordinal[k]].Type.Phys() {
 	case types.PhysI128:
@@ -37,14 +37,14 @@ func emptyShape(scan *plan.Scan, k int) emit.Shape {
 	return emit.Shape{Shape: s}
 }
 
-// firstShapes are those of the first segment that has rows and is not left out.
-func firstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
-	if isStream(scan) {
-		return shapesOf(scan, scan.Snap.Segments[0])
+// FirstShapes are those of the first segment that has rows and is not left out.
+func FirstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
+	if IsStream(scan) {
+		return Shapes(scan, scan.Snap.Segments[0])
 	}
 	out := make([]emit.Shape, len(scan.Cols))
 	for k := range out {
-		out[k] = emptyShape(scan, k)
+		out[k] = EmptyShape(scan, k)
 	}
 	found := false
 	for _, seg := range scan.Snap.Segments {
@@ -52,7 +52,7 @@ func firstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
 		if seg.Rows == 0 || skip && found {
 			continue
 		}
-		out = shapesOf(scan, seg)
+		out = Shapes(scan, seg)
 		if found = true; !skip {
 			break
 		}

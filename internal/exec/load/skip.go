@@ -1,4 +1,4 @@
-package exec
+package load
 
 import (
 	"github.com/kelpiedb/kelpie/internal/catalog"

@@ -1,4 +1,4 @@
-package exec
+package load
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 // processed, the memory goes to the next segment, so that a scan of any size takes little. Only texts
 // that may be pointed to by tuples stay until the query ends.
 
-// lazy is the data of a segment while a pipeline needs it.
-type lazy struct {
+// Segment is the data of a segment while a pipeline needs it.
+type Segment struct {
 	seg    *catalog.Segment
 	cols   []int
 	chunks []*column.Chunk
@@ -43,8 +43,9 @@ type loading struct {
 	ready chan struct{} // closed when all are
 }
 
-func newLazy(seg *catalog.Segment, ordinals []int) *lazy {
-	l := &lazy{seg: seg, cols: slices.Clone(ordinals)}
+// NewSegment is a segment of a file of which the given columns will be read.
+func NewSegment(seg *catalog.Segment, ordinals []int) *Segment {
+	l := &Segment{seg: seg, cols: slices.Clone(ordinals)}
 	slices.Sort(l.cols)
 	l.cols = slices.Compact(l.cols)
 	l.chunks = make([]*column.Chunk, len(seg.Chunks))
@@ -53,21 +54,21 @@ func newLazy(seg *catalog.Segment, ordinals []int) *lazy {
 	return l
 }
 
-// loader is what loads the columns of a pipeline's segments.
-type loader struct {
-	ctx   context.Context
-	team  *work.Team
-	mem   *mem.Memory
-	keep  func(any)          // must not be collected before the query ends
-	stay  func(col int) bool // texts of a column must stay when the rows have been processed
-	again bool               // rows will be processed once more: nothing is given back
-	sieve *sieve             // what tells the columns that are loaded first; nil: all are
+// Loader is what loads the columns of a pipeline's segments.
+type Loader struct {
+	Ctx   context.Context
+	Team  *work.Team
+	Mem   *mem.Memory
+	Keep  func(any)          // must not be collected before the query ends
+	Stay  func(col int) bool // texts of a column must stay when the rows have been processed
+	Again bool               // rows will be processed once more: nothing is given back
+	Sieve *Sieve             // what tells the columns that are loaded first; nil: all are
 }
 
 // begin decides what is loaded first.
-func (l *lazy) begin(d *loader, num int) {
+func (l *Segment) begin(d *Loader, num int) {
 	l.steps = make([]loading, 1, 2)
-	first, rest, ok := d.sieve.split(l.seg, l.cols, num)
+	first, rest, ok := d.Sieve.split(l.seg, l.cols, num)
 	if l.steps[0].cols = l.cols; ok {
 		l.steps = l.steps[:2]
 		l.steps[0].cols, l.steps[1].cols = first, rest
@@ -82,9 +83,9 @@ func (l *lazy) begin(d *loader, num int) {
 	}
 }
 
-// load loads what nobody else is loading and waits for the rest. The segment is number num of its source; need finds the
+// Load loads what nobody else is loading and waits for the rest. The segment is number num of its source; need finds the
 // rows that pass by the columns that are loaded first, and whether any of those that will be read does.
-func (l *lazy) load(d *loader, num int, need func() (rows catalog.Need, some bool)) error {
+func (l *Segment) Load(d *Loader, num int, need func() (rows catalog.Need, some bool)) error {
 	l.once.Do(func() { l.begin(d, num) })
 	for i := range l.steps {
 		s := &l.steps[i]
@@ -97,7 +98,7 @@ func (l *lazy) load(d *loader, num int, need func() (rows catalog.Need, some boo
 			if s.left.Add(-1) != 0 {
 				continue
 			}
-			if i+1 < len(l.steps) && !l.failed() && !d.team.Stopped() {
+			if i+1 < len(l.steps) && !l.failed() && !d.Team.Stopped() {
 				var some bool
 				l.need, some = need()
 				l.nothing = !some
@@ -114,13 +115,13 @@ func (l *lazy) load(d *loader, num int, need func() (rows catalog.Need, some boo
 	return l.err
 }
 
-func (l *lazy) failed() bool {
+func (l *Segment) failed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err != nil
 }
 
-func (l *lazy) column(d *loader, col int) {
+func (l *Segment) column(d *Loader, col int) {
 	var err error
 	defer func() {
 		if err != nil {
@@ -132,12 +133,12 @@ func (l *lazy) column(d *loader, col int) {
 		}
 	}()
 	defer diag.Recover("load", &err)
-	if d.team.Stopped() {
+	if d.Team.Stopped() {
 		return
 	}
 	var block uintptr
-	c, kept, err := l.seg.Loader.Load(d.ctx, col, l.need, func(size int) (addr uintptr, err error) {
-		block, err = d.mem.Take(size)
+	c, kept, err := l.seg.Loader.Load(d.Ctx, col, l.need, func(size int) (addr uintptr, err error) {
+		block, err = d.Mem.Take(size)
 		return block, err
 	})
 	if err != nil {
@@ -146,35 +147,35 @@ func (l *lazy) column(d *loader, col int) {
 	l.chunks[col] = c
 	switch {
 	case kept:
-		d.keep(c)
-	case c.Enc != column.EncStr || !d.stay(col):
+		d.Keep(c)
+	case c.Enc != column.EncStr || !d.Stay(col):
 		l.blocks[col] = block
 	}
 }
 
-// done notes that rows have been processed.
-func (l *lazy) done(d *loader, rows int) {
-	if l.rows.Add(-int64(rows)) != 0 || d.again {
+// Done notes that rows have been processed.
+func (l *Segment) Done(d *Loader, rows int) {
+	if l.rows.Add(-int64(rows)) != 0 || d.Again {
 		return
 	}
 	for i, b := range l.blocks {
 		if b != 0 {
-			d.mem.Free(b)
+			d.Mem.Free(b)
 		}
 		l.chunks[i], l.blocks[i] = nil, 0
 	}
 }
 
-// rowsNeeded calls f on those of the rows lo to hi that are loaded.
-func (l *lazy) rowsNeeded(lo, hi int, f func(lo, hi int) error) error {
+// EachNeeded calls f on those of the rows lo to hi that are loaded.
+func (l *Segment) EachNeeded(lo, hi int, f func(lo, hi int) error) error {
 	if l.need == nil {
 		return f(lo, hi)
 	}
 	return l.need.Each(lo, hi, f)
 }
 
-// empty reports that no row is needed, once it is loaded.
-func (l *lazy) empty() bool { return l.nothing }
+// Empty reports that no row is needed, once it is loaded.
+func (l *Segment) Empty() bool { return l.nothing }
 
-// chunk is a column that is loaded.
-func (l *lazy) chunk(col int) *column.Chunk { return l.chunks[col] }
+// Chunk is a column that is loaded.
+func (l *Segment) Chunk(col int) *column.Chunk { return l.chunks[col] }

@@ -1,4 +1,4 @@
-package exec
+package load
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 // stay for them, though groups may be few. So a worker that keeps much copies the texts that its groups still point
 // to, and gives the segments back: a copying garbage collector whose roots are tuples.
 
-// keptTexts is memory with texts that tuples of a worker may point to.
-type keptTexts struct {
+// Kept is memory with texts that tuples of a worker may point to.
+type Kept struct {
 	blocks  []keptBlock
 	bytes   int
 	rescued int // bytes that were needed the last time
@@ -28,21 +28,21 @@ type keptBlock struct {
 // worthRescue is from how many kept bytes on texts are copied, if few of them were needed the last time.
 const worthRescue = 4 << 20
 
-// add notes that a text column of a segment must stay.
-func (k *keptTexts) add(m *mem.Memory, c *column.Chunk) {
+// Add notes that a text column of a segment must stay.
+func (k *Kept) Add(m *mem.Memory, c *column.Chunk) {
 	size := m.SizeOf(c.Data)
 	k.blocks = append(k.blocks, keptBlock{c.Data, size})
 	k.bytes += size
 }
 
-// much reports that it is time to find out what is still needed; always: even if it is little.
-func (k *keptTexts) much(always bool) bool {
+// Much reports that it is time to find out what is still needed; always: even if it is little.
+func (k *Kept) Much(always bool) bool {
 	return len(k.blocks) > 0 && (always || k.bytes >= max(worthRescue, 2*k.rescued))
 }
 
-// rescue copies the texts that tuples still point to, which each calls its argument with, and gives all else back. zero is
+// Rescue copies the texts that tuples still point to, which each calls its argument with, and gives all else back. zero is
 // where empty texts are.
-func (k *keptTexts) rescue(m *mem.Memory, t *layout.Tuple, zero uintptr, each func(f func(a uintptr))) error {
+func (k *Kept) Rescue(m *mem.Memory, t *layout.Tuple, zero uintptr, each func(f func(a uintptr))) error {
 	old := k.blocks
 	slices.SortFunc(old, func(a, b keptBlock) int { return cmp.Compare(a.addr, b.addr) })
 	inside := func(p uintptr) bool {

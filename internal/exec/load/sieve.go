@@ -1,4 +1,4 @@
-package exec
+package load
 
 import (
 	"sync/atomic"
@@ -9,14 +9,14 @@ import (
 // Of a segment of a file, the columns that the scan's filters test are loaded first. Of the others only the pages with rows
 // that pass are loaded. Where rows that pass are everywhere, that saves nothing, and is soon given up.
 
-// sieve decides which columns of a scan's segments are loaded first, by what came of it before.
-type sieve struct {
+// Sieve decides which columns of a scan's segments are loaded first, by what came of it before.
+type Sieve struct {
 	tested map[int]bool // ordinals of the columns that filters read
 	vain   atomic.Int32 // segments in a row in which nothing was left out
 }
 
-// newSieve is for a scan whose filters read the given columns.
-func newSieve(tested map[int]bool) *sieve { return &sieve{tested: tested} }
+// NewSieve is for a scan whose filters read the given columns.
+func NewSieve(tested map[int]bool) *Sieve { return &Sieve{tested: tested} }
 
 const (
 	// vainSegments is after how many segments it is given up, but for one in retrySegments.
@@ -29,7 +29,7 @@ const (
 )
 
 // split tells the columns of a segment that are tested from the others; false: load all at once.
-func (s *sieve) split(seg *catalog.Segment, cols []int, num int) (first, rest []int, ok bool) {
+func (s *Sieve) split(seg *catalog.Segment, cols []int, num int) (first, rest []int, ok bool) {
 	if s == nil || s.vain.Load() >= vainSegments && num%retrySegments != 0 {
 		return nil, nil, false
 	}
@@ -45,8 +45,8 @@ func (s *sieve) split(seg *catalog.Segment, cols []int, num int) (first, rest []
 	return first, rest, size >= worthSieve
 }
 
-// judge is the need for the rows of a segment that pass, which each tells; nil: all may as well be loaded.
-func (s *sieve) judge(rows int, each func(passes func(row int))) catalog.Need {
+// Judge is the need for the rows of a segment that pass, which each tells; nil: all may as well be loaded.
+func (s *Sieve) Judge(rows int, each func(passes func(row int))) catalog.Need {
 	marks := catalog.NoNeed(rows)
 	count := 0
 	each(func(row int) {
