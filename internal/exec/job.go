@@ -17,16 +17,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// sink is the Go side of a pipeline's end.
-type sink interface {
-	attach(w *worker) error // a worker begins: its context words are set
-	grow(w *worker) error   // generated code asked for room
-	morsel(w *worker) error // a morsel is done
-	detach(w *worker)       // the worker is done with this pipeline
-	finish() error          // all pipelines into this sink are done
-	note() string           // for EXPLAIN ANALYZE
-}
-
 // job is a pipeline ready to run.
 type job struct {
 	r        *run
@@ -139,33 +129,6 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 	return j, j.prepare()
 }
 
-// rowsOf is what a finished sink holds.
-func (r *run) rowsOf(s pipe.Sink) tuples.Rows {
-	switch s := r.sinks[s].(type) {
-	case *collectSink:
-		return s.rows()
-	case *groupSink:
-		return s.all.Rows
-	case *buildSink:
-		return s.built.Rows
-	}
-	panic(fmt.Sprintf("no rows in %T", s))
-}
-
-func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
-	switch s := s.(type) {
-	case *pipe.Collect:
-		return r.newCollect(s, f.Sink)
-	case *pipe.Build:
-		return &buildSink{r: r, s: s, tuple: f.Sink, workers: make([]*tuples.Buffer, r.Threads)}
-	case *pipe.Aggregate:
-		return r.newGroup(s, f.Group)
-	case *pipe.Stage:
-		return &stageSink{r: r, s: s, tuple: f.Sink, maxRows: f.MaxRows, workers: make([]*seam, r.Threads)}
-	}
-	return discardSink{}
-}
-
 func (j *job) addVariant(req emit.Request) (*variant, error) {
 	f, k, err := j.r.compile(req)
 	if err != nil {
@@ -202,7 +165,7 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		sp := span{seg: seg, rows: seg.Rows, first: j.total, num: len(j.ranges)}
 		if seg.Loader != nil {
 			sp.lazy = load.NewSegment(seg, scan.Ordinal)
-			j.escapes = escapes(j.p)
+			j.escapes = pipe.Escapes(j.p)
 		}
 		if j.late != nil {
 			j.late.segs = append(j.late.segs, seg)
@@ -351,12 +314,13 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 	}
 }
 
-// discardSink is for pipelines that only set match flags.
-type discardSink struct{}
-
-func (discardSink) attach(*worker) error { return nil }
-func (discardSink) grow(*worker) error   { panic("a sink without room was asked to grow") }
-func (discardSink) morsel(*worker) error { return nil }
-func (discardSink) detach(*worker)       {}
-func (discardSink) finish() error        { return nil }
-func (discardSink) note() string         { return "" }
+// escaping reports that texts of a scanned column may be pointed to by what the pipeline writes.
+func (j *job) escaping(col int) bool {
+	scan := j.scan()
+	for k, ord := range scan.Ordinal {
+		if ord == col && j.escapes.Has(scan.Cols[k]) {
+			return true
+		}
+	}
+	return false
+}

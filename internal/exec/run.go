@@ -135,13 +135,13 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	}
 	left := maps.Clone(r.makers)
 	r.stats.Pipelines = make([]PipelineStats, 0, len(prog.Pipelines))
-	unneeded := lastUses(prog)
-	idle := newIdleness(prog)
+	unneeded := pipe.LastUses(prog)
+	idle := pipe.NewIdleness(prog)
 	for i, p := range prog.Pipelines {
-		if !idle.idle[i] {
-			idle.begins(i)
+		if !idle.Idle[i] {
+			idle.Begins(i)
 		}
-		if err := r.pipeline(p, idle.idle[i]); err != nil {
+		if err := r.pipeline(p, idle.Idle[i]); err != nil {
 			return nil, nil, err
 		}
 		left[p.Sink]--
@@ -158,7 +158,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 			r.stats.Exec += d
 			st.Note = r.sinks[p.Sink].note()
 			if r.rowCount(p.Sink) == 0 {
-				idle.isEmpty(p.Sink)
+				idle.IsEmpty(p.Sink)
 			}
 		}
 		for _, s := range unneeded[i] {

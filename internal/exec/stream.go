@@ -20,7 +20,7 @@ func (j *job) fromStream(t *pipe.Table, req emit.Request) error {
 	if err := j.r.begin(t.Scan.Snap.Stream); err != nil {
 		return err
 	}
-	j.stream, j.escapes = t.Scan.Snap.Stream, escapes(j.p)
+	j.stream, j.escapes = t.Scan.Snap.Stream, pipe.Escapes(j.p)
 	load.LeaveParts(t.Scan, req.Filters)
 	j.total = t.Scan.Table.Snapshot().Rows // a guess
 	req.Shapes = load.Shapes(t.Scan, t.Scan.Snap.Segments[0])

@@ -1,7 +1,6 @@
-package exec
+package pipe
 
 import (
-	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -10,16 +9,16 @@ import (
 // for a pipeline must stay if the pipeline writes such a pointer, to the text or to a part of it. A
 // column that is only compared or measured can go when its rows have been processed.
 
-// escapes are the columns of its source whose texts may be pointed to by what a pipeline writes.
-func escapes(p *pipe.Pipeline) plan.ColSet {
+// Escapes are the columns of its source whose texts may be pointed to by what a pipeline writes.
+func Escapes(p *Pipeline) plan.ColSet {
 	var s plan.ColSet
 	switch k := p.Sink.(type) {
-	case *pipe.Build:
+	case *Build:
 		for _, x := range k.Keys {
 			addTexts(&s, x)
 		}
 		s.AddAll(k.Payload)
-	case *pipe.Aggregate:
+	case *Aggregate:
 		for _, x := range k.Group.Keys {
 			addTexts(&s, x)
 		}
@@ -28,20 +27,20 @@ func escapes(p *pipe.Pipeline) plan.ColSet {
 				addTexts(&s, a.Arg)
 			}
 		}
-	case *pipe.Collect:
+	case *Collect:
 		s.AddAll(k.Cols)
-	case *pipe.Stage:
+	case *Stage:
 		s.AddAll(k.Cols)
 	}
 	for i := len(p.Ops) - 1; i >= 0; i-- {
 		switch op := p.Ops[i].(type) {
-		case *pipe.Map:
+		case *Map:
 			for k, x := range op.Exprs {
 				if s.Has(op.Cols[k]) {
 					addTexts(&s, x)
 				}
 			}
-		case *pipe.Rename:
+		case *Rename:
 			s.AddAll(op.From)
 		}
 	}
@@ -60,15 +59,4 @@ func addTexts(s *plan.ColSet, x plan.Expr) {
 		return
 	}
 	plan.AddRefs(s, x)
-}
-
-// escaping reports that texts of a scanned column may be pointed to by what the pipeline writes.
-func (j *job) escaping(col int) bool {
-	scan := j.scan()
-	for k, ord := range scan.Ordinal {
-		if ord == col && j.escapes.Has(scan.Cols[k]) {
-			return true
-		}
-	}
-	return false
 }

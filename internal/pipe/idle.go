@@ -1,21 +1,17 @@
-package exec
-
-import (
-	"github.com/kelpiedb/kelpie/internal/pipe"
-)
+package pipe
 
 // A pipeline from which nothing can come does not run: it looks rows up in a table that turned out
 // empty, or its source has no rows. Neither does one that fills only what such pipelines would
 // read. Both end in sinks that are finished without rows, which are then empty themselves.
 
-// idleness knows which pipelines need not run. What is found out of a sink spreads to the pipelines that read or
+// Idleness knows which pipelines need not run. What is found out of a sink spreads to the pipelines that read or
 // fill it, so that all of it together takes time in proportion to the program.
-type idleness struct {
-	prog  *pipe.Program
-	idle  []bool      // by pipeline
+type Idleness struct {
+	prog  *Program
+	Idle  []bool      // by pipeline
 	sinks []sinkState // by number
 	// discards are, by build, the sinks of pipelines that set its match flags and do nothing else.
-	discards map[*pipe.Build][]int
+	discards map[*Build][]int
 	todo     []int // pipelines that were found idle
 }
 
@@ -30,34 +26,35 @@ type sinkState struct {
 	always  bool // has a row even if nothing comes to it: a group without keys
 }
 
-func newIdleness(prog *pipe.Program) *idleness {
+// NewIdleness is what is known before anything runs.
+func NewIdleness(prog *Program) *Idleness {
 	last := prog.Result.Number()
 	for _, p := range prog.Pipelines {
-		uses(p, func(s pipe.Sink) { last = max(last, s.Number()) })
+		uses(p, func(s Sink) { last = max(last, s.Number()) })
 	}
-	d := &idleness{prog: prog, idle: make([]bool, len(prog.Pipelines)), sinks: make([]sinkState, last+1),
-		discards: map[*pipe.Build][]int{}}
+	d := &Idleness{prog: prog, Idle: make([]bool, len(prog.Pipelines)), sinks: make([]sinkState, last+1),
+		discards: map[*Build][]int{}}
 	for i, p := range prog.Pipelines {
 		s := &d.sinks[p.Sink.Number()]
 		s.makers, s.busy = append(s.makers, i), s.busy+1
-		if g, ok := p.Sink.(*pipe.Aggregate); ok {
+		if g, ok := p.Sink.(*Aggregate); ok {
 			s.always = len(g.Group.Keys) == 0
 		}
-		if _, ok := p.Sink.(*pipe.Discard); ok {
+		if _, ok := p.Sink.(*Discard); ok {
 			for _, op := range p.Ops {
-				if probe, ok := op.(*pipe.Probe); ok && probe.SetFlag {
+				if probe, ok := op.(*Probe); ok && probe.SetFlag {
 					d.discards[probe.Build] = append(d.discards[probe.Build], p.Sink.Number())
 				}
 			}
 		}
 	}
 	for i, p := range prog.Pipelines {
-		needs(p, func(s pipe.Sink) { d.sinks[s.Number()].feeds = append(d.sinks[s.Number()].feeds, i) })
+		needs(p, func(s Sink) { d.sinks[s.Number()].feeds = append(d.sinks[s.Number()].feeds, i) })
 		d.reads(p, func(n int) { d.sinks[n].readers++ })
 	}
 	d.sinks[prog.Result.Number()].readers++
 	for i, p := range prog.Pipelines {
-		if c, ok := p.Sink.(*pipe.Collect); ok && c.Limit == 0 || noRows(p.Source) {
+		if c, ok := p.Sink.(*Collect); ok && c.Limit == 0 || noRows(p.Source) {
 			d.stop(i)
 		}
 	}
@@ -65,16 +62,16 @@ func newIdleness(prog *pipe.Program) *idleness {
 	return d
 }
 
-// begins notes that a pipeline runs.
-func (d *idleness) begins(i int) { d.sinks[d.prog.Pipelines[i].Sink.Number()].started = true }
+// Begins notes that a pipeline runs.
+func (d *Idleness) Begins(i int) { d.sinks[d.prog.Pipelines[i].Sink.Number()].started = true }
 
-// isEmpty notes that a sink has no rows.
-func (d *idleness) isEmpty(s pipe.Sink) {
+// IsEmpty notes that a sink has no rows.
+func (d *Idleness) IsEmpty(s Sink) {
 	d.empty(&d.sinks[s.Number()])
 	d.spread()
 }
 
-func (d *idleness) empty(s *sinkState) {
+func (d *Idleness) empty(s *sinkState) {
 	if s.empty {
 		return
 	}
@@ -85,16 +82,16 @@ func (d *idleness) empty(s *sinkState) {
 }
 
 // stop notes that a pipeline is idle.
-func (d *idleness) stop(i int) {
-	if !d.idle[i] {
-		d.idle[i] = true
+func (d *Idleness) stop(i int) {
+	if !d.Idle[i] {
+		d.Idle[i] = true
 		d.todo = append(d.todo, i)
 	}
 }
 
 // spread draws the conclusions: what an idle pipeline would have filled may be empty, and what it would have read
 // may be wanted by nobody.
-func (d *idleness) spread() {
+func (d *Idleness) spread() {
 	for len(d.todo) > 0 {
 		i := d.todo[len(d.todo)-1]
 		d.todo = d.todo[:len(d.todo)-1]
@@ -115,13 +112,13 @@ func (d *idleness) spread() {
 }
 
 // noRows reports a source that has none, as far as can be told before anything runs.
-func noRows(s pipe.Source) bool {
+func noRows(s Source) bool {
 	switch s := s.(type) {
-	case *pipe.Table:
+	case *Table:
 		return s.Scan.Snap != nil && s.Scan.Snap.Rows == 0
-	case *pipe.Series:
+	case *Series:
 		return s.Node.N == 0
-	case *pipe.Constants:
+	case *Constants:
 		return len(s.Rows) == 0
 	}
 	return false
@@ -129,15 +126,15 @@ func noRows(s pipe.Source) bool {
 
 // needs calls f with the sinks without whose rows nothing can come of a pipeline. A row that is dropped behind
 // a probe that sets match flags needs no flag either: tuples without a match pass the same operators.
-func needs(p *pipe.Pipeline, f func(pipe.Sink)) {
-	if b, ok := p.Source.(*pipe.Buffer); ok {
+func needs(p *Pipeline, f func(Sink)) {
+	if b, ok := p.Source.(*Buffer); ok {
 		f(b.Of)
 	}
 	for _, b := range p.Gates {
 		f(b)
 	}
 	for _, op := range p.Ops {
-		if probe, ok := op.(*pipe.Probe); ok && (probe.Kind == pipe.ProbeInner || probe.Kind == pipe.ProbeSemi) {
+		if probe, ok := op.(*Probe); ok && (probe.Kind == ProbeInner || probe.Kind == ProbeSemi) {
 			f(probe.Build)
 		}
 	}
@@ -145,29 +142,17 @@ func needs(p *pipe.Pipeline, f func(pipe.Sink)) {
 
 // reads calls f with the numbers of the sinks that a pipeline wants filled. One that selects tuples by their match
 // flags wants those set, too.
-func (d *idleness) reads(p *pipe.Pipeline, f func(sink int)) {
-	uses(p, func(s pipe.Sink) {
+func (d *Idleness) reads(p *Pipeline, f func(sink int)) {
+	uses(p, func(s Sink) {
 		if s != p.Sink {
 			f(s.Number())
 		}
 	})
-	if src, ok := p.Source.(*pipe.Buffer); ok && src.Flag != pipe.AllTuples {
-		if b, ok := src.Of.(*pipe.Build); ok {
+	if src, ok := p.Source.(*Buffer); ok && src.Flag != AllTuples {
+		if b, ok := src.Of.(*Build); ok {
 			for _, n := range d.discards[b] {
 				f(n)
 			}
 		}
 	}
-}
-
-// rowCount is the number of rows in a finished sink.
-func (r *run) rowCount(s pipe.Sink) int64 {
-	switch x := r.sinks[s].(type) {
-	case *buildSink:
-		return x.built.Table.Rows
-	case *collectSink, *groupSink:
-		rows := r.rowsOf(s)
-		return rows.Len()
-	}
-	return 1 // one that only sets flags
 }
