@@ -95,6 +95,9 @@ func apart(all []*mutant) []*mutant {
 // be one, say. Those are no mutants.
 var badLine = regexp.MustCompile(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+):\d+: .*$`)
 
+// overlaid is what overlay puts before a file's name; some of the compiler's messages have it.
+var overlaid = regexp.MustCompile(`^\d+_`)
+
 // compiled builds all packages with the overlay and leaves out what the compiler refuses.
 func compiled(dir string, set []*mutant) ([]*mutant, string, error) {
 	for range 12 {
@@ -109,7 +112,8 @@ func compiled(dir string, set []*mutant) ([]*mutant, string, error) {
 		kept := len(set)
 		for _, hit := range badLine.FindAllStringSubmatch(string(out), -1) {
 			line, _ := strconv.Atoi(hit[2])
-			set = slices.DeleteFunc(set, func(m *mutant) bool { return filepath.Base(m.file) == filepath.Base(hit[1]) && m.line == line })
+			name := overlaid.ReplaceAllString(filepath.Base(hit[1]), "")
+			set = slices.DeleteFunc(set, func(m *mutant) bool { return filepath.Base(m.file) == name && m.line == line })
 		}
 		if len(set) == kept {
 			return nil, "", fmt.Errorf("the mutated code does not compile:\n%s", out)
