@@ -31,18 +31,19 @@ var pinnedText string
 var explainedText string
 
 func main() {
-	sample := flag.Int("sample", 0, "run only this many of the set, pinned ones first")
+	sample := flag.Int("sample", 0, "run only this many of the set, half of them pinned ones")
 	only := flag.String("only", "", "run only mutants whose key matches this regular expression, of the whole code")
 	list := flag.Bool("list", false, "print the keys and stop")
+	again := flag.Bool("explained", false, "run those that explained.txt says survive, too")
 	jobs := flag.Int("jobs", 2, "test processes at a time")
 	flag.Parse()
-	if err := run(*sample, *only, *list, *jobs); err != nil {
+	if err := run(*sample, *only, *list, *again, *jobs); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(sample int, only string, list bool, jobs int) error {
+func run(sample int, only string, list, again bool, jobs int) error {
 	var all []*mutant
 	for _, q := range quotas {
 		ms, err := find(q.pkg)
@@ -58,6 +59,15 @@ func run(sample int, only string, list bool, jobs int) error {
 	set, err := choose(all, only)
 	if err != nil {
 		return err
+	}
+	if !again && only == "" {
+		set = slices.DeleteFunc(set, func(m *mutant) bool {
+			why := known[m.key()]
+			if why != "" {
+				fmt.Printf("survives  %s:%d  %s → %s\n          %s\n", m.file, m.line, m.key(), m.becomes, why)
+			}
+			return why != ""
+		})
 	}
 	if sample > 0 && sample < len(set) {
 		set = set[:sample]
@@ -122,7 +132,23 @@ func choose(all []*mutant, only string) ([]*mutant, error) {
 		rest = append(rest, ms[:min(q.n, len(ms))]...)
 	}
 	slices.SortFunc(rest, func(a, b *mutant) int { return cmp.Compare(a.rank(), b.rank()) })
-	return apart(append(set, rest...)), nil
+	set = apart(set)
+	return inTurn(apart(append(set, rest...)), len(set)), nil
+}
+
+// inTurn puts the first n and the others by turns.
+func inTurn(set []*mutant, n int) []*mutant {
+	pinned, rest := set[:min(n, len(set))], set[min(n, len(set)):]
+	var out []*mutant
+	for i := range max(len(pinned), len(rest)) {
+		if i < len(pinned) {
+			out = append(out, pinned[i])
+		}
+		if i < len(rest) {
+			out = append(out, rest[i])
+		}
+	}
+	return out
 }
 
 // shortFirst puts mutants inside of others before them: of two that overlap, the finer one is tried.

@@ -34,6 +34,9 @@ func killersOf(pkg string) []*killer {
 		shared("internal/session", "-test.short", "-test.skip", "^TestCorpus$"))
 }
 
+// wholeSession is the key of the dearest killer.
+const wholeSession = "internal/session -test.short -test.skip ^TestCorpus$"
+
 var killers = map[string]*killer{}
 
 // shared returns the one killer with these arguments, so that its time is measured once.
@@ -69,6 +72,17 @@ func trial(dir, overlay string, set []*mutant, jobs int) ([]*mutant, error) {
 		fmt.Printf("passes without a mutant: %s (%.1fs)\n", key, k.took.Seconds())
 	}
 
+	// The cheap tests of all mutants first: what is left for the dear ones is soon known.
+	dear := killers[wholeSession]
+	left := attempt(dir, set, jobs, func(m *mutant) []*killer {
+		return slices.DeleteFunc(killersOf(m.pkg), func(k *killer) bool { return k == dear })
+	})
+	fmt.Printf("%d of %d mutants are left for the rest of the session's tests\n", len(left), len(set))
+	return attempt(dir, left, jobs, func(*mutant) []*killer { return []*killer{dear} }), nil
+}
+
+// attempt runs killers on mutants and returns those that pass them all.
+func attempt(dir string, set []*mutant, jobs int, of func(*mutant) []*killer) []*mutant {
 	var mu sync.Mutex
 	var survivors []*mutant
 	var wg sync.WaitGroup
@@ -78,7 +92,10 @@ func trial(dir, overlay string, set []*mutant, jobs int) ([]*mutant, error) {
 			for m := range queue {
 				by := ""
 				start := time.Now()
-				for _, k := range killersOfMutant(&mu, m) {
+				mu.Lock()
+				ks := of(m)
+				mu.Unlock()
+				for _, k := range ks {
 					// A mutant that loops is noticed by the clock; other mutants run beside it.
 					if by, _ = k.run(dir, m.id, 4*k.took+30*time.Second); by != "" {
 						by = k.pkg + " " + by
@@ -101,13 +118,7 @@ func trial(dir, overlay string, set []*mutant, jobs int) ([]*mutant, error) {
 	close(queue)
 	wg.Wait()
 	slices.SortFunc(survivors, func(a, b *mutant) int { return a.id - b.id })
-	return survivors, nil
-}
-
-func killersOfMutant(mu *sync.Mutex, m *mutant) []*killer {
-	mu.Lock()
-	defer mu.Unlock()
-	return killersOf(m.pkg)
+	return survivors
 }
 
 func binary(dir, pkg string) string {
