@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"math"
 	"math/bits"
 	"runtime/debug"
@@ -20,12 +21,25 @@ import (
 
 // Arrow batches are made column by column, straight into their buffers.
 
-// batchAt is up to n rows from row pos on as a record batch.
+// batchAt is up to n rows from row pos on as a record batch; fewer where their texts are long.
 func (r *Result) batchAt(rd *result.Reader, pos int64, n int) (b arrow.RecordBatch, err error) {
 	defer diag.Recover("result", &err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // rows lie outside of the Go heap
-	return r.batch(rd, rd.Window(pos, n))
+	for {
+		n = rd.Window(pos, n)
+		if b, err = r.batch(rd, n); err != errLongTexts {
+			return b, err
+		}
+		n /= 2
+	}
 }
+
+// batchTexts is how many bytes of a text column a batch of several rows may have: copying them is one step between
+// two looks at whether the result is still wanted.
+const batchTexts = 16 << 20
+
+// errLongTexts says that the rows at hand are too much for a batch.
+var errLongTexts = errors.New("the texts of the batch are long")
 
 // batch is the reader's window as a record batch.
 func (r *Result) batch(rd *result.Reader, n int) (arrow.RecordBatch, error) {
@@ -110,12 +124,14 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		ends[0] = 0
 		bufs[1] = b
 		var err error
+		rows := n
 		rd.Texts(i, ends[1:], func(n int64) []byte {
-			if n > math.MaxInt32 {
-				err = diag.Errorf(diag.OutOfMemory, -1, "texts of one batch of the result take more than 2 GiB")
-				n = 0
-			}
-			if n >= largeText { // before it is taken
+			switch {
+			case n > batchTexts && rows > 1:
+				err, n = errLongTexts, 0
+			case n > math.MaxInt32:
+				err, n = diag.Errorf(diag.OutOfMemory, -1, "a text of the result takes more than 2 GiB"), 0
+			case n >= largeText: // before it is taken
 				if err = m.acct.Take(n); err != nil {
 					n = 0
 				} else {

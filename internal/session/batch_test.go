@@ -3,7 +3,10 @@ package session
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -70,5 +73,49 @@ func TestBatches(t *testing.T) {
 	r.Close()
 	if b, err := r.Next(); b != nil || err == nil {
 		t.Error("a closed result delivers")
+	}
+}
+
+// TestLongTexts: batches are cut where texts are long, and lose no row of it, on any number of threads.
+func TestLongTexts(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table long as select '"+strings.Repeat("long text ", 500000)+"' l")
+	mustRun(t, s, "create table t as select g id, case when g % 50 = 7 then l when g % 3 > 0 then 'short' end x from generate_series(1, 400) x(g), long")
+	mustRun(t, s, "create table many as select g id, case when g % 40000 < 5 then l else 'short' end x from generate_series(1, 140000) x(g), long")
+	for _, q := range []string{"select id, x from t", "select id, x || 'y' as x from t order by id", "select id, x, x from many"} {
+		for _, threads := range []int{1, 3} {
+			s.Configure(func(x *Settings) { x.Threads = threads })
+			r, err := s.Query(context.Background(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, batches := int64(0), 0
+			for {
+				b, err := r.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b == nil {
+					break
+				}
+				bytes := 0
+				for i := range int(b.NumRows()) {
+					rows++
+					if id := Cell(b.Column(0), i); id.I != rows {
+						t.Fatalf("%s, %d threads: row %d has id %d", q, threads, rows, id.I)
+					}
+					bytes += b.Column(1).(*array.String).ValueLen(i)
+				}
+				if bytes > batchTexts && b.NumRows() > 1 {
+					t.Errorf("%s, %d threads: a batch with %d bytes of text", q, threads, bytes)
+				}
+				b.Release()
+				batches++
+			}
+			if rows != r.Rows || batches < 2 {
+				t.Errorf("%s, %d threads: %d rows of %d in %d batches", q, threads, rows, r.Rows, batches)
+			}
+			r.Close()
+		}
 	}
 }

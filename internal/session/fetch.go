@@ -12,7 +12,7 @@ import (
 // ahead is how many batches are made before they are asked for, per thread.
 const ahead = 2
 
-// span is the rows of a batch.
+// span is the rows of a batch, or of several where texts are long.
 type span struct {
 	pos int64
 	n   int
@@ -35,16 +35,17 @@ type fetcher struct {
 	r     *Result
 	spans []span
 	next  atomic.Int64
-	slots []chan fetched // batch i comes through slot i % len(slots)
-	free  chan struct{}  // one for each batch that may be made
+	slots []chan fetched // span i comes through slot i % len(slots)
+	free  chan struct{}  // one for each span that may be begun
 	stop  chan struct{}
 	done  sync.WaitGroup
-	at    int // the batch to deliver next
+	at    int // the span to deliver from
 }
 
 type fetched struct {
 	batch arrow.RecordBatch
 	err   error
+	last  bool // of its span
 }
 
 func (r *Result) newFetcher(threads int) *fetcher {
@@ -76,8 +77,21 @@ func (f *fetcher) work() {
 		if i >= len(f.spans) {
 			return
 		}
-		b, err := f.r.batchAt(rd, f.spans[i].pos, f.spans[i].n)
-		f.slots[i%len(f.slots)] <- fetched{b, err}
+		for sp, last := f.spans[i], false; !last; {
+			b, err := f.r.batchAt(rd, sp.pos, sp.n)
+			if last = err != nil; !last {
+				sp.pos, sp.n = sp.pos+b.NumRows(), sp.n-int(b.NumRows())
+				last = sp.n == 0
+			}
+			select {
+			case f.slots[i%len(f.slots)] <- fetched{b, err, last}:
+			case <-f.stop:
+				if b != nil {
+					b.Release()
+				}
+				return
+			}
+		}
 	}
 }
 
@@ -87,8 +101,10 @@ func (f *fetcher) take() (arrow.RecordBatch, error) {
 		return nil, nil
 	}
 	x := <-f.slots[f.at%len(f.slots)]
-	f.at++
-	f.free <- struct{}{}
+	if x.last {
+		f.at++
+		f.free <- struct{}{}
+	}
 	return x.batch, x.err
 }
 
