@@ -224,10 +224,25 @@ func (e *emitter) writeTogether(size int, store func(out ir.Reg)) {
 	all := e.ballot("writers", active.V())
 	e.when(ir.NE, all.V(), ir.K(0), func() {
 		out := e.position(all, size)
-		e.when(ir.NE, active.V(), ir.K(0), func() { store(out) }, nil)
+		e.when(ir.NE, active.V(), ir.K(0), func() {
+			fits := e.fits(out, size)
+			e.when(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)
+			e.b.Clear(fits)
+		}, nil)
 		e.b.Clear(out)
 	}, nil)
 	e.b.Clear(all)
+}
+
+// fits opens a register that tells whether a tuple lies inside of the sink's space. One that does not is counted, but
+// not written: whoever launched the kernel makes more room and starts again.
+func (e *emitter) fits(out ir.Reg, size int) ir.Reg {
+	r, end := e.int("fits"), e.int("end")
+	e.b.Load8(end, ir.At(ir.Ctx, layout.CtxEnd))
+	e.b.Lea(r, ir.At(out, size))
+	e.b.Set(r, ir.ULE, r.V(), end.V())
+	e.b.Clear(end)
+	return r
 }
 
 // exit ends the query with an error under a condition. A lane of the GPU must not vanish

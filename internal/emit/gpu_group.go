@@ -88,6 +88,7 @@ func (e *emitter) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value
 	e.block(func() {
 		e.b.Load8(ent, ir.AtIndex(dir, slot, 8, 0))
 		e.when(ir.EQ, ent.V(), ir.K(0), func() {
+			e.unlessFull(spare, gp.Tuple.Size)
 			e.b.Store(ir.At(spare, 0), h.V(), 8)
 			e.initGroup(spare, gp, g, keys)
 			e.b.Fence()
@@ -134,6 +135,7 @@ func (e *emitter) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []
 	e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
 	e.b.Load8(p, ir.AtIndex(dir, k, 8, 0))
 	e.when(ir.EQ, p.V(), ir.K(0), func() {
+		e.unlessFull(spare, gp.Tuple.Size)
 		e.b.Store(ir.At(spare, 0), k.V(), 8)
 		e.initGroup(spare, gp, g, keys)
 		e.b.Fence()
@@ -144,6 +146,13 @@ func (e *emitter) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []
 		}, nil)
 	}, nil)
 	e.b.Clear(k, dir)
+}
+
+// unlessFull drops the row if there was no room for the lane's tuple: all rows will come again.
+func (e *emitter) unlessFull(spare ir.Reg, size int) {
+	fits := e.fits(spare, size)
+	e.skip(ir.EQ, fits.V(), ir.K(0))
+	e.b.Clear(fits)
 }
 
 // spareTuples gives every lane with a row an unused tuple before its guard, in case that the

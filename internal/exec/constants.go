@@ -27,21 +27,21 @@ func constantsTuple(cols *plan.Columns, src *pipe.Constants) *layout.Tuple {
 	return layout.NewTuple(false, false, fs)
 }
 
-// constants writes literal rows as tuples.
-func (r *run) constants(src *pipe.Constants) (tuples.Rows, error) {
-	t := constantsTuple(r.prog.Query.Cols, src)
+// Constants writes literal rows as tuples.
+func Constants(m *mem.Memory, cols *plan.Columns, src *pipe.Constants) (tuples.Rows, error) {
+	t := constantsTuple(cols, src)
 	rows := tuples.Rows{Tuple: t}
 	if len(src.Rows) == 0 {
 		return rows, nil
 	}
-	a, err := r.mem.Alloc(len(src.Rows) * t.Size)
+	a, err := m.Alloc(len(src.Rows) * t.Size)
 	if err != nil {
 		return rows, err
 	}
 	rows.Pieces = []tuples.Piece{{Addr: a, N: len(src.Rows)}}
 	for k, row := range src.Rows {
 		for i := range t.Fields {
-			if err := r.store(a+uintptr(k*t.Size), &t.Fields[i], row[i].(*plan.Const).V); err != nil {
+			if err := storeLiteral(m, a+uintptr(k*t.Size), &t.Fields[i], row[i].(*plan.Const).V); err != nil {
 				return rows, err
 			}
 		}
@@ -49,8 +49,8 @@ func (r *run) constants(src *pipe.Constants) (tuples.Rows, error) {
 	return rows, nil
 }
 
-// store writes a literal to a field.
-func (r *run) store(tuple uintptr, f *layout.Field, v types.Value) error {
+// storeLiteral writes a literal to a field.
+func storeLiteral(m *mem.Memory, tuple uintptr, f *layout.Field, v types.Value) error {
 	if v.Null {
 		mem.Store8(tuple+uintptr(f.Null), 1)
 		return nil
@@ -60,7 +60,7 @@ func (r *run) store(tuple uintptr, f *layout.Field, v types.Value) error {
 	case layout.F64:
 		mem.Store64(at, math.Float64bits(v.F))
 	case layout.Str:
-		p, err := r.mem.Alloc(len(v.S) + column.TextPad)
+		p, err := m.Alloc(len(v.S) + column.TextPad)
 		if err != nil {
 			return err
 		}

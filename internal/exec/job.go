@@ -103,7 +103,7 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		err = j.fromRows(r.rowsOf(src.Of), req)
 	case *pipe.Constants:
 		var rows tuples.Rows
-		if rows, err = r.constants(src); err == nil {
+		if rows, err = Constants(r.mem, r.prog.Query.Cols, src); err == nil {
 			err = j.fromRows(rows, req)
 		}
 	case *pipe.Series:

@@ -163,17 +163,23 @@ func runCorpus(t *testing.T, f *corpus.File, c corpusCell) {
 			}
 			continue
 		}
-		switch {
-		case err == nil && r.Code != "":
-			t.Errorf("%s: no error, want %s\n%s", at, r.Code, r.SQL)
-		case err != nil && diag.CodeOf(err) != r.Code:
-			t.Errorf("%s: %s (%s)\n%s", at, firstLine(err.Error()), diag.CodeOf(err), r.SQL)
-		case err == nil && r.Query:
-			if diff := r.Diff(rows, false); diff != "" {
-				t.Errorf("%s: %s\n%s", at, diff, r.SQL)
-			}
+		if diff := corpusOutcome(r, rows, err); diff != "" {
+			t.Errorf("%s: %s\n%s", at, diff, r.SQL)
 		}
 	}
+}
+
+// corpusOutcome says how what came of a record differs from what it wants, "" if it does not.
+func corpusOutcome(r *corpus.Record, rows [][]corpus.Cell, err error) string {
+	switch {
+	case err == nil && r.Code != "":
+		return "no error, want " + r.Code
+	case err != nil && diag.CodeOf(err) != r.Code:
+		return fmt.Sprintf("%s (%s)", firstLine(err.Error()), diag.CodeOf(err))
+	case err == nil && r.Query:
+		return r.Diff(rows, false)
+	}
+	return ""
 }
 
 // askCorpus runs a statement and gives its rows as cells.

@@ -44,7 +44,7 @@ func (s *Session) runQuery(ctx context.Context, q *plan.Query, set *Settings, op
 	if err != nil {
 		return nil, err
 	}
-	x, stats, err := exec.Run(ctx, prog, opts)
+	x, stats, err := s.runProgram(ctx, prog, opts)
 	if err != nil {
 		return nil, err
 	}

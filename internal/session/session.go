@@ -19,6 +19,7 @@ import (
 type DB struct {
 	Catalog *catalog.Catalog
 	files   fileTables
+	gpu     accelerator
 }
 
 // NewDB returns an empty database.

@@ -85,7 +85,7 @@ var settings = []setting{
 	{"count_instructions", "count the machine instructions that queries execute (slow; for experiments)",
 		func(s *Settings) string { return onOff(s.Tally) },
 		func(s *Settings, v types.Value) (err error) { s.Tally, err = boolOf(v); return }},
-	{"device", "where queries run: cpu or simt",
+	{"device", "where queries run: cpu, gpu or simt",
 		func(s *Settings) string { return s.Device },
 		func(s *Settings, v types.Value) error { return s.setDevice(v.S) }},
 	{"dictionaries", "dictionary encoding of texts in tables made from now on",
@@ -206,8 +206,8 @@ func technique(name, doc string, off func(*Settings) *bool) setting {
 
 // setDevice checks a device's name.
 func (s *Settings) setDevice(name string) error {
-	if name != "cpu" && name != "simt" {
-		return fmt.Errorf("there is no device %q (cpu, simt)", name)
+	if name != "cpu" && name != "gpu" && name != "simt" {
+		return fmt.Errorf("there is no device %q (cpu, gpu, simt)", name)
 	}
 	s.Device = name
 	return nil

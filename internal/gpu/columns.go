@@ -1,0 +1,182 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// A column on the device is one array over all segments of the table, of one width and with one base, so
+// that one kernel in one launch reads all of it.
+
+// deviceColumn is a table's column in a device's memory.
+type deviceColumn struct {
+	shape column.Shape
+	base  int64
+	data  device.Addr
+	nulls device.Addr
+	heap  device.Addr
+	dict  *column.Dict // of codes
+	texts []homes      // where its texts are on the host
+	bytes int64
+}
+
+// homes says that n bytes at an address of the device are also at an address of the host.
+type homes struct {
+	at   device.Addr
+	n    int
+	host uintptr
+}
+
+// shapeOf is the form in which a column goes to the device.
+func shapeOf(snap *catalog.Snapshot, ord int) (column.Shape, int64) {
+	st := &snap.Stats[ord]
+	t := snap.Table.Columns[ord].Type
+	sh := column.Shape{Nulls: st.NullCount > 0, Width: 8}
+	switch {
+	case st.Dict != nil:
+		sh.Enc, sh.Width = column.EncDict, widthOf(uint64(max(st.DictLen, 1)-1))
+		if sh.Width == 8 {
+			sh.Width = 4
+		}
+		return sh, 0
+	case t.Phys() == types.PhysF64:
+		sh.Enc, sh.Width = column.EncF64, 4
+		for _, seg := range snap.Segments {
+			sh.Width = max(sh.Width, seg.Chunks[ord].Width)
+		}
+		return sh, 0
+	case t.Phys() == types.PhysStr:
+		sh.Enc, sh.Width = column.EncStr, 16
+		return sh, 0
+	case t.Phys() == types.PhysIvl:
+		sh.Enc, sh.Width = column.EncIvl, 16
+		return sh, 0
+	}
+	sh.Enc = column.EncInt
+	if !st.HasRange {
+		sh.Width = 1
+		return sh, 0
+	}
+	lo, hi := st.Min.Int128(), st.Max.Int128()
+	if !lo.FitsInt64() || !hi.FitsInt64() {
+		sh.Enc, sh.Width = column.EncI128, 16
+		return sh, 0
+	}
+	sh.Width = widthOf(hi.Lo - lo.Lo)
+	if sh.Width == 8 {
+		return sh, 0
+	}
+	return sh, int64(lo.Lo)
+}
+
+// widthOf is how many bytes hold numbers from 0 to most.
+func widthOf(most uint64) uint8 {
+	switch n := bits.Len64(most); {
+	case n <= 8:
+		return 1
+	case n <= 16:
+		return 2
+	case n <= 32:
+		return 4
+	}
+	return 8
+}
+
+// chunkBytes are the rows of a chunk, as they are stored.
+func chunkBytes(c *column.Chunk, width int) []byte {
+	return unsafe.Slice((*byte)(pointer(c.Data)), c.Rows*width)
+}
+
+func pointer(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
+
+// encode writes a chunk's rows to dst in the given shape.
+func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
+	switch sh.Enc {
+	case column.EncInt, column.EncDict:
+		if c.Enc == column.EncI128 {
+			for i := range c.Rows {
+				put(dst, i, sh.Width, load(c.Data+uintptr(16*i), 8)-uint64(base))
+			}
+			return
+		}
+		if c.Width == sh.Width && c.Base == base {
+			copy(dst, chunkBytes(c, int(c.Width)))
+			return
+		}
+		off := uint64(c.Base) - uint64(base)
+		for i := range c.Rows {
+			put(dst, i, sh.Width, load(c.Data+uintptr(i)*uintptr(c.Width), c.Width)+off)
+		}
+	case column.EncI128:
+		if c.Enc == column.EncI128 {
+			copy(dst, chunkBytes(c, 16))
+			return
+		}
+		for i := range c.Rows {
+			x := types.FromInt64(int64(load(c.Data+uintptr(i)*uintptr(c.Width), c.Width)) + c.Base)
+			binary.LittleEndian.PutUint64(dst[16*i:], x.Lo)
+			binary.LittleEndian.PutUint64(dst[16*i+8:], uint64(x.Hi))
+		}
+	case column.EncF64:
+		if c.Width == sh.Width {
+			copy(dst, chunkBytes(c, int(c.Width)))
+			return
+		}
+		for i := range c.Rows {
+			x := math.Float32frombits(uint32(load(c.Data+uintptr(4*i), 4)))
+			put(dst, i, 8, math.Float64bits(float64(x)))
+		}
+	default:
+		copy(dst, chunkBytes(c, int(sh.Width)))
+	}
+}
+
+func load(at uintptr, width uint8) uint64 {
+	p := pointer(at)
+	switch width {
+	case 1:
+		return uint64(*(*uint8)(p))
+	case 2:
+		return uint64(*(*uint16)(p))
+	case 4:
+		return uint64(*(*uint32)(p))
+	}
+	return *(*uint64)(p)
+}
+
+func put(dst []byte, i int, width uint8, x uint64) {
+	switch width {
+	case 1:
+		dst[i] = byte(x)
+	case 2:
+		binary.LittleEndian.PutUint16(dst[2*i:], uint16(x))
+	case 4:
+		binary.LittleEndian.PutUint32(dst[4*i:], uint32(x))
+	default:
+		binary.LittleEndian.PutUint64(dst[8*i:], x)
+	}
+}
+
+// heapEnd is the end of what the descriptors of a chunk use of its heap.
+func heapEnd(descs []column.StrDesc) int {
+	end := uint64(0)
+	for i := range descs {
+		if d := &descs[i]; d.Len > column.StrInline {
+			end = max(end, binary.LittleEndian.Uint64(d.Rest[:])+uint64(d.Len))
+		}
+	}
+	return int(end)
+}
+
+func descriptors(addr uintptr, n int) []column.StrDesc {
+	return unsafe.Slice((*column.StrDesc)(pointer(addr)), n)
+}
+
+func hostBytes(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(pointer(addr)), n) }

@@ -1,0 +1,383 @@
+package gpu
+
+import (
+	"fmt"
+
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+)
+
+// What happens between pipelines is done by kernels, too. They are written in the IR, like all code, and
+// find their words in a block, like pipelines do: first how many items there are, then what each names.
+
+// kernel is a function over items, each taken by one lane.
+type kernel struct {
+	*ir.Builder
+	item  ir.Reg
+	words int
+	regs  []ir.Reg // of words, cleared at the end
+}
+
+// wordAt is the offset of word i of a kernel's block.
+func wordAt(i int) int { return ir.CtxFree + 8*i }
+
+// newKernel begins a function: setup opens what all items share, body is emitted once per item.
+func newKernel(name string, words int, setup func(k *kernel) []ir.Reg, body func(k *kernel, shared []ir.Reg)) *ir.Func {
+	k := &kernel{Builder: ir.NewFunc(name, ir.GPU), words: words}
+	i, n, step, t := k.Vreg("item", ir.I64), k.Vreg("end", ir.I64), k.Vreg("step", ir.I64), k.Vreg("t", ir.I64)
+	k.item = i
+	k.Special(step, ir.BlockDim)
+	k.Special(i, ir.BlockID)
+	k.Op2(ir.Mul, i, i.V(), step.V())
+	k.Special(t, ir.ThreadID)
+	k.Op2(ir.Add, i, i.V(), t.V())
+	k.Special(t, ir.GridDim)
+	k.Op2(ir.Mul, step, step.V(), t.V())
+	k.Load8(n, ir.At(ir.Ctx, wordAt(0)))
+	k.Clear(t)
+	shared := setup(k)
+	l := k.Loop()
+	k.Break(l, ir.GE, i.V(), n.V())
+	body(k, shared)
+	k.Op2(ir.Add, i, i.V(), step.V())
+	k.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	k.Clear(shared...)
+	k.Clear(i, n, step)
+	return k.F
+}
+
+// load opens registers with words of the block.
+func (k *kernel) load(names ...string) []ir.Reg {
+	var out []ir.Reg
+	for i, name := range names {
+		r := k.Vreg(name, ir.I64)
+		k.Load8(r, ir.At(ir.Ctx, wordAt(i+1)))
+		out = append(out, r)
+	}
+	return out
+}
+
+// when emits then under a condition.
+func (k *kernel) when(c ir.Cond, x, y ir.Val, then func()) {
+	k.If(c, x, y)
+	then()
+	k.EndIf()
+}
+
+// tupleOf opens a register with the address of the item's tuple in an array.
+func (k *kernel) tupleOf(base ir.Reg, size int) ir.Reg {
+	a := k.Vreg("tuple", ir.I64)
+	k.Op2(ir.Mul, a, k.item.V(), ir.K(int64(size)))
+	k.Op2(ir.Add, a, a.V(), base.V())
+	return a
+}
+
+// copyTuple copies size bytes, a multiple of 8.
+func (k *kernel) copyTuple(to, from ir.Reg, size int) {
+	x := k.Vreg("word", ir.I64)
+	for off := 0; off < size; off += 8 {
+		k.Load8(x, ir.At(from, off))
+		k.Store(ir.At(to, off), x.V(), 8)
+	}
+	k.Clear(x)
+}
+
+// keyOf opens a register with the first word of a tuple's field.
+func (k *kernel) keyOf(tuple ir.Reg, f *layout.Field) ir.Reg {
+	x := k.Vreg("key", ir.I64)
+	k.Load(x, ir.At(tuple, f.Off), int(f.Width), f.Width < 8 && f.Signed())
+	return x
+}
+
+// hashOf opens a register with the hash of a tuple's keys: stored, or that of its one integer key.
+func (k *kernel) hashOf(tuple ir.Reg, t *layout.Tuple) ir.Reg {
+	if t.HasHash {
+		h := k.Vreg("hash", ir.I64)
+		k.Load8(h, ir.At(tuple, 0))
+		return h
+	}
+	h := k.keyOf(tuple, &t.Fields[0])
+	hi := k.Vreg("hi", ir.I64)
+	k.Op2(ir.Xor, h, h.V(), ir.K(layout.HashSeed))
+	k.Op128(ir.MulWideU, h, hi, h.V(), ir.Val{}, ir.K(layout.HashMul), ir.Val{}, 0)
+	k.Op2(ir.Xor, h, h.V(), hi.V())
+	k.Clear(hi)
+	return h
+}
+
+// layoutName tells kernels for different tuples apart.
+func layoutName(t *layout.Tuple) string {
+	f := &t.Fields[0]
+	return fmt.Sprintf("%d_%d_%d_%t_%t", t.Size, f.Off, f.Width, f.Signed(), t.HasHash)
+}
+
+// Words of a block: what each kernel takes stands in its own comment.
+
+// gatherFlagged lists the tuples of an array whose flag is set: count, base, out.
+func gatherFlagged(t *layout.Tuple) *ir.Func {
+	return newKernel(fmt.Sprintf("gather_%d_%d", t.Size, t.Flag), 4, func(k *kernel) []ir.Reg { return k.load("count", "base", "out") },
+		func(k *kernel, s []ir.Reg) {
+			a := k.tupleOf(s[1], t.Size)
+			x := k.Vreg("flag", ir.I64)
+			k.Load(x, ir.At(a, t.Flag), 1, false)
+			k.when(ir.NE, x.V(), ir.K(0), func() {
+				k.Atom(ir.AtomAdd, x, ir.At(s[0], 0), ir.K(1), ir.Val{})
+				k.Store(ir.AtIndex(s[2], x, 8, 0), a.V(), 8)
+			})
+			k.Clear(a, x)
+		})
+}
+
+// gatherEntries lists the addresses in a directory's entries: count, directory, out.
+func gatherEntries() *ir.Func {
+	return newKernel("gather_entries", 4, func(k *kernel) []ir.Reg { return k.load("count", "dir", "out") },
+		func(k *kernel, s []ir.Reg) {
+			e, x := k.Vreg("entry", ir.I64), k.Vreg("at", ir.I64)
+			k.Load8(e, ir.AtIndex(s[1], k.item, 8, 0))
+			k.when(ir.NE, e.V(), ir.K(0), func() {
+				k.Op2(ir.And, e, e.V(), ir.K(layout.AddrMask))
+				k.Atom(ir.AtomAdd, x, ir.At(s[0], 0), ir.K(1), ir.Val{})
+				k.Store(ir.AtIndex(s[2], x, 8, 0), e.V(), 8)
+			})
+			k.Clear(e, x)
+		})
+}
+
+// enterAgain puts the entries of a directory of groups into a larger one that is empty: old, new, mask. All are different groups.
+func enterAgain() *ir.Func {
+	return newKernel("enter_again", 4, func(k *kernel) []ir.Reg { return k.load("old", "new", "mask") },
+		func(k *kernel, s []ir.Reg) {
+			e, slot, was := k.Vreg("entry", ir.I64), k.Vreg("slot", ir.I64), k.Vreg("was", ir.I64)
+			k.Load8(e, ir.AtIndex(s[0], k.item, 8, 0))
+			k.when(ir.NE, e.V(), ir.K(0), func() {
+				k.Op2(ir.And, slot, e.V(), ir.K(layout.AddrMask))
+				k.Load8(slot, ir.At(slot, 0)) // the hash
+				k.Op2(ir.And, slot, slot.V(), s[2].V())
+				l := k.Loop()
+				k.Atom(ir.AtomCAS, was, ir.AtIndex(s[1], slot, 8, 0), ir.K(0), e.V())
+				k.Break(l, ir.EQ, was.V(), ir.K(0))
+				k.Op2(ir.Add, slot, slot.V(), ir.K(1))
+				k.Op2(ir.And, slot, slot.V(), s[2].V())
+				k.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+			})
+			k.Clear(e, slot, was)
+		})
+}
+
+// gatherTuples copies tuples whose addresses are given into an array: addresses, out.
+func gatherTuples(size int) *ir.Func {
+	return newKernel(fmt.Sprintf("gather_tuples_%d", size), 3, func(k *kernel) []ir.Reg { return k.load("addresses", "out") },
+		func(k *kernel, s []ir.Reg) {
+			from, to := k.Vreg("from", ir.I64), k.tupleOf(s[1], size)
+			k.Load8(from, ir.AtIndex(s[0], k.item, 8, 0))
+			k.copyTuple(to, from, size)
+			k.Clear(from, to)
+		})
+}
+
+// checkField finds 128-bit fields out of a range: bad, addresses, low of lo, high of lo, low of hi, high of hi.
+func checkField(f *layout.Field) *ir.Func {
+	return newKernel(fmt.Sprintf("check_%d_%d", f.Off, f.Null+1), 7, func(k *kernel) []ir.Reg { return k.load("bad", "addresses", "lo", "lo.hi", "hi", "hi.hi") },
+		func(k *kernel, s []ir.Reg) {
+			a, x, y, null := k.Vreg("tuple", ir.I64), k.Vreg("x", ir.I64), k.Vreg("x.hi", ir.I64), k.Vreg("null", ir.I64)
+			k.Load8(a, ir.AtIndex(s[1], k.item, 8, 0))
+			k.Mov(null, ir.K(0))
+			if f.Null >= 0 {
+				k.Load(null, ir.At(a, f.Null), 1, false)
+			}
+			k.when(ir.EQ, null.V(), ir.K(0), func() {
+				k.Load8(x, ir.At(a, f.Off))
+				k.Load8(y, ir.At(a, f.Off+8))
+				outside := func(than ir.Cond, low ir.Cond, lo, hi ir.Reg) {
+					p, q := k.Vreg("p", ir.I64), k.Vreg("q", ir.I64)
+					k.Set(p, low, x.V(), lo.V())
+					k.Set(q, ir.EQ, y.V(), hi.V())
+					k.Op2(ir.And, p, p.V(), q.V())
+					k.Set(q, than, y.V(), hi.V())
+					k.Op2(ir.Or, p, p.V(), q.V())
+					k.when(ir.NE, p.V(), ir.K(0), func() { k.Store(ir.At(s[0], 0), ir.K(1), 8) })
+					k.Clear(p, q)
+				}
+				outside(ir.LT, ir.ULT, s[2], s[3])
+				outside(ir.GT, ir.UGT, s[4], s[5])
+			})
+			k.Clear(a, x, y, null)
+		})
+}
+
+// keyRange finds the smallest and the largest key: range (two words), tuples.
+func keyRange(t *layout.Tuple) *ir.Func {
+	return newKernel("range_"+layoutName(t), 3, func(k *kernel) []ir.Reg { return k.load("range", "tuples") },
+		func(k *kernel, s []ir.Reg) {
+			a := k.tupleOf(s[1], t.Size)
+			x, old := k.keyOf(a, &t.Fields[0]), k.Vreg("old", ir.I64)
+			// Most keys are neither: looking is cheaper than an atomic operation.
+			k.Load8(old, ir.At(s[0], 0))
+			k.when(ir.LT, x.V(), old.V(), func() { k.Atom(ir.AtomMin, old, ir.At(s[0], 0), x.V(), ir.Val{}) })
+			k.Load8(old, ir.At(s[0], 8))
+			k.when(ir.GT, x.V(), old.V(), func() { k.Atom(ir.AtomMax, old, ir.At(s[0], 8), x.V(), ir.Val{}) })
+			k.Clear(a, x, old)
+		})
+}
+
+// fillDirect writes the place of each tuple to the slot of its key: slots, tuples, smallest key.
+func fillDirect(t *layout.Tuple) *ir.Func {
+	return newKernel("direct_"+layoutName(t), 4, func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "min") },
+		func(k *kernel, s []ir.Reg) {
+			directSlot(k, t, s, func(slot, v ir.Reg) { k.Store(ir.AtIndex(s[0], slot, 4, 0), v.V(), 4) })
+		})
+}
+
+// checkDirect looks whether each tuple is in its slot, where another with the same key may be: slots, tuples, smallest key, bad.
+func checkDirect(t *layout.Tuple) *ir.Func {
+	return newKernel("lost_"+layoutName(t), 5, func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "min", "bad") },
+		func(k *kernel, s []ir.Reg) {
+			directSlot(k, t, s, func(slot, v ir.Reg) {
+				k.Load(slot, ir.AtIndex(s[0], slot, 4, 0), 4, false)
+				k.when(ir.NE, slot.V(), v.V(), func() { k.Store(ir.At(s[3], 0), ir.K(1), 8) })
+			})
+		})
+}
+
+// directSlot gives use the slot of the item's tuple and what belongs there.
+func directSlot(k *kernel, t *layout.Tuple, s []ir.Reg, use func(slot, v ir.Reg)) {
+	a := k.tupleOf(s[1], t.Size)
+	slot, v := k.keyOf(a, &t.Fields[0]), k.Vreg("place", ir.I64)
+	k.Op2(ir.Sub, slot, slot.V(), s[2].V())
+	k.Op2(ir.Mul, v, k.item.V(), ir.K(int64(t.Size/8)))
+	k.Op2(ir.Add, v, v.V(), ir.K(1)) // the table's base is a word before the first
+	use(slot, v)
+	k.Clear(a, slot, v)
+}
+
+// countKeys counts the tuples of each key: counts, tuples, smallest key.
+func countKeys(t *layout.Tuple) *ir.Func {
+	return newKernel("count_"+layoutName(t), 4, func(k *kernel) []ir.Reg { return k.load("counts", "tuples", "min") },
+		func(k *kernel, s []ir.Reg) {
+			a := k.tupleOf(s[1], t.Size)
+			x := k.keyOf(a, &t.Fields[0])
+			k.Op2(ir.Sub, x, x.V(), s[2].V())
+			k.Atom(ir.AtomAdd, a, ir.AtIndex(s[0], x, 8, 0), ir.K(1), ir.Val{})
+			k.Clear(a, x)
+		})
+}
+
+// scatterKeys moves tuples to the places of their keys: next places, tuples, smallest key, out.
+func scatterKeys(t *layout.Tuple) *ir.Func {
+	return newKernel("scatter_"+layoutName(t), 5, func(k *kernel) []ir.Reg { return k.load("next", "tuples", "min", "out") },
+		func(k *kernel, s []ir.Reg) {
+			a := k.tupleOf(s[1], t.Size)
+			x := k.keyOf(a, &t.Fields[0])
+			k.Op2(ir.Sub, x, x.V(), s[2].V())
+			k.Atom(ir.AtomAdd, x, ir.AtIndex(s[0], x, 8, 0), ir.K(1), ir.Val{})
+			k.Op2(ir.Mul, x, x.V(), ir.K(int64(t.Size)))
+			k.Op2(ir.Add, x, x.V(), s[3].V())
+			k.copyTuple(x, a, t.Size)
+			k.Clear(a, x)
+		})
+}
+
+// narrowWords makes 4 bytes of each of 8: from, to.
+func narrowWords() *ir.Func {
+	return newKernel("narrow", 3, func(k *kernel) []ir.Reg { return k.load("from", "to") },
+		func(k *kernel, s []ir.Reg) {
+			x := k.Vreg("x", ir.I64)
+			k.Load8(x, ir.AtIndex(s[0], k.item, 8, 0))
+			k.Store(ir.AtIndex(s[1], k.item, 4, 0), x.V(), 4)
+			k.Clear(x)
+		})
+}
+
+// fillOpen enters tuples by their hashes into an open-addressing table: slots, tuples, mask, bad. Two tuples of one hash
+// end it: such a table is for unique keys.
+func fillOpen(t *layout.Tuple) *ir.Func {
+	return newKernel("open_"+layoutName(t), 5, func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "mask", "bad") },
+		func(k *kernel, s []ir.Reg) {
+			a := k.tupleOf(s[1], t.Size)
+			h := k.hashOf(a, t)
+			slot, mine, old, tag := k.Vreg("slot", ir.I64), k.Vreg("mine", ir.I64), k.Vreg("old", ir.I64), k.Vreg("tag", ir.I64)
+			k.Op2(ir.And, slot, h.V(), s[2].V())
+			k.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
+			k.Op2(ir.Shl, mine, tag.V(), ir.K(layout.TagShift))
+			k.Op2(ir.Or, mine, mine.V(), a.V())
+			l := k.Loop()
+			k.Atom(ir.AtomCAS, old, ir.AtIndex(s[0], slot, 8, 0), ir.K(0), mine.V())
+			k.Break(l, ir.EQ, old.V(), ir.K(0))
+			other := k.Vreg("other", ir.I64)
+			k.Op2(ir.Shr, other, old.V(), ir.K(layout.TagShift))
+			k.when(ir.EQ, other.V(), tag.V(), func() {
+				k.Op2(ir.And, old, old.V(), ir.K(layout.AddrMask))
+				theirs := k.hashOf(old, t)
+				k.when(ir.EQ, theirs.V(), h.V(), func() {
+					k.Store(ir.At(s[3], 0), ir.K(1), 8)
+					k.Break(l, ir.Always, ir.K(0), ir.K(0))
+				})
+				k.Clear(theirs)
+			})
+			k.Clear(other)
+			k.Op2(ir.Add, slot, slot.V(), ir.K(1))
+			k.Op2(ir.And, slot, slot.V(), s[2].V())
+			k.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+			k.Clear(a, h, slot, mine, old, tag)
+		})
+}
+
+// countBuckets counts the tuples of each bucket above 16 bits of its filter: directory, tuples, shift.
+func countBuckets(t *layout.Tuple) *ir.Func {
+	return newKernel("buckets_"+layoutName(t), 4, func(k *kernel) []ir.Reg { return k.load("dir", "tuples", "shift") },
+		func(k *kernel, s []ir.Reg) {
+			a := k.tupleOf(s[1], t.Size)
+			h := k.hashOf(a, t)
+			x := k.Vreg("bucket", ir.I64)
+			k.Op2(ir.Shr, x, h.V(), s[2].V())
+			k.Atom(ir.AtomAdd, a, ir.AtIndex(s[0], x, 8, 8), ir.K(1<<16), ir.Val{})
+			k.Op2(ir.Shr, h, h.V(), ir.K(layout.FilterShift))
+			k.Op2(ir.And, h, h.V(), ir.K(15))
+			k.Op2(ir.Shl, h, ir.K(1), h.V())
+			k.Atom(ir.AtomOr, a, ir.AtIndex(s[0], x, 8, 8), h.V(), ir.Val{})
+			k.Clear(a, h, x)
+		})
+}
+
+// splitBuckets takes the counts out of a directory: directory, counts.
+func splitBuckets() *ir.Func {
+	return newKernel("split_buckets", 3, func(k *kernel) []ir.Reg { return k.load("dir", "counts") },
+		func(k *kernel, s []ir.Reg) {
+			x := k.Vreg("x", ir.I64)
+			k.Load8(x, ir.AtIndex(s[0], k.item, 8, 8))
+			k.Op2(ir.Shr, x, x.V(), ir.K(16))
+			k.Store(ir.AtIndex(s[1], k.item, 8, 0), x.V(), 8)
+			k.Clear(x)
+		})
+}
+
+// beginBuckets puts the begin of each bucket before its filter: directory, begins, out (tuples).
+func beginBuckets(t *layout.Tuple) *ir.Func {
+	return newKernel(fmt.Sprintf("begin_buckets_%d", t.Size), 4, func(k *kernel) []ir.Reg { return k.load("dir", "begins", "out") },
+		func(k *kernel, s []ir.Reg) {
+			x, e := k.Vreg("begin", ir.I64), k.Vreg("entry", ir.I64)
+			k.Load8(x, ir.AtIndex(s[1], k.item, 8, 0))
+			k.Op2(ir.Mul, x, x.V(), ir.K(int64(t.Size)))
+			k.Op2(ir.Add, x, x.V(), s[2].V())
+			k.Op2(ir.Shl, x, x.V(), ir.K(16))
+			k.Load8(e, ir.AtIndex(s[0], k.item, 8, 8))
+			k.Op2(ir.And, e, e.V(), ir.K(0xffff))
+			k.Op2(ir.Or, x, x.V(), e.V())
+			k.Store(ir.AtIndex(s[0], k.item, 8, 8), x.V(), 8)
+			k.Clear(x, e)
+		})
+}
+
+// scatterBuckets moves tuples to their buckets, whose begins become their ends: directory, tuples, shift.
+func scatterBuckets(t *layout.Tuple) *ir.Func {
+	return newKernel("scatter_buckets_"+layoutName(t), 4, func(k *kernel) []ir.Reg { return k.load("dir", "tuples", "shift") },
+		func(k *kernel, s []ir.Reg) {
+			a := k.tupleOf(s[1], t.Size)
+			x := k.hashOf(a, t)
+			k.Op2(ir.Shr, x, x.V(), s[2].V())
+			k.Atom(ir.AtomAdd, x, ir.AtIndex(s[0], x, 8, 8), ir.K(int64(t.Size)<<16), ir.Val{})
+			k.Op2(ir.Shr, x, x.V(), ir.K(16))
+			k.copyTuple(x, a, t.Size)
+			k.Clear(a, x)
+		})
+}

@@ -1,0 +1,551 @@
+package gpu
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/result"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// run is the state of a query on a device.
+type run struct {
+	exec.Options
+	ctx   context.Context
+	prog  *pipe.Program
+	store *Store
+	dev   device.Device
+	st    device.Stream
+	mem   *mem.Memory // of the host, for the result
+	team  *work.Team
+
+	makers map[pipe.Sink]int
+	sinks  map[pipe.Sink]sink
+	tables map[*pipe.Build]*layout.Table // their addresses are the device's
+	texts  []homes                       // where texts that tuples point to are on the host
+	dicts  map[*column.Dict]*residentDict
+	zero   device.Addr
+	owned  map[device.Addr]bool
+	ends   []func() // what the end of the query releases
+	// reading is what copies to the device may still read.
+	reading [][]byte
+	stats   exec.Stats
+}
+
+// Run executes a program. An error of kind 0A000 says that the device cannot do it, and that nothing has happened.
+func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options) (res *result.Result, stats *exec.Stats, err error) {
+	r := &run{Options: opts, ctx: ctx, prog: prog, store: store, dev: store.dev, makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{},
+		tables: map[*pipe.Build]*layout.Table{}, dicts: map[*column.Dict]*residentDict{}, owned: map[device.Addr]bool{}}
+	r.mem = mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool)
+	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
+	defer func() {
+		r.close()
+		if err != nil {
+			r.mem.Close()
+		}
+	}()
+	defer diag.Recover("gpu", &err)
+	if r.st, err = r.dev.Stream(ctx); err != nil {
+		return nil, nil, err
+	}
+	for _, p := range prog.Pipelines {
+		r.makers[p.Sink]++
+	}
+	left := map[pipe.Sink]int{}
+	for _, p := range prog.Pipelines {
+		if left[p.Sink]++; left[p.Sink] > 1 && len(p.Stages) > 0 {
+			return nil, nil, r.lacks("a pipeline that computes in Go")
+		}
+	}
+	for _, p := range prog.Pipelines {
+		if err := r.pipeline(p); err != nil {
+			return nil, nil, err
+		}
+		left[p.Sink]--
+		if left[p.Sink] == 0 {
+			start := time.Now()
+			if err := r.sinks[p.Sink].finish(); err != nil {
+				return nil, nil, err
+			}
+			r.stats.Exec += time.Since(start)
+		}
+	}
+	res, err = r.result()
+	return res, &r.stats, err
+}
+
+// lacks is the error for what the device cannot do.
+func (r *run) lacks(format string, args ...any) error {
+	return diag.Errorf(diag.FeatureNotSupported, -1, "device "+r.Device+": "+format+" is not supported yet", args...)
+}
+
+// close gives the device's memory back.
+func (r *run) close() {
+	if r.st == nil {
+		return
+	}
+	for a := range r.owned {
+		_ = r.st.Free(a)
+	}
+	_ = r.st.Sync()
+	_ = r.st.Close()
+	for _, f := range r.ends {
+		f()
+	}
+}
+
+// alloc takes memory of the device until the end of the query.
+func (r *run) alloc(bytes int64) (device.Addr, error) {
+	a, err := r.st.Alloc(int(max(bytes, 16)))
+	if err == nil {
+		r.owned[a] = true
+	}
+	return a, err
+}
+
+// allocZero is alloc with zeros.
+func (r *run) allocZero(bytes int64) (device.Addr, error) {
+	a, err := r.alloc(bytes)
+	if err == nil {
+		err = r.st.Fill(a, 0, int(max(bytes, 16)))
+	}
+	return a, err
+}
+
+func (r *run) free(a device.Addr) {
+	if r.owned[a] {
+		delete(r.owned, a)
+		_ = r.st.Free(a)
+	}
+}
+
+// upload is a copy of host bytes on the device until the end of the query.
+func (r *run) upload(b []byte) (device.Addr, error) {
+	a, err := r.alloc(int64(len(b)))
+	if err == nil && len(b) > 0 {
+		err = r.st.Upload(a, b)
+		r.reading = append(r.reading, b)
+	}
+	return a, err
+}
+
+// source is what a pipeline reads.
+type source struct {
+	rows int64
+	addr device.Addr // of tuples
+	cols []*deviceColumn
+}
+
+// pipeline compiles and runs one pipeline.
+func (r *run) pipeline(p *pipe.Pipeline) error {
+	start := time.Now()
+	if len(p.Stages) > 0 {
+		return r.lacks("a pipeline that computes in Go")
+	}
+	r.stats.Pipelines = append(r.stats.Pipelines, exec.PipelineStats{ID: p.ID})
+	st := &r.stats.Pipelines[len(r.stats.Pipelines)-1]
+	if r.Count {
+		st.OpRows = map[int]int64{}
+	}
+	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Cols: r.prog.Query.Cols, Pipeline: p, Target: ir.GPU, Device: r.Device, Tables: r.tables,
+		Count: r.Count, Check: r.Verify, Verbose: r.Listing, Off: r.Off, Done: r.ctx.Done(), Generic: r.makers[p.Sink] > 1}
+	if s := r.sinks[p.Sink]; s != nil {
+		s.known(&req)
+	}
+	src, err := r.source(p, &req)
+	if err != nil {
+		return err
+	}
+	f, err := emit.Pipeline(req)
+	if err != nil {
+		return err
+	}
+	if r.sinks[p.Sink] == nil {
+		r.sinks[p.Sink] = r.newSink(p.Sink, f)
+	}
+	fn, err := r.compile(f)
+	if err != nil {
+		return err
+	}
+	st.Compile = time.Since(start)
+	st.Variants = 1
+	r.stats.Compile += st.Compile
+	start = time.Now()
+	before := r.st.Counts().Launches
+	defer func() { st.Launches = int64(r.st.Counts().Launches - before) }()
+	for _, b := range p.Gates {
+		if r.tables[b].Rows == 0 {
+			src.rows, st.Idle = 0, true
+		}
+	}
+	st.RowsIn = src.rows
+	luts, err := r.luts(f)
+	if err != nil {
+		return err
+	}
+	s := r.sinks[p.Sink]
+	if err := s.begin(r.most(p, src.rows)); err != nil {
+		return err
+	}
+	if src.rows > 0 {
+		c := r.newContext(f)
+		if err := r.fill(c, f, src, luts); err != nil {
+			return err
+		}
+		for {
+			s.toContext(c)
+			if err := r.launch(c, f, fn, 0, src.rows); err != nil {
+				return err
+			}
+			again, err := s.fromContext(c)
+			if err != nil {
+				return err
+			}
+			if !again {
+				break
+			}
+			c.clearCounts(f)
+		}
+		for _, n := range f.Counts {
+			st.OpRows[n.Op] += int64(c.get(n.Off))
+		}
+	}
+	st.Exec = time.Since(start)
+	r.stats.Exec += st.Exec
+	if r.Listing {
+		st.Fragments = append(st.Fragments, f)
+	}
+	return nil
+}
+
+// most bounds how many rows come to the sink of a pipeline: each probe of a table with many tuples per key
+// makes the bound useless.
+func (r *run) most(p *pipe.Pipeline, rows int64) int64 {
+	for _, op := range p.Ops {
+		pr, ok := op.(*pipe.Probe)
+		if !ok || pr.Kind != pipe.ProbeInner && pr.Kind != pipe.ProbeOuter || r.tables[pr.Build].Kind.Unique() {
+			continue
+		}
+		if n := max(r.tables[pr.Build].Rows, 1); rows > math.MaxInt64/2/n {
+			return math.MaxInt64 / 2
+		}
+		rows *= max(r.tables[pr.Build].Rows, 1)
+	}
+	return rows
+}
+
+// source finds what a pipeline reads, on the device.
+func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
+	s := &source{}
+	switch src := p.Source.(type) {
+	case *pipe.Table:
+		scan := src.Scan
+		if scan.Snap.External != nil || scan.Snap.Stream != nil {
+			return nil, r.lacks("a scan of a file")
+		}
+		for _, seg := range scan.Snap.Segments {
+			if seg.Loader != nil {
+				return nil, r.lacks("a scan of a file")
+			}
+		}
+		s.rows = scan.Snap.Rows
+		for _, ord := range scan.Ordinal {
+			c, release, err := r.store.column(scan.Snap, ord)
+			if err != nil {
+				return nil, err
+			}
+			r.ends = append(r.ends, release)
+			r.texts = append(r.texts, c.texts...)
+			s.cols = append(s.cols, c)
+			req.Shapes = append(req.Shapes, emit.Shape{Shape: c.shape, Based: c.shape.Enc == column.EncInt})
+		}
+	case *pipe.Buffer:
+		rows := r.sinks[src.Of].rows()
+		s.rows, s.addr = rows.n, rows.addr
+		req.Tuple, req.Indirect = rows.tuple, rows.indirect
+	case *pipe.Constants:
+		host, err := exec.Constants(r.mem, r.prog.Query.Cols, src)
+		if err != nil {
+			return nil, err
+		}
+		if s.addr, err = r.uploadTuples(host); err != nil {
+			return nil, err
+		}
+		s.rows, req.Tuple = host.Len(), host.Tuple
+	case *pipe.Series:
+		s.rows = src.Node.N
+	default:
+		return nil, r.lacks("a source of type %T", src)
+	}
+	req.Rows = s.rows
+	return s, nil
+}
+
+// compile translates a function.
+func (r *run) compile(f *emit.Fragment) (device.Function, error) {
+	if r.Verify {
+		if err := ir.Verify(f.Func); err != nil {
+			return nil, diag.Internalf("emit", "%v\n%s", err, f.Func)
+		}
+	}
+	return r.compileFunc(f.Func)
+}
+
+func (r *run) compileFunc(f *ir.Func) (device.Function, error) {
+	text, err := device.ListGPU(f)
+	if err != nil {
+		return nil, r.lacks("%v", err)
+	}
+	return r.dev.Load(text).Function(f.Name)
+}
+
+// block is the context that a kernel finds its words in, and where it leaves its status.
+type block struct {
+	words []byte
+	at    device.Addr
+}
+
+func (r *run) newContext(f *emit.Fragment) *block { return &block{words: make([]byte, f.CtxSize)} }
+
+func (c *block) set(off int, x uint64) { binary.LittleEndian.PutUint64(c.words[off:], x) }
+func (c *block) get(off int) uint64    { return binary.LittleEndian.Uint64(c.words[off:]) }
+
+func (c *block) clearCounts(f *emit.Fragment) {
+	for _, n := range f.Counts {
+		c.set(n.Off, 0)
+	}
+}
+
+// fill sets the words that do not change between launches.
+func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) error {
+	c.set(layout.CtxSource, uint64(src.addr))
+	for _, w := range f.Words {
+		var x uint64
+		switch w.Kind {
+		case emit.WordData:
+			x = uint64(src.cols[w.Index].data)
+		case emit.WordBase:
+			x = uint64(src.cols[w.Index].base)
+		case emit.WordNull:
+			x = uint64(src.cols[w.Index].nulls)
+		case emit.WordHeap:
+			x = uint64(src.cols[w.Index].heap)
+		case emit.WordDesc, emit.WordDHeap:
+			d := w.Dict
+			if d == nil {
+				d = src.cols[w.Index].dict
+			}
+			dict, err := r.dict(d)
+			if err != nil {
+				return err
+			}
+			if x = uint64(dict.desc); w.Kind == emit.WordDHeap {
+				x = uint64(dict.heap)
+			}
+		case emit.WordRanks:
+			ranks := w.Dict.Ranks()
+			b := make([]byte, 4*len(ranks)+4)
+			for i, k := range ranks {
+				binary.LittleEndian.PutUint32(b[4*i:], k)
+			}
+			a, err := r.upload(b)
+			if err != nil {
+				return err
+			}
+			x = uint64(a)
+		case emit.WordPool:
+			a, err := r.pool(f)
+			if err != nil {
+				return err
+			}
+			x = uint64(a)
+		case emit.WordSlots:
+			x = uint64(r.tables[w.Build].Slots)
+		case emit.WordTuples:
+			x = uint64(r.tables[w.Build].Tuples)
+		case emit.WordZero:
+			if r.zero == 0 {
+				a, err := r.allocZero(4096)
+				if err != nil {
+					return err
+				}
+				r.zero = a
+			}
+			x = uint64(r.zero)
+		case emit.WordLut:
+			x = uint64(luts[w.Index])
+		case emit.WordCount:
+		case emit.WordLiteral:
+			x = uint64(f.Literals[w.Index])
+		default:
+			return diag.Internalf("gpu", "context word of kind %d", w.Kind)
+		}
+		c.set(w.Off, x)
+	}
+	return nil
+}
+
+// dict is a dictionary on the device.
+func (r *run) dict(d *column.Dict) (*residentDict, error) {
+	if x := r.dicts[d]; x != nil {
+		return x, nil
+	}
+	x, err := r.store.dict(d)
+	if err == nil {
+		r.dicts[d] = x
+		r.texts = append(r.texts, x.texts...)
+	}
+	return x, err
+}
+
+// pool is a copy of a fragment's literal texts.
+func (r *run) pool(f *emit.Fragment) (device.Addr, error) {
+	n := len(f.Pool) + column.TextPad
+	host, err := r.mem.Alloc(n)
+	if err != nil {
+		return 0, err
+	}
+	copy(mem.Bytes(host, n), f.Pool)
+	a, err := r.upload(mem.Bytes(host, n))
+	r.texts = append(r.texts, homes{a, n, host})
+	return a, err
+}
+
+// launch runs a kernel over rows lo to hi and fetches its context.
+func (r *run) launch(c *block, f *emit.Fragment, fn device.Function, lo, hi int64) error {
+	if err := r.ctx.Err(); err != nil {
+		return r.team.Canceled()
+	}
+	c.set(layout.CtxLo, uint64(lo))
+	c.set(layout.CtxHi, uint64(hi))
+	c.set(ir.CtxStatus, 0)
+	if err := r.call(c, fn, hi-lo); err != nil {
+		return err
+	}
+	if status := c.get(ir.CtxStatus); status != 0 {
+		return f.Errors[status-1]
+	}
+	return nil
+}
+
+// call launches a kernel for so many items, waits for it and fetches its block.
+func (r *run) call(c *block, fn device.Function, items int64) error {
+	if err := r.queue(c, fn, items); err != nil {
+		return err
+	}
+	if err := r.st.Download(c.words, c.at); err != nil {
+		return r.failed(err)
+	}
+	return r.sync()
+}
+
+// queue uploads a block and launches a kernel on it.
+func (r *run) queue(c *block, fn device.Function, items int64) error {
+	if c.at == 0 {
+		a, err := r.alloc(int64(len(c.words)))
+		if err != nil {
+			return err
+		}
+		c.at = a
+	}
+	if err := r.st.Upload(c.at, c.words); err != nil {
+		return r.failed(err)
+	}
+	return r.failed(r.st.Launch(fn, r.shape(items), uint64(c.at)))
+}
+
+// sync waits for all that was queued. What it read of the host may change then.
+func (r *run) sync() error {
+	err := r.failed(r.st.Sync())
+	r.reading = r.reading[:0]
+	return err
+}
+
+// do queues a kernel of the library over n items.
+func (r *run) do(make func() *ir.Func, n int64, words ...uint64) error {
+	if n == 0 {
+		return nil
+	}
+	f := make()
+	if r.Verify {
+		if err := ir.Verify(f); err != nil {
+			return diag.Internalf("gpu", "%v\n%s", err, f)
+		}
+	}
+	fn, err := r.compileFunc(f)
+	if err != nil {
+		return err
+	}
+	c := &block{words: newWords(len(words) + 1)}
+	c.set(wordAt(0), uint64(n))
+	for i, w := range words {
+		c.set(wordAt(i+1), w)
+	}
+	if err := r.queue(c, fn, n); err != nil {
+		return err
+	}
+	r.reading = append(r.reading, c.words)
+	r.free(c.at)
+	return nil
+}
+
+func newWords(n int) []byte { return make([]byte, wordAt(n)) }
+
+// failed prefers the reason why a query was given up.
+func (r *run) failed(err error) error {
+	if err != nil && r.ctx.Err() != nil {
+		return r.team.Canceled()
+	}
+	return err
+}
+
+// shape is that of a launch.
+func (r *run) shape(items int64) device.Shape {
+	threads := r.Block
+	if threads <= 0 {
+		threads = 256
+	}
+	grid := r.Grid
+	if grid <= 0 {
+		full := int64(max(r.dev.Info().Units, 1) * 4)
+		grid = int(max(min(full, (items+int64(threads)-1)/int64(threads)), 1))
+	}
+	return device.Shape{Blocks: grid, Threads: threads}
+}
+
+// luts makes a fragment's lookup tables.
+func (r *run) luts(f *emit.Fragment) ([]device.Addr, error) {
+	var out []device.Addr
+	for _, l := range f.Luts {
+		fn, err := r.compile(l.Frag)
+		if err != nil {
+			return nil, err
+		}
+		a, err := r.allocZero(int64(l.Len) + 64)
+		if err != nil {
+			return nil, err
+		}
+		c := r.newContext(l.Frag)
+		if err := r.fill(c, l.Frag, &source{}, nil); err != nil {
+			return nil, err
+		}
+		c.set(layout.CtxCur, uint64(a))
+		if err := r.launch(c, l.Frag, fn, 0, int64(l.Len)); err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}

@@ -1,0 +1,154 @@
+package gpu
+
+import (
+	"math"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// sink is where a pipeline's rows go, on the device.
+type sink interface {
+	known(req *emit.Request)            // adds what an earlier pipeline into it has decided
+	begin(most int64) error             // a pipeline begins, of which at most so many rows come
+	toContext(c *block)                 // before a launch
+	fromContext(c *block) (bool, error) // after it; true: there was not enough room, launch again
+	finish() error                      // all pipelines have ended
+	rows() deviceRows
+}
+
+// deviceRows are tuples on the device: an array of them, or of their addresses.
+type deviceRows struct {
+	tuple    *layout.Tuple
+	addr     device.Addr
+	n        int64
+	indirect bool
+}
+
+func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
+	switch s := s.(type) {
+	case *pipe.Collect:
+		return &collectSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: expected(s.Node)}, s: s}
+	case *pipe.Build:
+		side := s.Join.Right
+		if s.Join.BuildLeft {
+			side = s.Join.Left
+		}
+		return &buildSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: expected(side)}, s: s}
+	case *pipe.Aggregate:
+		return &groupSink{r: r, s: s, plan: f.Group}
+	}
+	return discardSink{}
+}
+
+// expected is the estimate of an operator's rows.
+func expected(n plan.Node) int64 {
+	if n == nil {
+		return 1
+	}
+	return int64(min(max(math.Round(n.Props().Rows), 1), 1<<40))
+}
+
+// tupleSink is an array that pipelines append tuples to.
+type tupleSink struct {
+	r      *run
+	tuple  *layout.Tuple
+	expect int64 // rows of all pipelines together
+	start  device.Addr
+	n, cap int64
+}
+
+func (s *tupleSink) known(req *emit.Request) { req.Sink = s.tuple }
+
+func (s *tupleSink) begin(most int64) error {
+	return s.reserve(s.n + min(most, s.r.store.roomFor(s.expect)))
+}
+
+// reserve makes room for so many tuples; those that are there stay.
+func (s *tupleSink) reserve(n int64) error {
+	if n <= s.cap {
+		return nil
+	}
+	size := int64(s.tuple.Size)
+	a, err := s.r.alloc(n*size + 64)
+	if err != nil {
+		return err
+	}
+	if s.n > 0 {
+		if err := s.r.st.Copy(a, s.start, int(s.n*size)); err != nil {
+			return err
+		}
+	}
+	s.r.free(s.start)
+	s.start, s.cap = a, n
+	return nil
+}
+
+func (s *tupleSink) toContext(c *block) {
+	size := uint64(s.tuple.Size)
+	c.set(layout.CtxCur, uint64(s.start)+uint64(s.n)*size)
+	c.set(layout.CtxEnd, uint64(s.start)+uint64(s.cap)*size)
+}
+
+func (s *tupleSink) fromContext(c *block) (bool, error) {
+	n := int64(c.get(layout.CtxCur)-uint64(s.start)) / int64(s.tuple.Size)
+	if n > s.cap { // what did not fit was counted all the same
+		return true, s.reserve(n)
+	}
+	s.n = n
+	return false, nil
+}
+
+func (s *tupleSink) rows() deviceRows { return deviceRows{tuple: s.tuple, addr: s.start, n: s.n} }
+
+// collectSink keeps rows, sorts and cuts them.
+type collectSink struct {
+	tupleSink
+	s   *pipe.Collect
+	out deviceRows
+}
+
+func (s *collectSink) rows() deviceRows { return s.out }
+
+func (s *collectSink) finish() error {
+	s.out = s.tupleSink.rows()
+	if len(s.s.Keys) > 0 && s.s != s.r.prog.Result {
+		order, err := s.r.sorted(s.out, s.s)
+		if err != nil {
+			return err
+		}
+		s.out = order
+		return nil
+	}
+	if s.s != s.r.prog.Result { // the result is cut when it is back
+		s.out.cut(s.s.Offset, s.s.Limit)
+	}
+	return nil
+}
+
+// cut keeps limit rows after offset; limit < 0 keeps all.
+func (d *deviceRows) cut(offset, limit int64) {
+	size := int64(8)
+	if !d.indirect {
+		size = int64(d.tuple.Size)
+	}
+	k := min(max(offset, 0), d.n)
+	d.addr += device.Addr(k * size)
+	d.n -= k
+	if limit >= 0 {
+		d.n = min(d.n, limit)
+	}
+}
+
+// discardSink is for pipelines that only set match flags.
+type discardSink struct{}
+
+func (discardSink) known(*emit.Request)              {}
+func (discardSink) begin(int64) error                { return nil }
+func (discardSink) toContext(*block)                 {}
+func (discardSink) fromContext(*block) (bool, error) { return false, nil }
+func (discardSink) finish() error                    { return nil }
+func (discardSink) rows() deviceRows                 { return deviceRows{} }
