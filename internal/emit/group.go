@@ -72,10 +72,11 @@ func (d Domain) size() int64 {
 func (e *emitter) groupSink(s *pipe.Aggregate) {
 	g := s.Group
 	keys := make([]value, len(g.Keys))
-	mark, made := e.markKeys(g)
+	mark := e.markKeys(g)
 	for i, x := range g.Keys {
 		keys[i] = e.eval(x)
 	}
+	made := madeKey(g, keys) // before all keys get the form of the group's
 	if e.f.Group == nil {
 		e.f.Group = e.planGroups(g, keys)
 	}
@@ -106,8 +107,10 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 	if gp.Mode == HashGroups {
 		e.b.Clear(h)
 	}
-	if made >= 0 {
-		e.dropUnless(mark, p, &gp.Tuple.Fields[made], keys[made])
+	if mark != ir.NoReg {
+		if made >= 0 {
+			e.dropUnless(mark, p, &gp.Tuple.Fields[made], keys[made])
+		}
 		e.b.Clear(mark)
 	}
 	e.free(keys...)

@@ -403,22 +403,33 @@ func (e *emitter) markText(x plan.Expr) ir.Reg {
 	return mark
 }
 
-// markKeys is markText for the keys of a grouping; made is the first key that is made, or -1. What columns make while
-// keys are computed may be looked at later, so there must be none.
-func (e *emitter) markKeys(g *plan.Group) (mark ir.Reg, made int) {
-	made = -1
-	for i, x := range g.Keys {
-		if c, ok := x.(*plan.Call); ok && made < 0 && makesText(c) {
-			made = i
+// markKeys is markText for the keys of a grouping. What columns make while keys are computed may be looked at later, so
+// there must be none.
+func (e *emitter) markKeys(g *plan.Group) ir.Reg {
+	made := false
+	for _, x := range g.Keys {
+		if c, ok := x.(*plan.Call); ok && makesText(c) {
+			made = true
 		}
 		if e.makes(x, true) || e.gpu != nil {
-			return ir.NoReg, -1
+			return ir.NoReg
 		}
 	}
-	if made < 0 {
-		return ir.NoReg, -1
+	if !made {
+		return ir.NoReg
 	}
-	mark = e.int("mark")
+	mark := e.int("mark")
 	e.textWord(mark, TextCur)
-	return mark, made
+	return mark
+}
+
+// madeKey is the first of the keys that was made for this row, and lies nowhere else; -1 if there is none. One that
+// was looked up by its code is the same in many rows.
+func madeKey(g *plan.Group, keys []value) int {
+	for i, x := range g.Keys {
+		if c, ok := x.(*plan.Call); ok && makesText(c) && keys[i].d.Form == layout.Str {
+			return i
+		}
+	}
+	return -1
 }

@@ -102,3 +102,20 @@ func TestTextMapsAgree(t *testing.T) {
 		t.Errorf("in the table: %s, not %s", got, want)
 	}
 }
+
+// TestTextMapsSpace: texts that are made for rows of groups which are there already take no space, also if another key is
+// looked up by its code, which is the same for all of these rows.
+func TestTextMapsSpace(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, `create table t as select 'w' || i%7 few, 'a text of some bytes that is made for every row ' || i%9973 own from range(700000) r(i)`)
+	if r := rowsOf(t, s, "explain (ir) select upper(few), upper(own), count(*) from t group by 1, 2"); !strings.Contains(r, "map#") || !strings.Contains(r, "texts#") {
+		t.Fatal("one key is to be looked up, and one to be made")
+	}
+	mustRun(t, s, "SET memory_limit = '32MB'; SET threads = 1")
+	for _, q := range []string{"upper(few) f, upper(own) o", "upper(own) o, upper(few) f", "left(few, 1) f, few || '', upper(own) o"} {
+		got := rowsOf(t, s, "select count(*), count(distinct o), count(distinct f), sum(n) from (select "+q+", count(*) n from t group by all) x")
+		if want := []string{"69811|9973|7|700000\n", "69811|9973|1|700000\n"}; got != want[0] && got != want[1] {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+}
