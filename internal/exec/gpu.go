@@ -55,41 +55,32 @@ func (j *job) expansion() int {
 	return n
 }
 
+// gpu launches kernels on a device that sees the query's memory.
+type gpu struct {
+	r     *run
+	dev   *device.Simt
+	shown map[uintptr]int // query memory that the device knows, with sizes
+}
+
+func newGPU(r *run) *gpu { return &gpu{r: r, dev: device.NewSimt(), shown: map[uintptr]int{}} }
+
+func (g *gpu) request(req *emit.Request) { g.r.requestFor(ir.GPU, req) }
+
+func (g *gpu) translate(f *ir.Func) (device.Kernel, error) { return device.CompileSimt(f) }
+
+func (g *gpu) morselRows(j *job) int { return j.launchRows() }
+
+func (g *gpu) tally() device.Tally { return device.Tally{} }
+func (g *gpu) close()              {}
+
 // reserver is a sink that serves the GPU.
 type reserver interface {
 	// reserve makes room for so many tuples and puts it into the worker's context.
 	reserve(w *worker, tuples int) error
 }
 
-// target is the processor that queries are compiled for.
-func (r *run) target() ir.Target {
-	if r.gpu != nil {
-		return ir.GPU
-	}
-	return ir.CPU
-}
-
-// vectors says which vector instructions the CPU may use.
-func (o *Options) vectors(req *emit.Request) {
-	level := o.SIMD.Best()
-	req.SIMD, req.Gather = level != device.SIMDOff, level == device.SIMDAVX512
-}
-
-// deviceRequest adds to a request what the device demands.
-func (r *run) deviceRequest(req *emit.Request) {
-	req.Target, req.Map = r.target(), r.texts.of
-	r.vectors(req)
-	if r.gpu == nil {
-		return
-	}
-	req.Device = r.Device
-	if device.HasCPU() && !r.NoCPU {
-		req.LutTarget = ir.CPU
-	}
-}
-
-// launch runs the worker's kernel on rows lo…hi of the current range.
-func (w *worker) launch(lo, hi int) error {
+// call launches the worker's kernel, as often as rooms for what it makes allow.
+func (g *gpu) call(w *worker, lo, hi int) error {
 	j := w.j
 	s, ok := j.sink.(reserver)
 	if !ok {
@@ -107,7 +98,7 @@ func (w *worker) launch(lo, hi int) error {
 		if err := s.reserve(w, n*j.perRow); err != nil {
 			return err
 		}
-		st, err := w.r.launch(w, lo, lo+n)
+		st, err := g.launch(w, lo, lo+n)
 		st.Lines = nil // launches of different kernels
 		j.st.Lanes.Add(&st)
 		j.st.Launches++
@@ -119,17 +110,17 @@ func (w *worker) launch(lo, hi int) error {
 }
 
 // launch runs the kernel that the worker's context is made for.
-func (r *run) launch(w *worker, lo, hi int) (device.LaneStats, error) {
+func (g *gpu) launch(w *worker, lo, hi int) (device.LaneStats, error) {
 	mem.Store64(w.ctx+layout.CtxLo, uint64(lo))
 	mem.Store64(w.ctx+layout.CtxHi, uint64(hi))
 	mem.Store64(w.ctx+ir.CtxStatus, 0)
-	if err := r.showMemory(w); err != nil {
+	if err := g.showMemory(w); err != nil {
 		return device.LaneStats{}, err
 	}
-	grid, block := r.shape(hi - lo)
-	st, err := r.gpu.Launch(r.ctx, w.v.code.(*device.SimtKernel), grid, block, w.ctx)
+	grid, block := g.r.shape(hi - lo)
+	st, err := g.dev.Launch(g.r.ctx, w.v.code.(*device.SimtKernel), grid, block, w.ctx)
 	if err != nil {
-		if c := r.team.Canceled(); c != nil {
+		if c := g.r.team.Canceled(); c != nil {
 			err = c
 		}
 		return st, err
@@ -155,38 +146,38 @@ func (r *run) shape(rows int) (grid, block int) {
 // showMemory tells the device of all memory that the kernel may touch: what the query has
 // taken, the segment that it scans, and the dictionaries. Segments stay shown, because tuples
 // point to their strings.
-func (r *run) showMemory(w *worker) error {
-	held := r.mem.Blocks()
-	for addr, size := range r.shown {
+func (g *gpu) showMemory(w *worker) error {
+	held := g.r.mem.Blocks()
+	for addr, size := range g.shown {
 		if held[addr] != size {
-			if err := r.gpu.Hide(addr); err != nil {
+			if err := g.dev.Hide(addr); err != nil {
 				return err
 			}
-			delete(r.shown, addr)
+			delete(g.shown, addr)
 		}
 	}
 	for addr, size := range held {
-		if r.shown[addr] != size {
-			if err := r.gpu.Show(addr, size, true); err != nil {
+		if g.shown[addr] != size {
+			if err := g.dev.Show(addr, size, true); err != nil {
 				return err
 			}
-			r.shown[addr] = size
+			g.shown[addr] = size
 		}
 	}
 	if w.sp != nil && w.sp.seg != nil {
 		for _, ord := range w.j.scan().Ordinal {
 			addr, size := w.sp.chunk(ord).Memory()
-			if err := r.gpu.Show(addr, size, false); err != nil {
+			if err := g.dev.Show(addr, size, false); err != nil {
 				return err
 			}
 		}
 	}
-	for _, v := range r.views {
+	for _, v := range g.r.views {
 		desc, n, heap, m := v.Memory()
-		if err := r.gpu.Show(desc, n, false); err != nil {
+		if err := g.dev.Show(desc, n, false); err != nil {
 			return err
 		}
-		if err := r.gpu.Show(heap, m, false); err != nil {
+		if err := g.dev.Show(heap, m, false); err != nil {
 			return err
 		}
 	}

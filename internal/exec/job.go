@@ -11,7 +11,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
-	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -81,8 +80,8 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		req.United = r.united(p.Sink)
 		req.Generic = req.United == nil
 	}
-	req.TopN = r.Options.topN(p.Sink) && r.gpu == nil
-	if j.late = r.Options.late(r.prog, p); j.late != nil {
+	req.TopN = r.Options.topN(p.Sink, r.can)
+	if j.late = r.Options.late(r.prog, p, r.can); j.late != nil {
 		r.late, req.Late = j.late, j.late.cols()
 	}
 	if s := r.sinks[p.Sink]; s != nil {
@@ -276,6 +275,7 @@ func (j *job) prepare() error {
 
 // fillLut runs a lookup table's function over its dictionary.
 func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
+	proc := r.on(l.Frag.Func)
 	k, err := r.translate(l.Frag)
 	if err != nil {
 		return 0, err
@@ -284,34 +284,14 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	w, err := r.newWorker(nil, 0)
-	if err != nil {
-		return 0, err
-	}
-	j := &job{r: r}
+	j := &job{r: r, sink: discardSink{}, st: &PipelineStats{}, perLaunch: max(l.Len, 1), perRow: 1}
+	w := &worker{r: r, j: j}
+	defer w.close()
 	if err := w.enterVariant(j, &variant{frag: l.Frag, code: k}); err != nil {
 		return 0, err
 	}
-	mem.Store64(w.ctx+layout.CtxLo, 0)
-	mem.Store64(w.ctx+layout.CtxHi, uint64(l.Len))
 	mem.Store64(w.ctx+layout.CtxCur, uint64(out))
-	defer w.close()
-	if l.Frag.Func.Target == ir.GPU {
-		_, err := r.launch(w, 0, l.Len)
-		return out, err
-	}
-	for {
-		switch status := k.Call(mem.Pointer(w.ctx)); status {
-		case ir.StatusDone:
-			return out, nil
-		case layout.YieldText, layout.YieldLower, layout.YieldUpper:
-			if err := w.makeText(status); err != nil {
-				return 0, err
-			}
-		default:
-			return 0, l.Frag.Errors[status-1]
-		}
-	}
+	return out, proc.call(w, 0, l.Len)
 }
 
 // escaping reports that texts of a scanned column may be pointed to by what the pipeline writes.

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"runtime"
 
-	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
@@ -74,16 +73,15 @@ type prediction struct {
 
 func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	out := Listing{Pipeline: q}
-	req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Target: ir.CPU, Tables: p.tables,
+	req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Tables: p.tables,
 		Count: p.Count, Verbose: true, Map: p.texts.of, Off: p.Off}
-	p.vectors(&req)
+	p.requestFor(target, &req)
+	can := abilitiesOf(target)
 	if s := p.sinks[q.Sink]; s != nil {
 		req.Sink, req.Group = s.tuple, s.group
 	}
-	req.TopN = p.Options.topN(q.Sink) && target == ir.CPU
-	if target == ir.CPU {
-		req.Late = p.Options.late(p.prog, q).cols()
-	}
+	req.TopN = p.Options.topN(q.Sink, can)
+	req.Late = p.Options.late(p.prog, q, can).cols()
 	if err := p.source(q, &req); err != nil {
 		out.Err = err
 		return out
@@ -91,12 +89,6 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 	if p.makers[q.Sink] > 1 {
 		req.United = p.united(q.Sink)
 		req.Generic = req.United == nil
-	}
-	if target == ir.GPU {
-		req.Target, req.Device = target, "gpu"
-		if device.HasCPU() {
-			req.LutTarget = ir.CPU
-		}
 	}
 	f, err := emit.Pipeline(req)
 	if err == nil {

@@ -83,13 +83,13 @@ type run struct {
 	finished   map[pipe.Sink]bool
 	tables     map[*pipe.Build]*layout.Table
 	views      map[*column.Dict]column.DictView
-	codes      []device.Kernel
 	rankTables map[*column.Dict]uintptr
 	texts      textMaps
 	pools      map[*emit.Fragment]uintptr
 	zero       uintptr
-	gpu        *device.Simt    // nil: the CPU
-	shown      map[uintptr]int // query memory that the GPU knows, with sizes
+	proc       processor // runs pipelines
+	can        abilities // of proc
+	processors map[ir.Target]processor
 	stats      Stats
 	keep       []any
 	streams    []catalog.Stream // that were begun
@@ -108,11 +108,13 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	}
 	r := &run{Options: opts, ctx: ctx, prog: prog, team: work.NewTeam(ctx, opts.Threads), mem: mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool),
 		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, unions: map[pipe.Sink][]layout.Field{}, finished: map[pipe.Sink]bool{}, tables: map[*pipe.Build]*layout.Table{},
-		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}, rankTables: map[*column.Dict]uintptr{}}
+		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}, rankTables: map[*column.Dict]uintptr{}, can: abilitiesOf(opts.target())}
+	r.proc = r.newProcessor(opts.target())
+	r.processors = map[ir.Target]processor{opts.target(): r.proc}
 	defer func() {
 		r.closeStreams()
-		for _, c := range r.codes {
-			c.Free()
+		for _, p := range r.processors {
+			p.close()
 		}
 		if err != nil {
 			r.mem.Close()
@@ -120,15 +122,11 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	}()
 	defer diag.Recover("exec", &err)
 	defer work.PanicOnFault()()
-	if opts.Device == "simt" {
-		r.gpu, r.shown = device.NewSimt(), map[uintptr]int{}
-	}
 	own := result.Owned{Cols: prog.Result.Cols, Threads: opts.Threads, Mem: r.mem}
 	if t := r.direct(); t != nil {
 		start := time.Now()
 		res, err := r.tableResult(t, own)
-		r.stats.Exec = time.Since(start)
-		return res, &r.stats, err
+		return res, &Stats{Exec: time.Since(start)}, err
 	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++
@@ -166,8 +164,9 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 		}
 	}
 	r.stats.PeakMemory = r.mem.Account().Peak()
-	for _, c := range r.codes {
-		r.stats.Tally.Add(device.TallyOf(c), 1)
+	for _, p := range r.processors {
+		t := p.tally()
+		r.stats.Tally.Add(t, 1)
 	}
 	out := r.sinks[prog.Result].(*collectSink)
 	own.Keep = append(r.keep, r.views, prog)
@@ -175,7 +174,8 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	if r.late != nil {
 		segs = r.late.segs
 	}
-	return result.OfTuples(own, out.rows(), r.late.columns(prog.Result.Cols, out.tuple), segs), &r.stats, nil
+	sum := r.stats // not the run with it
+	return result.OfTuples(own, out.rows(), r.late.columns(prog.Result.Cols, out.tuple), segs), &sum, nil
 }
 
 // pipeline compiles and runs one pipeline. One that is idle is compiled, since that decides the layout of its
@@ -219,7 +219,8 @@ func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 func (r *run) compile(req emit.Request) (*emit.Fragment, device.Kernel, error) {
 	req.Cols, req.Off, req.Check = r.prog.Query.Cols, r.Off, r.Verify
 	req.Tables, req.Done = r.tables, r.ctx.Done()
-	r.deviceRequest(&req)
+	r.proc.request(&req)
+	req.Map = r.texts.of
 	f, err := emit.Pipeline(req)
 	if err != nil {
 		return nil, nil, err
@@ -237,15 +238,7 @@ func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
 	if !r.Listing { // nobody will read it any more
 		defer f.Func.Release()
 	}
-	if f.Func.Target == ir.GPU {
-		return device.CompileSimt(f.Func)
-	}
-	k, err := device.CompileCPU(f.Func, device.CPU{SIMD: r.SIMD, Spill: r.Off.Registers, Plain: r.Off.Fusing, Tally: r.Tally})
-	if err != nil {
-		return nil, err
-	}
-	r.codes = append(r.codes, k)
-	return k, nil
+	return r.on(f.Func).translate(f.Func)
 }
 
 // keepAlive keeps something from being collected while the query or its result needs it.

@@ -106,7 +106,7 @@ func (j *job) execute() error {
 		n = r.Threads
 		defer func() { j.st.RowsIn = j.feed.done }()
 	}
-	if n <= 1 || r.gpu != nil {
+	if n <= 1 || !r.can.many {
 		var err error
 		func() {
 			defer diag.Recover("generated code", &err)
@@ -177,14 +177,9 @@ type worker struct {
 	kept load.Kept // streams
 }
 
-func (r *run) newWorker(j *job, id int) (*worker, error) { return &worker{r: r, j: j, id: id}, nil }
-
 // work processes morsels until there are none.
 func (j *job) work(id int) error {
-	w, err := j.r.newWorker(j, id)
-	if err != nil {
-		return err
-	}
+	w := &worker{r: j.r, j: j, id: id}
 	defer w.close()
 	defer func(start time.Time) { j.busy.Add(int64(time.Since(start))) }(time.Now())
 	if len(j.ranges) == 0 && j.stream == nil {
@@ -201,8 +196,8 @@ func (j *job) work(id int) error {
 	if fixed {
 		rows = j.r.MorselRows
 	}
-	if j.r.gpu != nil {
-		rows, fixed = j.launchRows(), true
+	if n := j.r.proc.morselRows(j); n > 0 {
+		rows, fixed = n, true
 	}
 	trial := id == 0 && j.others != nil
 	if trial {
@@ -287,38 +282,7 @@ func (w *worker) runNeeded(m morsel) error {
 }
 
 // run calls the generated code on rows lo…hi of the current range.
-func (w *worker) run(lo, hi int) error {
-	if w.r.gpu != nil {
-		return w.launch(lo, hi)
-	}
-	mem.Store64(w.ctx+layout.CtxLo, uint64(lo))
-	mem.Store64(w.ctx+layout.CtxHi, uint64(hi))
-	for {
-		status := w.v.code.Call(mem.Pointer(w.ctx))
-		switch {
-		case status == ir.StatusDone:
-			return nil
-		case status == layout.YieldGrow || status == layout.YieldTick:
-			if status == layout.YieldGrow {
-				if err := w.j.sink.grow(w); err != nil {
-					return err
-				}
-			}
-			if w.r.team.Stopped() {
-				return nil
-			}
-			if err := w.r.team.Canceled(); err != nil {
-				return err
-			}
-		case status == layout.YieldText || status == layout.YieldLower || status == layout.YieldUpper:
-			if err := w.makeText(status); err != nil {
-				return err
-			}
-		default:
-			return w.v.frag.Errors[status-1]
-		}
-	}
-}
+func (w *worker) run(lo, hi int) error { return w.r.proc.call(w, lo, hi) }
 
 // enterSpan points the context at a range of the source.
 func (w *worker) enterSpan(sp *span) error {

@@ -1,0 +1,70 @@
+package exec
+
+import (
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+)
+
+// cpu runs machine code on the threads that call it.
+type cpu struct {
+	o     *Options
+	codes []device.Kernel
+}
+
+func (c *cpu) request(req *emit.Request) { c.o.requestFor(ir.CPU, req) }
+
+func (c *cpu) translate(f *ir.Func) (device.Kernel, error) {
+	k, err := device.CompileCPU(f, device.CPU{SIMD: c.o.SIMD, Spill: c.o.Off.Registers, Plain: c.o.Off.Fusing, Tally: c.o.Tally})
+	if err == nil {
+		c.codes = append(c.codes, k)
+	}
+	return k, err
+}
+
+func (c *cpu) morselRows(*job) int { return 0 }
+
+func (c *cpu) call(w *worker, lo, hi int) error {
+	mem.Store64(w.ctx+layout.CtxLo, uint64(lo))
+	mem.Store64(w.ctx+layout.CtxHi, uint64(hi))
+	for {
+		status := w.v.code.Call(mem.Pointer(w.ctx))
+		switch {
+		case status == ir.StatusDone:
+			return nil
+		case status == layout.YieldGrow || status == layout.YieldTick:
+			if status == layout.YieldGrow {
+				if err := w.j.sink.grow(w); err != nil {
+					return err
+				}
+			}
+			if w.r.team.Stopped() {
+				return nil
+			}
+			if err := w.r.team.Canceled(); err != nil {
+				return err
+			}
+		case status == layout.YieldText || status == layout.YieldLower || status == layout.YieldUpper:
+			if err := w.makeText(status); err != nil {
+				return err
+			}
+		default:
+			return w.v.frag.Errors[status-1]
+		}
+	}
+}
+
+func (c *cpu) tally() (sum device.Tally) {
+	for _, k := range c.codes {
+		sum.Add(device.TallyOf(k), 1)
+	}
+	return sum
+}
+
+func (c *cpu) close() {
+	for _, k := range c.codes {
+		k.Free()
+	}
+}
