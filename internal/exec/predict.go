@@ -2,15 +2,14 @@ package exec
 
 import (
 	"math"
-	"math/bits"
 	"runtime"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
-	"github.com/kelpiedb/kelpie/internal/exec/tables"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -18,7 +17,7 @@ import (
 // Code is compiled late: a probe is emitted when its hash table is finished, and depends on
 // what was found in it. EXPLAIN shows code without running anything, so it predicts: the
 // pipelines are emitted in their order, their sinks tell the layouts of tuples, and
-// statistics stand for the facts.
+// statistics stand for the facts. Decisions themselves are those of phys.
 
 // Listing is the function of a pipeline, or of one of its stages, as it will probably be
 // compiled.
@@ -176,20 +175,20 @@ func (p *predictor) filters(t *pipe.Table, req *emit.Request) {
 	}
 	for _, rd := range t.Reduce {
 		table := p.tables[rd.Build]
-		if table == nil || len(rd.Build.NullSafe) > 0 && rd.Build.NullSafe[rd.Key] || !isIntColumn(t.Scan, rd.Col) {
+		if table == nil || !phys.CanReduce(t, rd, table.Tuple) {
 			continue
 		}
-		f := &table.Tuple.Fields[rd.Key]
-		if f.Desc.Form != layout.I64 || !f.Desc.Range.Known {
+		rng, count := table.Tuple.Fields[rd.Key].Desc.Range, table.Rows
+		if !rng.Fits64() {
 			continue
 		}
-		sf := emit.ScanFilter{Col: rd.Col, Range: f.Desc.Range, Kind: layout.Bloom, Bits: uint8(max(bits.Len64(uint64(table.Rows)/4), 6)),
-			Index: len(req.Filters), Build: rd.Build, Key: rd.Key}
-		count := table.Rows
-		if span := f.Desc.Range.Span(tables.MaxBitmap * 8); span > 0 {
-			sf.Kind, sf.Bits, count = layout.Bitmap, 0, min(count, span)
+		set := phys.ChooseKeySet(count, int64(rng.Lo.Lo), int64(rng.Hi.Lo))
+		if set.Kind == layout.Bitmap {
+			count = min(count, rng.Span(math.MaxInt64))
 		}
-		if sf.Share = shareOf(count, t.Scan, rd.Col); sf.Share > 0.8 {
+		sf := emit.ScanFilter{Col: rd.Col, Range: rng, Kind: set.Kind, Bits: set.Bits, Index: len(req.Filters), Build: rd.Build, Key: rd.Key}
+		var worth bool
+		if sf.Share, worth = phys.WorthReducing(count, t.Scan, rd.Col); !worth {
 			continue
 		}
 		req.Filters = append(req.Filters, sf)
@@ -230,37 +229,31 @@ func expected(n plan.Node) int64 {
 	return int64(min(max(math.Round(n.Props().Rows), 1), 1<<40))
 }
 
-// predictTable says how a build side will be organized if the statistics are right; see
-// buildSink.finish for how it is decided.
+// predictTable says how a build side will be organized if the statistics are right.
 func (p *predictor) predictTable(b *pipe.Build, tuple *layout.Tuple) *layout.Table {
 	side := b.Join.Right
 	if b.Join.BuildLeft {
 		side = b.Join.Left
 	}
 	t := &layout.Table{Tuple: tuple, Rows: expected(side)}
-	n := uint64(t.Rows)
-	if len(b.Keys) == 0 {
-		t.Kind = layout.List
-		return t
-	}
 	unique := b.Join.AtMostOne && !b.Join.BuildLeft || uniqueKeys(side, b.Keys)
-	key := &tuple.Fields[0]
-	if len(b.Keys) == 1 && key.Desc.Form == layout.I64 && key.Null < 0 && !p.Off.DirectTables {
-		if span := key.Desc.Range.Span(int64(8*n + 4096)); span > 0 {
-			t.Kind, t.Min, t.Span = layout.DenseBuckets, int64(key.Desc.Range.Lo.Lo), span
-			if unique {
-				t.Kind = layout.Direct
-			}
-			return t
-		}
-	}
-	if unique {
-		t.Kind, t.Bits = layout.Open, uint8(max(bits.Len64(2*n), 3))
-	} else {
-		t.Kind, t.Bits = layout.Buckets, uint8(max(bits.Len64(n), 2))
-	}
+	d, _ := phys.ChooseTable(phys.BuildSide{Tuple: tuple, Keys: len(b.Keys), Rows: t.Rows, NoDirect: p.Off.DirectTables}, believed{tuple, unique})
+	t.Kind, t.Min, t.Span, t.Bits = d.Kind, d.Min, d.Span, d.Bits
 	return t
 }
+
+// believed is what statistics say of the keys of a build side.
+type believed struct {
+	tuple  *layout.Tuple
+	unique bool
+}
+
+func (b believed) Range() (lo, hi int64, known bool, err error) {
+	r := b.tuple.Fields[0].Desc.Range
+	return int64(r.Lo.Lo), int64(r.Hi.Lo), r.Fits64(), nil
+}
+
+func (b believed) Unique(phys.Table) (bool, error) { return b.unique, nil }
 
 // uniqueKeys reports that no two rows of n agree on keys, as far as tables and groups tell.
 func uniqueKeys(n plan.Node, keys []plan.Expr) bool {

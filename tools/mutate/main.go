@@ -19,7 +19,7 @@ var quotas = []struct {
 }{
 	{"internal/emit", 45}, {"internal/exec", 12}, {"internal/exec/sorting", 5}, {"internal/exec/tables", 4},
 	{"internal/exec/groups", 4}, {"internal/exec/result", 3}, {"internal/exec/load", 3}, {"internal/exec/tuples", 2},
-	{"internal/exec/mem", 1}, {"internal/exec/work", 1},
+	{"internal/exec/mem", 1}, {"internal/exec/work", 1}, {"internal/phys", 2},
 	{"internal/opt", 30}, {"internal/types", 30},
 	{"internal/eval", 15}, {"internal/column", 20}, {"internal/file", 30}, {"internal/simt", 20},
 }

@@ -9,45 +9,28 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
-	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
-// denseFactor is how many slots a key may cost at most in a table that is addressed by the key.
-const denseFactor = 8
-
-// dense makes a table addressed by the key itself if the keys lie close together.
-func (b *Builder) dense() (done bool, err error) {
-	t, n := b.Table, int(b.Table.Rows)
-	if n == 0 {
-		t.Kind = layout.Direct
-		return true, nil
-	}
-	k := b.keyOf(0)
-	lo, hi, err := b.keyRange(0)
-	if err != nil {
-		return false, err
-	}
-	span := uint64(hi) - uint64(lo) + 1
-	if span == 0 || span > uint64(denseFactor*n+4096) || n >= 1<<31 {
-		return false, nil
-	}
-	k.min, t.Min, t.Span = lo, lo, int64(span)
-	if t.Slots, err = b.Mem.AllocShared(b.Team, int(span+2)*4); err != nil {
+// direct makes a table addressed by the key itself, unless a key is there twice: then there are slots, but nothing in them
+// that counts.
+func (b *Builder) direct(d phys.Table) (unique bool, err error) {
+	t := b.Table
+	t.Min, t.Span = d.Min, d.Span
+	if t.Slots, err = b.Mem.AllocShared(b.Team, int(d.Span+2)*4); err != nil {
 		return false, err
 	}
 	if err := b.withinReach(); err != nil {
 		return false, err
 	}
-	unique, err := b.fillDirect(k)
-	if err != nil {
-		return false, err
-	}
-	if unique {
-		t.Kind = layout.Direct
-		return true, nil
-	}
-	t.Kind = layout.DenseBuckets
-	return true, b.sortByKey(k)
+	return b.fillDirect(b.slotOf())
+}
+
+// slotOf reads the slot of the only key in a table that is addressed by it.
+func (b *Builder) slotOf() keyReader {
+	k := b.keyOf(0)
+	k.min = b.Table.Min
+	return k
 }
 
 // keyRange is the smallest and the largest value of key number i.
@@ -148,10 +131,10 @@ func occupied[T uint32 | uint64](b *Builder, slots []T) int64 {
 
 // sortByKey sorts the tuples by key: count, sum up, move. While tuples move, the begin of each key's tuples
 // moves up to its end, which is the begin of the next; hence the shift by one.
-func (b *Builder) sortByKey(k keyReader) error {
+func (b *Builder) sortByKey() error {
 	t, size := b.Table, b.Tuple.Size
 	slotBits := uint8(bits.Len64(uint64(t.Span - 1)))
-	sp, err := b.spread(k, 0, slotBits)
+	sp, err := b.spread(b.slotOf(), 0, slotBits)
 	if err != nil {
 		return err
 	}

@@ -1,32 +1,26 @@
 package tables
 
 import (
-	"math/bits"
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
 // open makes an open-addressing table if all hashes differ: then keys are unique.
-func (b *Builder) open() (done bool, err error) {
-	t, n := b.Table, int(b.Table.Rows)
-	t.Bits = uint8(max(bits.Len(uint(2*n)), 3))
+func (b *Builder) open(d phys.Table) (unique bool, err error) {
+	t := b.Table
+	t.Bits = d.Bits
 	if t.Slots, err = b.Mem.AllocShared(b.Team, 8<<t.Bits); err != nil {
 		return false, err
 	}
-	unique, err := b.fillOpen()
-	if err != nil {
-		return false, err
-	}
-	if !unique {
+	if unique, err = b.fillOpen(); err == nil && !unique {
 		b.Mem.Free(t.Slots)
 		t.Slots = 0
-		return false, nil
 	}
-	t.Kind = layout.Open
-	return true, nil
+	return unique, err
 }
 
 // fillOpen enters every tuple by its hash; it gives up when two have the same. Threads do not lock: when two write to a
@@ -122,8 +116,6 @@ func (o *opening) same(e, h uint64) bool {
 // buckets sorts the tuples by the top bits of their hashes behind a directory.
 func (b *Builder) buckets() error {
 	t, n, size := b.Table, int(b.Table.Rows), b.Tuple.Size
-	t.Kind = layout.Buckets
-	t.Bits = uint8(max(bits.Len(uint(n)), 2))
 	count := 1 << t.Bits
 	var err error
 	if t.Slots, err = b.Mem.Take(8 * (count + 1)); err != nil {

@@ -9,10 +9,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
-
-// MaxBitmap bounds the bytes of an exact set.
-const MaxBitmap = 8 << 20
 
 // Set is the set of values of one build key.
 type Set struct {
@@ -52,16 +50,14 @@ func (b *Builder) Set(i int) (*Set, error) {
 	}
 	k.Range = layout.Between(lo, hi)
 	k.key.min = lo
-	span := uint64(hi) - uint64(lo) + 1
-	if span-1 < MaxBitmap*8 {
-		k.Kind = layout.Bitmap
+	d := phys.ChooseKeySet(t.Rows, lo, hi)
+	if k.Kind, k.Bits = d.Kind, d.Bits; k.Kind == layout.Bitmap {
 		if k.exact = i == 0 && b.Keys == 1 && t.Kind.Unique(); k.exact {
 			return k, nil
 		}
 		return k, k.Fill()
 	}
-	k.Kind, k.key.min, k.key.hash = layout.Bloom, 0, true
-	k.Bits = uint8(max(bits.Len64(uint64(t.Rows)/4), 6))
+	k.key.min, k.key.hash = 0, true
 	return k, nil
 }
 

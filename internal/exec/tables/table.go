@@ -5,6 +5,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
 // Options are what a table is made with.
@@ -47,20 +48,37 @@ func newBuilder(o Options, buffers []*tuples.Buffer) *Builder {
 
 // organize makes the table.
 func (b *Builder) organize() error {
-	if b.Keys == 0 {
-		b.Table.Kind = layout.List
-		return b.contiguous()
-	}
-	f := &b.Tuple.Fields[0]
-	if b.Keys == 1 && f.Desc.Form == layout.I64 && f.Null < 0 && !b.NoDirect {
-		if done, err := b.dense(); done || err != nil {
-			return err
-		}
-	}
-	if done, err := b.open(); done || err != nil {
+	side := phys.BuildSide{Tuple: b.Tuple, Keys: b.Keys, Rows: b.Table.Rows, NoDirect: b.NoDirect}
+	d, err := phys.ChooseTable(side, keyFacts{b})
+	if err != nil {
 		return err
 	}
-	return b.buckets()
+	b.Table.Kind, b.Table.Bits = d.Kind, d.Bits
+	switch d.Kind {
+	case layout.List:
+		return b.contiguous()
+	case layout.DenseBuckets:
+		return b.sortByKey()
+	case layout.Buckets:
+		return b.buckets()
+	}
+	return nil // made to see whether keys are unique
+}
+
+// keyFacts finds out about the keys of a build side.
+type keyFacts struct{ b *Builder }
+
+func (f keyFacts) Range() (lo, hi int64, known bool, err error) {
+	lo, hi, err = f.b.keyRange(0)
+	return lo, hi, true, err
+}
+
+// Unique makes the table, and gives up at a key that is there twice.
+func (f keyFacts) Unique(t phys.Table) (bool, error) {
+	if t.Kind == layout.Direct {
+		return f.b.direct(t)
+	}
+	return f.b.open(t)
 }
 
 // Release gives the memory of the tuples, the table and the sets back.

@@ -1,0 +1,70 @@
+package phys
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// KeySet is how the values of a build side's key are kept, for scans to drop rows by.
+type KeySet struct {
+	Kind layout.FilterKind
+	Bits uint8 // Bloom filters: log2 of the number of 64-bit words
+}
+
+func (s KeySet) String() string {
+	switch s.Kind {
+	case layout.Bitmap:
+		return "bitmap"
+	case layout.Bloom:
+		return fmt.Sprintf("Bloom filter of %d words", uint64(1)<<s.Bits)
+	}
+	return "range"
+}
+
+// maxBitmap bounds the bytes of an exact set.
+const maxBitmap = 8 << 20
+
+// ChooseKeySet decides how the keys of so many rows are kept, which lie between lo and hi.
+func ChooseKeySet(rows, lo, hi int64) KeySet {
+	if uint64(hi)-uint64(lo) < maxBitmap*8 {
+		return KeySet{Kind: layout.Bitmap}
+	}
+	return KeySet{Kind: layout.Bloom, Bits: uint8(max(bits.Len64(uint64(rows)/4), 6))}
+}
+
+// CanReduce reports that the scan's column can be tested against the key of a build side: both are integers, and NULL
+// matches nothing.
+func CanReduce(t *pipe.Table, rd pipe.Reduce, tuple *layout.Tuple) bool {
+	if len(rd.Build.NullSafe) > 0 && rd.Build.NullSafe[rd.Key] || tuple.Fields[rd.Key].Desc.Form != layout.I64 {
+		return false
+	}
+	for k, c := range t.Scan.Cols {
+		if c == rd.Col {
+			return t.Scan.Table.Columns[t.Scan.Ordinal[k]].Type.Phys() == types.PhysI64
+		}
+	}
+	return false
+}
+
+// mostPass is the share of rows that may pass a filter for it to be worth its test.
+const mostPass = 0.8
+
+// WorthReducing guesses which share of a scan's rows has one of so many values in a column, and whether it is worth
+// to drop the others.
+func WorthReducing(values int64, scan *plan.Scan, col plan.ColID) (share float64, worth bool) {
+	for i, c := range scan.Cols {
+		if c != col {
+			continue
+		}
+		if st := &scan.Snap.Stats[scan.Ordinal[i]]; st.Distinct > 0 {
+			share = float64(values) / st.Distinct
+			return share, share <= mostPass
+		}
+	}
+	return 0, true
+}
