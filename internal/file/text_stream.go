@@ -241,7 +241,7 @@ func (st *textStream) Close() {
 	defer st.mu.Unlock()
 	if st.cut != nil {
 		st.cut.close()
-		for _, f := range st.files {
+		for _, f := range st.s.files { // also those that were not read: somebody may be writing to a pipe
 			f.close()
 		}
 	}
