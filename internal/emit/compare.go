@@ -12,7 +12,7 @@ var conds = map[plan.Op]ir.Cond{plan.Eq: ir.EQ, plan.Ne: ir.NE, plan.Lt: ir.LT, 
 // compareExpr is a comparison as a value.
 func (e *emitter) compareExpr(x *plan.Call) value {
 	if c, other, lit, ok := textLiteral(x); ok {
-		return e.compareLiteral(c, other, lit)
+		return e.compareText(c, other, lit)
 	}
 	l, r := e.eval(x.Args[0]), e.eval(x.Args[1])
 	if x.Op == plan.NotDistinct {

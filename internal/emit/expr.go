@@ -118,26 +118,9 @@ func (e *emitter) call(x *plan.Call) value {
 	case plan.DateSub:
 		v := e.intOp(ir.Sub, e.eval(x.Args[0]), e.eval(x.Args[1]), x.T, nil)
 		return v
-	case plan.Like:
-		return e.like(x)
-	case plan.StartsWith:
-		return e.startsWith(x)
-	case plan.Substring:
-		return e.substring(x)
-	case plan.LeftStr, plan.RightStr:
-		return e.leftRight(x)
-	case plan.Trim, plan.Ltrim, plan.Rtrim:
-		return e.trim(x)
-	case plan.Position:
-		return e.positionOf(x)
-	case plan.Length, plan.OctetLength:
-		return e.length(x)
-	case plan.Concat:
-		return e.concat(x)
-	case plan.Lower, plan.Upper:
-		return e.changeCase(x)
-	case plan.Replace:
-		return e.replace(x)
+	case plan.Like, plan.StartsWith, plan.Substring, plan.LeftStr, plan.RightStr, plan.Trim, plan.Ltrim, plan.Rtrim,
+		plan.Position, plan.Length, plan.OctetLength, plan.Concat, plan.Lower, plan.Upper, plan.Replace:
+		return e.textCall(x)
 	case plan.Floor, plan.Ceil, plan.Sqrt, plan.Round, plan.Trunc, plan.Sign:
 		return e.mathCall(x)
 	}

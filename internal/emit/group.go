@@ -415,3 +415,23 @@ func (e *emitter) initGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value
 		}
 	}
 }
+
+// markKeys is markText for the keys of a grouping; made is the first key that is made, or -1. What columns make while
+// keys are computed may be looked at later, so there must be none.
+func (e *emitter) markKeys(g *plan.Group) (mark ir.Reg, made int) {
+	made = -1
+	for i, x := range g.Keys {
+		if c, ok := x.(*plan.Call); ok && made < 0 && makesText(c) {
+			made = i
+		}
+		if e.makes(x, true) || e.gpu != nil {
+			return ir.NoReg, -1
+		}
+	}
+	if made < 0 {
+		return ir.NoReg, -1
+	}
+	mark = e.int("mark")
+	e.textWord(mark, TextCur)
+	return mark, made
+}

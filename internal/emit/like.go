@@ -3,7 +3,6 @@ package emit
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/ir"
-	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -64,17 +63,10 @@ func parseLike(pat string, pos int) (parts []likePart, start, end bool) {
 	return parts, start, end
 }
 
-// like is text LIKE 'pattern'.
-func (e *emitter) like(x *plan.Call) value {
-	c, ok := x.Args[1].(*plan.Const)
-	if !ok {
-		refuse(x.Pos, "LIKE needs a literal pattern")
-	}
-	if c.V.Null {
-		return e.nullValue(types.TBool)
-	}
-	parts, start, end := parseLike(c.V.S, x.Pos)
-	return e.matchPattern(e.eachText(x.Args[0]), parts, start, end)
+// likePattern is v LIKE a pattern; v is used up. pos is where errors of the pattern are shown.
+func (e *emitter) likePattern(v value, pattern string, pos int) value {
+	parts, start, end := parseLike(pattern, pos)
+	return e.matchPattern(v, parts, start, end)
 }
 
 // matchPattern matches parts in order: the first at the start of the text if start, the last

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -22,29 +21,6 @@ const (
 	TextArg   = 24 // what a Yield asks for: a number of bytes, or a text's address and length, of which the answer takes the place
 	TextSpace = 40
 )
-
-// makesText reports the operations that make texts.
-func makesText(x *plan.Call) bool {
-	switch x.Op {
-	case plan.Concat, plan.Lower, plan.Upper, plan.Replace:
-		return true
-	case plan.Cast:
-		return x.T.Kind == types.Text && x.Args[0].Type().IsInteger()
-	}
-	return false
-}
-
-// canMake reports that there is code for an operation that makes a text.
-func canMake(x *plan.Call) bool {
-	switch x.Op {
-	case plan.Replace:
-		from, to := constantOf(x.Args[1]), constantOf(x.Args[2])
-		return from != nil && to != nil && from.S != ""
-	case plan.Cast:
-		return x.T.Len == 0
-	}
-	return true
-}
 
 // textWord reads a word of the space for texts into a register.
 func (e *emitter) textWord(r ir.Reg, off int) {
@@ -117,21 +93,27 @@ func (e *emitter) lengthOf(v value) ir.Reg {
 // maxLiteral is the longest literal that is written by immediate words.
 const maxLiteral = 64
 
-// concat puts texts together.
-func (e *emitter) concat(x *plan.Call) value {
-	vs := make([]value, len(x.Args))
-	lens := make([]ir.Reg, len(x.Args))
+// textPart is a part of a text to be made: a literal of up to maxLiteral bytes or, where that is empty, a value.
+type textPart struct {
+	lit string
+	v   value
+}
+
+// concat puts texts together; the values are used up.
+func (e *emitter) concat(parts []textPart) value {
+	vs := make([]value, 0, len(parts))
+	lens := make([]ir.Reg, len(parts))
 	fixed := 0
 	total := e.int("total")
 	e.b.Mov(total, ir.K(0))
-	for i, a := range x.Args {
-		if c := constantOf(a); c != nil && len(c.S) <= maxLiteral {
-			fixed += len(c.S)
-			vs[i], lens[i] = value{null: ir.K(0)}, ir.NoReg
+	for i := range parts {
+		p := &parts[i]
+		if fixed += len(p.lit); p.lit != "" {
 			continue
 		}
-		vs[i] = e.text(e.eval(a))
-		lens[i] = e.lengthOf(vs[i])
+		p.v = e.text(p.v)
+		vs = append(vs, p.v)
+		lens[i] = e.lengthOf(p.v)
 		e.b.Op2(ir.Add, total, total.V(), lens[i].V())
 	}
 	e.b.Op2(ir.Add, total, total.V(), ir.K(int64(fixed)))
@@ -140,29 +122,28 @@ func (e *emitter) concat(x *plan.Call) value {
 	e.b.Clear(total)
 	out := e.int("out")
 	e.b.Mov(out, p.V())
-	for i, a := range x.Args {
-		if lens[i] == ir.NoReg {
-			lit := constantOf(a).S
-			e.copyLiteral(out, lit)
-			e.b.Op2(ir.Add, out, out.V(), ir.K(int64(len(lit))))
+	for i, part := range parts {
+		if part.lit != "" {
+			e.copyLiteral(out, part.lit)
+			e.b.Op2(ir.Add, out, out.V(), ir.K(int64(len(part.lit))))
 			continue
 		}
-		src, ownSrc := e.reg(vs[i].a, "src")
+		src, ownSrc := e.reg(part.v.a, "src")
 		e.copyBytes(out, src, lens[i].V())
 		if ownSrc {
 			e.b.Clear(src)
 		}
 		e.b.Op2(ir.Add, out, out.V(), lens[i].V())
 		e.b.Clear(lens[i])
-		e.free(vs[i])
+		e.free(part.v)
 	}
 	return e.madeText(p, out, n, own)
 }
 
-// changeCase is lower and upper: ASCII eight letters at a time, all else in Go.
-func (e *emitter) changeCase(x *plan.Call) value {
+// changeCase is lower and upper: ASCII eight letters at a time, all else in Go. v is used up.
+func (e *emitter) changeCase(v value, upper bool) value {
 	const ones, tops = 0x0101010101010101, -0x7f7f7f7f7f7f7f80
-	v := e.text(e.eval(x.Args[0]))
+	v = e.text(v)
 	n, own := e.anyNull(v)
 	if n == ir.K(1) {
 		e.free(v)
@@ -171,7 +152,7 @@ func (e *emitter) changeCase(x *plan.Call) value {
 	size := e.lengthOf(v)
 	p := e.textRoom(size.V())
 	first, last := int64('A'), int64('Z')
-	if x.Op == plan.Upper {
+	if upper {
 		first, last = 'a', 'z'
 	}
 	i, all := e.int("i"), e.int("all")
@@ -211,7 +192,7 @@ func (e *emitter) changeCase(x *plan.Call) value {
 		e.setTextWord(TextCur, size.V())
 	}, func() {
 		status := int32(layout.YieldLower)
-		if x.Op == plan.Upper {
+		if upper {
 			status = layout.YieldUpper
 		}
 		e.setTextWord(TextArg, src.V())
@@ -229,10 +210,9 @@ func (e *emitter) changeCase(x *plan.Call) value {
 	return e.part(p, size, n, own)
 }
 
-// replace puts one literal in place of another.
-func (e *emitter) replace(x *plan.Call) value {
-	from, to := constantOf(x.Args[1]).S, constantOf(x.Args[2]).S
-	v := e.text(e.eval(x.Args[0]))
+// replace puts one literal in place of another; v is used up.
+func (e *emitter) replace(v value, from, to string) value {
+	v = e.text(v)
 	n, own := e.anyNull(v)
 	if n == ir.K(1) {
 		e.free(v)
@@ -326,50 +306,6 @@ func (e *emitter) integerText(v value) value {
 	return e.madeText(p, end, n, own)
 }
 
-// makes reports that evaluating x would make texts: by itself, or, lazily, by columns that it reads.
-func (e *emitter) makes(x plan.Expr, lazily bool) bool {
-	found := false
-	plan.WalkExpr(x, func(x plan.Expr) bool {
-		switch x := x.(type) {
-		case *plan.Call:
-			found = found || !lazily && makesText(x)
-		case *plan.Ref:
-			if lazily && int(x.ID) < len(e.cols) && e.cols[x.ID] != nil {
-				if b := e.cols[x.ID]; !b.have && b.expr != nil {
-					found = found || e.makes(b.expr, false) || e.makes(b.expr, true)
-				}
-			}
-		}
-		return !found
-	})
-	return found
-}
-
-// withTexts emits f, after which the texts that it made are not needed any more. Columns that are first
-// computed inside of it live on, so there must be none that make texts.
-func (e *emitter) withTexts(f func(), xs ...plan.Expr) {
-	made := false
-	for _, x := range xs {
-		if x == nil {
-			continue
-		}
-		if e.makes(x, true) {
-			f()
-			return
-		}
-		made = made || e.makes(x, false)
-	}
-	if !made {
-		f()
-		return
-	}
-	mark := e.int("mark")
-	e.textWord(mark, TextCur)
-	f()
-	e.dropTexts(mark)
-	e.b.Clear(mark)
-}
-
 // dropTexts takes the space of all texts made since mark back. If a new piece of space was begun
 // since, it is all that can be taken back.
 func (e *emitter) dropTexts(mark ir.Reg) {
@@ -381,55 +317,4 @@ func (e *emitter) dropTexts(mark ir.Reg) {
 	e.b.Sel(t, ir.ULE, t.V(), cur.V(), mark.V(), start.V())
 	e.setTextWord(TextCur, t.V())
 	e.b.Clear(start, t, cur)
-}
-
-// dropUnless takes texts back unless a tuple's field got one of them.
-func (e *emitter) dropUnless(mark, tuple ir.Reg, f *layout.Field, v value) {
-	held := e.int("held")
-	e.b.Load8(held, ir.At(tuple, f.Off))
-	e.when(ir.NE, held.V(), v.a, func() { e.dropTexts(mark) }, nil)
-	e.b.Clear(held)
-}
-
-// markText opens a register with the place where the texts of x will begin, if x is a text that is made and
-// nothing else is made with it; else it is NoReg.
-func (e *emitter) markText(x plan.Expr) ir.Reg {
-	c, ok := x.(*plan.Call)
-	if !ok || x.Type().Kind != types.Text || !makesText(c) || e.makes(x, true) || e.gpu != nil {
-		return ir.NoReg
-	}
-	mark := e.int("mark")
-	e.textWord(mark, TextCur)
-	return mark
-}
-
-// markKeys is markText for the keys of a grouping. What columns make while keys are computed may be looked at later, so
-// there must be none.
-func (e *emitter) markKeys(g *plan.Group) ir.Reg {
-	made := false
-	for _, x := range g.Keys {
-		if c, ok := x.(*plan.Call); ok && makesText(c) {
-			made = true
-		}
-		if e.makes(x, true) || e.gpu != nil {
-			return ir.NoReg
-		}
-	}
-	if !made {
-		return ir.NoReg
-	}
-	mark := e.int("mark")
-	e.textWord(mark, TextCur)
-	return mark
-}
-
-// madeKey is the first of the keys that was made for this row, and lies nowhere else; -1 if there is none. One that
-// was looked up by its code is the same in many rows.
-func madeKey(g *plan.Group, keys []value) int {
-	for i, x := range g.Keys {
-		if c, ok := x.(*plan.Call); ok && makesText(c) && keys[i].d.Form == layout.Str {
-			return i
-		}
-	}
-	return -1
 }

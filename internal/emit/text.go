@@ -2,13 +2,9 @@ package emit
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/ir"
-	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/plan"
-	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Strings are read by 8-byte words, or 64 bytes at a time (textmask.go). Storage is padded so
@@ -137,33 +133,19 @@ func (e *emitter) equalLiteral(v value, lit string) ir.Reg {
 	return ok
 }
 
-// substring is substring(text from start for count), counted in characters.
-func (e *emitter) substring(x *plan.Call) value {
-	if len(x.Args) > 2 {
-		from, count := constantOf(x.Args[1]), constantOf(x.Args[2])
-		if from != nil && from.I >= 1 && count != nil && count.I >= math.MaxInt32 { // no text is longer: all the rest
-			y := *x
-			y.Args = x.Args[:2]
-			x = &y
-		}
-	}
-	v := e.text(e.eval(x.Args[0]))
-	if from, to, ok := fixedPart(x); ok && !v.isNull() {
-		return e.fixedSubstring(v, from, to)
-	}
-	vs := []value{v}
-	start := e.eval(x.Args[1])
-	vs = append(vs, start)
+// substring is the characters of v from start on, counted from 1, up to count of them or, if that is nil, to
+// the end. All are used up. pos is where an error is shown.
+func (e *emitter) substring(v, start value, count *value, pos int) value {
+	v = e.text(v)
 	n, own := e.anyNull(v, start)
 	p, q, end := e.int("from"), e.int("to"), e.int("end")
 	e.b.Mov(p, v.a)
 	e.b.Op2(ir.Add, end, v.a, v.b)
 	skip := e.int("skip")
 	e.b.Op2(ir.Sub, skip, start.a, ir.K(1))
-	var count ir.Reg
-	if len(x.Args) > 2 {
-		c := e.eval(x.Args[2])
-		n2, own2 := e.anyNull(c)
+	var left ir.Reg
+	if count != nil {
+		n2, own2 := e.anyNull(*count)
 		if n2 != ir.K(0) {
 			m := e.int("null")
 			e.b.Op2(ir.Or, m, n, n2)
@@ -171,48 +153,31 @@ func (e *emitter) substring(x *plan.Call) value {
 			e.freeNull(n2, own2)
 			n, own = m.V(), true
 		}
-		vs = append(vs, c)
-		count = e.int("count")
-		e.b.Mov(count, c.a)
-		fail := e.fail(diag.Errorf(diag.SubstringError, x.Pos, "negative substring length not allowed"))
-		if n.IsImm() {
-			e.exit(fail, ir.LT, count.V(), ir.K(0))
-		} else {
-			e.b.Sel(count, ir.NE, n, ir.K(0), ir.K(0), count.V())
-			e.exit(fail, ir.LT, count.V(), ir.K(0))
+		left = e.int("count")
+		e.b.Mov(left, count.a)
+		fail := e.fail(diag.Errorf(diag.SubstringError, pos, "negative substring length not allowed"))
+		if !n.IsImm() {
+			e.b.Sel(left, ir.NE, n, ir.K(0), ir.K(0), left.V())
 		}
+		e.exit(fail, ir.LT, left.V(), ir.K(0))
 		// A start before the text uses up part of the count.
 		t := e.int("before")
-		e.b.Op2(ir.Add, t, count.V(), skip.V())
-		e.b.Sel(count, ir.LT, skip.V(), ir.K(0), t.V(), count.V())
+		e.b.Op2(ir.Add, t, left.V(), skip.V())
+		e.b.Sel(left, ir.LT, skip.V(), ir.K(0), t.V(), left.V())
 		e.b.Clear(t)
 	}
 	e.skipChars(p, end, skip)
-	if len(x.Args) > 2 {
+	if count != nil {
 		e.b.Mov(q, p.V())
-		e.skipChars(q, end, count)
-		e.b.Clear(count)
+		e.skipChars(q, end, left)
+		e.b.Clear(left)
+		e.free(*count)
 	} else {
 		e.b.Mov(q, end.V())
 	}
-	e.b.Op2(ir.Sub, q, q.V(), p.V())
 	e.b.Clear(end, skip)
-	e.free(vs...)
-	return value{d: layout.Desc{Type: types.TText, Form: layout.Str}, a: p.V(), b: q.V(), ownA: true, ownB: true}.withNull(n, own)
-}
-
-// fixedPart is from which to which character a substring reaches whose place is given by constants
-// and is near the start.
-func fixedPart(x *plan.Call) (from, to int64, ok bool) {
-	if len(x.Args) < 3 {
-		return 0, 0, false
-	}
-	s, n := constantOf(x.Args[1]), constantOf(x.Args[2])
-	if s == nil || n == nil || s.I < 1 || n.I < 0 || s.I > 64 || n.I > 64 {
-		return 0, 0, false
-	}
-	from, to = s.I-1, s.I-1+n.I
-	return from, to, to > 0 && to <= 8
+	e.free(v, start)
+	return e.part(p, q, n, own)
 }
 
 // fixedSubstring is characters from to to-1 of a text, at most the eighth. Where a word shows that
@@ -279,20 +244,4 @@ func (e *emitter) nextChar(p, end ir.Reg) {
 		e.b.Break(l, ir.NE, c.V(), ir.K(0x80)) // continuation bytes are 10xxxxxx
 		e.b.Clear(c)
 	})
-}
-
-// length is the number of characters, or of bytes.
-func (e *emitter) length(x *plan.Call) value {
-	var v value
-	var r ir.Reg
-	if x.Op == plan.OctetLength {
-		v, r = e.text(e.eval(x.Args[0])), e.int("length")
-		e.b.Mov(r, v.b)
-	} else {
-		v = e.eachText(x.Args[0])
-		r = e.countChars(v)
-	}
-	n, own := e.anyNull(v)
-	e.free(v)
-	return intVal(x.T, r, layout.Between(0, 1<<31-1)).withNull(n, own)
 }

@@ -2,11 +2,9 @@ package emit
 
 import (
 	"math"
-	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -83,33 +81,33 @@ func (e *emitter) firstChars(v value, k int64) value {
 	return e.part(p, q, n, own)
 }
 
-// leftRight is left(text, k) and right(text, k); a negative k counts from the other end.
-func (e *emitter) leftRight(x *plan.Call) value {
-	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && x.Op == plan.LeftStr {
-		return e.firstChars(e.eval(x.Args[0]), c.I)
-	}
-	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && c.I <= maxBack && x.Op == plan.RightStr {
-		return e.lastChars(e.eval(x.Args[0]), c.I)
-	}
-	v, k := e.text(e.eval(x.Args[0])), e.eval(x.Args[1])
+// leftChars is left(text, k): a negative k counts from the other end. v and k are used up.
+func (e *emitter) leftChars(v, k value) value {
+	v = e.text(v)
 	n, own := e.anyNull(v, k)
 	count, t := e.countChars(v), e.int("t")
 	p, end := e.ends(v)
-	if x.Op == plan.LeftStr {
-		e.b.Op2(ir.Add, t, count.V(), k.a)
-		e.b.Sel(count, ir.LT, k.a, ir.K(0), t.V(), k.a)
-		q := e.int("to")
-		e.b.Mov(q, p.V())
-		e.skipChars(q, end, count)
-		e.b.Clear(end)
-		end = q
-	} else {
-		e.b.Op2(ir.Sub, count, count.V(), k.a)
-		e.b.Op2(ir.Sub, t, ir.K(0), k.a)
-		e.b.Sel(t, ir.LT, t.V(), ir.K(0), ir.K(math.MaxInt64), t.V()) // the least integer has no negative
-		e.b.Sel(count, ir.LT, k.a, ir.K(0), t.V(), count.V())
-		e.skipChars(p, end, count)
-	}
+	e.b.Op2(ir.Add, t, count.V(), k.a)
+	e.b.Sel(count, ir.LT, k.a, ir.K(0), t.V(), k.a)
+	q := e.int("to")
+	e.b.Mov(q, p.V())
+	e.skipChars(q, end, count)
+	e.b.Clear(end, count, t)
+	e.free(v, k)
+	return e.part(p, q, n, own)
+}
+
+// rightChars is right(text, k), likewise.
+func (e *emitter) rightChars(v, k value) value {
+	v = e.text(v)
+	n, own := e.anyNull(v, k)
+	count, t := e.countChars(v), e.int("t")
+	p, end := e.ends(v)
+	e.b.Op2(ir.Sub, count, count.V(), k.a)
+	e.b.Op2(ir.Sub, t, ir.K(0), k.a)
+	e.b.Sel(t, ir.LT, t.V(), ir.K(0), ir.K(math.MaxInt64), t.V()) // the least integer has no negative
+	e.b.Sel(count, ir.LT, k.a, ir.K(0), t.V(), count.V())
+	e.skipChars(p, end, count)
 	e.b.Clear(count, t)
 	e.free(v, k)
 	return e.part(p, end, n, own)
@@ -143,10 +141,9 @@ func (e *emitter) lastChars(v value, k int64) value {
 	return e.part(q, end, n, own)
 }
 
-// trim takes characters of a literal set off the ends. They are ASCII, so bytes can be compared.
-func (e *emitter) trim(x *plan.Call) value {
-	set := constantOf(x.Args[1]).S
-	v := e.text(e.eval(x.Args[0]))
+// trim takes characters of a literal set off the ends; v is used up. They are ASCII, so bytes can be compared.
+func (e *emitter) trim(v value, set string, start, stop bool) value {
+	v = e.text(v)
 	n, own := e.anyNull(v)
 	p, end := e.ends(v)
 	e.free(v)
@@ -171,25 +168,23 @@ func (e *emitter) trim(x *plan.Call) value {
 			step()
 		})
 	}
-	if x.Op != plan.Rtrim {
+	if start {
 		cut(func(c ir.Reg) { e.b.Load(c, ir.At(p, 0), 1, false) }, func() { e.b.Op2(ir.Add, p, p.V(), ir.K(1)) })
 	}
-	if x.Op != plan.Ltrim {
+	if stop {
 		cut(func(c ir.Reg) { e.b.Load(c, ir.At(end, -1), 1, false) }, func() { e.b.Op2(ir.Sub, end, end.V(), ir.K(1)) })
 	}
 	return e.part(p, end, n, own)
 }
 
-// positionOf is where a literal first occurs, in characters from 1; 0 if it does not.
-func (e *emitter) positionOf(x *plan.Call) value {
-	lit := constantOf(x.Args[1]).S
-	v := e.eachText(x.Args[0])
+// positionOf is where a literal first occurs, in characters from 1; 0 if it does not. v is used up.
+func (e *emitter) positionOf(v value, lit string, t types.Type) value {
 	n, own := e.anyNull(v)
 	r := e.int("position")
 	if lit == "" {
 		e.b.Mov(r, ir.K(1))
 		e.free(v)
-		return intVal(x.T, r, layout.Between(1, 1)).withNull(n, own)
+		return intVal(t, r, layout.Between(1, 1)).withNull(n, own)
 	}
 	e.b.Mov(r, ir.K(0))
 	p, stop := e.ends(v)
@@ -212,19 +207,21 @@ func (e *emitter) positionOf(x *plan.Call) value {
 	e.b.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
 	e.b.Clear(p, stop)
 	e.free(v)
-	return intVal(x.T, r, layout.Between(0, 1<<31-1)).withNull(n, own)
+	return intVal(t, r, layout.Between(0, 1<<31-1)).withNull(n, own)
 }
 
-// startsWith compares the beginning of a text with another text.
-func (e *emitter) startsWith(x *plan.Call) value {
-	if c := constantOf(x.Args[1]); c != nil && utf8.ValidString(c.S) {
-		var parts []likePart
-		if c.S != "" { // a part without letters would be _
-			parts = []likePart{{lit: c.S}}
-		}
-		return e.matchPattern(e.eachText(x.Args[0]), parts, true, false)
+// beginsWith is whether a text begins with a literal, which is valid UTF-8; v is used up.
+func (e *emitter) beginsWith(v value, lit string) value {
+	var parts []likePart
+	if lit != "" { // a part without letters would be _
+		parts = []likePart{{lit: lit}}
 	}
-	v, w := e.text(e.eval(x.Args[0])), e.text(e.eval(x.Args[1]))
+	return e.matchPattern(v, parts, true, false)
+}
+
+// startsWith is whether v begins with w; both are used up.
+func (e *emitter) startsWith(v, w value) value {
+	v, w = e.text(v), e.text(w)
 	n, own := e.anyNull(v, w)
 	if n == ir.K(1) {
 		e.free(v, w)

@@ -5,37 +5,13 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Texts compared with literals: those are constants in the code, a word at a time.
 
-// textLiteral is a comparison of something, by cond, with a text literal.
-func textLiteral(x *plan.Call) (cond ir.Cond, other plan.Expr, lit string, ok bool) {
-	cond, ok = conds[x.Op]
-	if !ok {
-		return
-	}
-	for i, a := range x.Args {
-		if c := constantOf(a); c != nil && !c.Null && c.Type.Phys() == types.PhysStr {
-			if i == 0 {
-				cond = cond.Swap()
-			}
-			return cond, x.Args[1-i], c.S, true
-		}
-	}
-	return 0, nil, "", false
-}
-
-// compareLiteral is cond(x, lit).
-func (e *emitter) compareLiteral(cond ir.Cond, x plan.Expr, lit string) value {
-	var v value
-	if equal := cond == ir.EQ || cond == ir.NE; equal {
-		v = e.eval(x) // most texts differ in length already
-	} else {
-		v = e.eachText(x)
-	}
+// compareLiteral is cond(v, lit); v is used up.
+func (e *emitter) compareLiteral(cond ir.Cond, v value, lit string) value {
 	if v.isNull() {
 		e.free(v)
 		return e.nullValue(types.TBool)

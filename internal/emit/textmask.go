@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/ir"
-	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // Texts by operations on masks, 64 bytes at a time (CPU only). Each step begins inside the
@@ -145,24 +143,4 @@ func rarity(c byte) int {
 		return 0
 	}
 	return len(common)
-}
-
-// textAhead is how far ahead of a scan its texts are fetched: they lie one behind the other, but
-// the processor cannot tell from the descriptors in time.
-const textAhead = 1024
-
-// eachText evaluates a text whose bytes will be read, for most rows of a scan if it is one of
-// its columns.
-func (e *emitter) eachText(x plan.Expr) value {
-	v := e.eval(x)
-	if v.isNull() {
-		return v
-	}
-	v = e.text(v)
-	if r, ok := x.(*plan.Ref); ok && e.Pipeline != nil && !e.Off.Prefetch && e.Target == ir.CPU {
-		if d, scanned := e.scanDesc(r.ID); scanned && d.Form == layout.Str {
-			e.b.Prefetch(ir.At(v.a.R, textAhead))
-		}
-	}
-	return v
 }

@@ -105,3 +105,11 @@ func (e *emitter) newTuple(size int) ir.Reg {
 	e.b.Clear(end)
 	return p
 }
+
+// dropUnless takes texts back unless a tuple's field got one of them.
+func (e *emitter) dropUnless(mark, tuple ir.Reg, f *layout.Field, v value) {
+	held := e.int("held")
+	e.b.Load8(held, ir.At(tuple, f.Off))
+	e.when(ir.NE, held.V(), v.a, func() { e.dropTexts(mark) }, nil)
+	e.b.Clear(held)
+}
