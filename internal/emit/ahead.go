@@ -118,7 +118,7 @@ func (e *emitter) hashNow(g ring, keys []value, gp *GroupPlan) ir.Reg {
 // multiply rows are not: most would be in vain.
 func (e *emitter) lookAheads() []ahead {
 	t, ok := e.Pipeline.Source.(*pipe.Table)
-	if !ok || e.Target != ir.CPU || e.Off.Prefetch {
+	if !ok || e.Off.Prefetch {
 		return nil
 	}
 	var out []ahead
@@ -171,10 +171,7 @@ func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tu
 
 // keyFrom is the column of the row at hand that a match's key is taken from; nil: it is not.
 func (e *emitter) keyFrom(id plan.ColID) *plan.Ref {
-	if int(id) >= len(e.cols) || e.cols[id] == nil {
-		return nil
-	}
-	from, _ := e.cols[id].expr.(*plan.Ref)
+	from, _ := e.definition(id).(*plan.Ref)
 	return from
 }
 

@@ -14,7 +14,7 @@ func floatBits(f float64) int64 { return int64(math.Float64bits(f)) }
 
 // toFloat opens a float register with an integer-like or float value, unscaled. Of 128 bits it makes an
 // estimate; exactToFloat is exact.
-func (e *emitter) toFloat(v value) ir.Reg {
+func (e *evaluator) toFloat(v value) ir.Reg {
 	r := e.float("f")
 	switch v.d.Form {
 	case layout.F64:
@@ -56,7 +56,7 @@ func divisionByZero(pos int) *diag.Error {
 
 // divide is / and %: integers truncate, floats divide, decimals are rounded. A zero divisor is an
 // error, in floats too, as in PostgreSQL.
-func (e *emitter) divide(x *plan.Call) value {
+func (e *evaluator) divide(x *plan.Call) value {
 	if x.Op == plan.Div && x.T.Kind == types.Decimal {
 		return e.quotient(x)
 	}
@@ -140,7 +140,7 @@ func (e *emitter) divide(x *plan.Call) value {
 	return intVal(x.T, q, rng).withNull(n, own)
 }
 
-func (e *emitter) abs(x *plan.Call) value {
+func (e *evaluator) abs(x *plan.Call) value {
 	v := e.eval(x.Args[0])
 	n, own := e.anyNull(v)
 	switch v.d.Form {
@@ -178,7 +178,7 @@ func (e *emitter) abs(x *plan.Call) value {
 }
 
 // mathCall is floor, ceil, trunc, round, sqrt and sign.
-func (e *emitter) mathCall(x *plan.Call) value {
+func (e *evaluator) mathCall(x *plan.Call) value {
 	v := e.eval(x.Args[0])
 	n, own := e.anyNull(v)
 	if x.Op == plan.Sign {
@@ -218,7 +218,7 @@ func (e *emitter) mathCall(x *plan.Call) value {
 }
 
 // sign is -1, 0 or 1 in the call's type; v is used up.
-func (e *emitter) sign(x *plan.Call, v value) value {
+func (e *evaluator) sign(x *plan.Call, v value) value {
 	r, t := e.int("sign"), e.int("neg")
 	switch v.d.Form {
 	case layout.F64:
@@ -252,15 +252,9 @@ func (e *emitter) sign(x *plan.Call, v value) value {
 	return intVal(x.T, r, layout.Between(-1, 1))
 }
 
-func (e *emitter) freeNull(n ir.Val, own bool) {
-	if own {
-		e.b.Clear(n.R)
-	}
-}
-
 // roundDecimal is floor, ceil, trunc and round of decimals: a change of scale with a
 // direction of rounding.
-func (e *emitter) roundDecimal(x *plan.Call, v value) value {
+func (e *evaluator) roundDecimal(x *plan.Call, v value) value {
 	from, to := int(v.d.Type.Scale), int(x.T.Scale)
 	digits := 0
 	if len(x.Args) > 1 {

@@ -38,9 +38,9 @@ type calendar struct {
 }
 
 // calendarFor is the table for days in a range, if it pays. It has a place in the pool.
-func (e *emitter) calendarFor(rng layout.Range) (*calendar, bool) {
+func (e *evaluator) calendarFor(rng layout.Range) (*calendar, bool) {
 	n := rng.Span(maxCalendar)
-	if e.gpu != nil || e.Off.LookupTables || n <= 0 || n > e.Rows/rowsPerEntry {
+	if !e.Can.CheapLoads || e.Off.LookupTables || n <= 0 || n > e.Rows/rowsPerEntry {
 		return nil, false
 	}
 	lo := int64(rng.Lo.Lo)
@@ -61,7 +61,7 @@ func (e *emitter) calendarFor(rng layout.Range) (*calendar, bool) {
 }
 
 // forgetPool is told that the pool was cut to a length.
-func (e *emitter) forgetPool(n int) {
+func (e *evaluator) forgetPool(n int) {
 	for _, c := range e.calendars {
 		if c.off >= n {
 			c.off = -1
@@ -106,7 +106,7 @@ func makeCalendar(lo, n int64) []byte {
 
 // calendarField opens a register with a field of a day, by the table. Where null, a register or
 // an immediate, is not 0 the day may be anything.
-func (e *emitter) calendarField(c *calendar, days ir.Reg, null ir.Val, f calField) ir.Reg {
+func (e *evaluator) calendarField(c *calendar, days ir.Reg, null ir.Val, f calField) ir.Reg {
 	tab, r := e.loadWord("calendar", Word{Kind: WordPool}), e.int("field")
 	at := e.int("day")
 	e.b.Op2(ir.Sub, at, days.V(), ir.K(c.lo))

@@ -10,7 +10,7 @@ import (
 )
 
 // result opens registers for a value that one of several expressions will give.
-func (e *emitter) result(x *plan.Call, branches []plan.Expr) value {
+func (e *evaluator) result(x *plan.Call, branches []plan.Expr) value {
 	d := layout.Desc{Type: x.T}
 	first := true
 	for _, b := range branches {
@@ -58,7 +58,7 @@ func (e *emitter) result(x *plan.Call, branches []plan.Expr) value {
 }
 
 // assign copies v into the registers of out; v stays the caller's.
-func (e *emitter) assign(out, v value) {
+func (e *evaluator) assign(out, v value) {
 	if v.isNull() {
 		if !out.null.IsImm() { // else a later operand takes its place
 			e.b.Mov(out.null.R, ir.K(1))
@@ -88,7 +88,7 @@ func (e *emitter) assign(out, v value) {
 }
 
 // caseExpr evaluates the first branch whose condition is true.
-func (e *emitter) caseExpr(x *plan.Call) value {
+func (e *evaluator) caseExpr(x *plan.Call) value {
 	n := len(x.Args)
 	var branches []plan.Expr
 	for i := 1; i < n; i += 2 {
@@ -128,7 +128,7 @@ const maxSelects = 8
 
 // selectConst is CASE with integer literals: no branch needed. Of several conditions all are computed, the
 // last one first, so they must be cheap.
-func (e *emitter) selectConst(x *plan.Call, branches []plan.Expr) (value, bool) {
+func (e *evaluator) selectConst(x *plan.Call, branches []plan.Expr) (value, bool) {
 	if e.Off.BranchFree || len(branches) < 2 || len(branches) > maxSelects || x.T.Phys() != types.PhysI64 {
 		return value{}, false
 	}
@@ -158,7 +158,7 @@ func (e *emitter) selectConst(x *plan.Call, branches []plan.Expr) (value, bool) 
 }
 
 // coalesce is the first operand that is not NULL.
-func (e *emitter) coalesce(x *plan.Call) value {
+func (e *evaluator) coalesce(x *plan.Call) value {
 	out := e.result(x, x.Args)
 	last := len(x.Args) - 1
 	nullable := e.describe(x.Args[last]).Nullable
@@ -181,7 +181,7 @@ func (e *emitter) coalesce(x *plan.Call) value {
 }
 
 // nullIf is NULL where both operands are equal, else the first.
-func (e *emitter) nullIf(x *plan.Call) value {
+func (e *evaluator) nullIf(x *plan.Call) value {
 	l, r := e.eval(x.Args[0]), e.eval(x.Args[1])
 	if l.isNull() {
 		e.free(r)

@@ -13,7 +13,7 @@ import (
 const microsPerDay = 86400_000_000
 
 // cast converts between types.
-func (e *emitter) cast(x *plan.Call) value {
+func (e *evaluator) cast(x *plan.Call) value {
 	if c, ok := x.Args[0].(*plan.Call); ok && c.Op == plan.DateTrunc && x.T.Kind == types.Date && clockUnits[constantOf(c.Args[0]).S]%microsPerDay == 0 {
 		return e.truncDays(c) // no way round by microseconds
 	}
@@ -81,7 +81,7 @@ func (e *emitter) cast(x *plan.Call) value {
 func isExact(t types.Type) bool { return t.IsInteger() || t.Kind == types.Decimal }
 
 // castExact converts among integers and decimals: rescale, then check the range.
-func (e *emitter) castExact(v value, from, to types.Type, fail *diag.Error) value {
+func (e *evaluator) castExact(v value, from, to types.Type, fail *diag.Error) value {
 	up := int(to.Scale) - int(from.Scale)
 	switch {
 	case up > 0:
@@ -93,7 +93,7 @@ func (e *emitter) castExact(v value, from, to types.Type, fail *diag.Error) valu
 }
 
 // fit makes v a value of type to, after a check that its range does not make superfluous.
-func (e *emitter) fit(v value, to types.Type, fail *diag.Error) value {
+func (e *evaluator) fit(v value, to types.Type, fail *diag.Error) value {
 	limit := layout.TypeRange(to)
 	rng := v.d.Range
 	inside := rng.Known && rng.Lo.Cmp(limit.Lo) >= 0 && rng.Hi.Cmp(limit.Hi) <= 0
@@ -120,7 +120,7 @@ func (e *emitter) fit(v value, to types.Type, fail *diag.Error) value {
 }
 
 // precisionLimits fails when the pair hi:lo lies outside of a range.
-func (e *emitter) precisionLimits(lo, hi ir.Val, limit layout.Range, fail *diag.Error) {
+func (e *evaluator) precisionLimits(lo, hi ir.Val, limit layout.Range, fail *diag.Error) {
 	x := value{d: layout.Desc{Form: layout.I128}, a: lo, b: hi}
 	for _, c := range []struct {
 		cond  ir.Cond
@@ -134,7 +134,7 @@ func (e *emitter) precisionLimits(lo, hi ir.Val, limit layout.Range, fail *diag.
 }
 
 // scaleUp multiplies by 10^k; v is used up.
-func (e *emitter) scaleUp(v value, k int, to types.Type, fail *diag.Error) value {
+func (e *evaluator) scaleUp(v value, k int, to types.Type, fail *diag.Error) value {
 	if k == 0 {
 		return e.fit(v, to, fail)
 	}
@@ -159,7 +159,7 @@ const (
 const maxScaleDown = 18
 
 // scaleDown divides by 10^k; v is used up. The caller sets the type.
-func (e *emitter) scaleDown(v value, k int, mode rounding) value {
+func (e *evaluator) scaleDown(v value, k int, mode rounding) value {
 	if k <= 0 {
 		return v
 	}
@@ -226,7 +226,7 @@ func (e *emitter) scaleDown(v value, k int, mode rounding) value {
 }
 
 // floorDiv divides an integer by a positive constant, rounding down.
-func (e *emitter) floorDiv(v value, c int64) value {
+func (e *evaluator) floorDiv(v value, c int64) value {
 	n, own := e.anyNull(v)
 	q := e.int("floor")
 	rng := layout.Range{}
@@ -253,7 +253,7 @@ func (e *emitter) floorDiv(v value, c int64) value {
 }
 
 // realCheck fails when rounding f to the single precision of r made it infinite or zero.
-func (e *emitter) realCheck(r, f ir.Reg, n ir.Val, pos int) {
+func (e *evaluator) realCheck(r, f ir.Reg, n ir.Val, pos int) {
 	k, t, bad := e.float("k"), e.float("abs"), e.int("bad")
 	for _, c := range []struct {
 		bits int64
@@ -277,7 +277,7 @@ func (e *emitter) realCheck(r, f ir.Reg, n ir.Val, pos int) {
 
 // floatToInt rounds half to even, as PostgreSQL does; values that 64 bits cannot hold are out
 // of range.
-func (e *emitter) floatToInt(v value, to types.Type, fail *diag.Error) value {
+func (e *evaluator) floatToInt(v value, to types.Type, fail *diag.Error) value {
 	f, k, bad := e.float("scaled"), e.float("bound"), e.int("bad")
 	e.b.Op1(ir.FRound, f, v.a)
 	n, own := e.anyNull(v)

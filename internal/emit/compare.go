@@ -10,7 +10,7 @@ import (
 var conds = map[plan.Op]ir.Cond{plan.Eq: ir.EQ, plan.Ne: ir.NE, plan.Lt: ir.LT, plan.Le: ir.LE, plan.Gt: ir.GT, plan.Ge: ir.GE}
 
 // compareExpr is a comparison as a value.
-func (e *emitter) compareExpr(x *plan.Call) value {
+func (e *evaluator) compareExpr(x *plan.Call) value {
 	if c, other, lit, ok := textLiteral(x); ok {
 		return e.compareText(c, other, lit)
 	}
@@ -61,7 +61,7 @@ func provable(c ir.Cond, l, r value) (known, is bool) {
 }
 
 // comparison opens a register with cond(l, r) for values that are not NULL.
-func (e *emitter) comparison(c ir.Cond, l, r value) ir.Reg {
+func (e *evaluator) comparison(c ir.Cond, l, r value) ir.Reg {
 	switch {
 	case l.d.Form == layout.Code && r.d.Form == layout.Code && l.d.Dict == r.d.Dict && (c == ir.EQ || c == ir.NE):
 		d := e.int("cmp")
@@ -91,7 +91,7 @@ func (e *emitter) comparison(c ir.Cond, l, r value) ir.Reg {
 }
 
 // cmp128 compares pairs: by the high halves, and by the low ones, unsigned, where those are equal.
-func (e *emitter) cmp128(c ir.Cond, l, r value) ir.Reg {
+func (e *evaluator) cmp128(c ir.Cond, l, r value) ir.Reg {
 	d, t := e.int("cmp"), e.int("low")
 	if c == ir.EQ || c == ir.NE {
 		e.b.Op2(ir.Xor, d, l.a, r.a)
@@ -111,7 +111,7 @@ func (e *emitter) cmp128(c ir.Cond, l, r value) ir.Reg {
 }
 
 // floatCompare orders floats as PostgreSQL does: NaN equals NaN and is above all numbers.
-func (e *emitter) floatCompare(c ir.Cond, l, r ir.Reg) ir.Reg {
+func (e *evaluator) floatCompare(c ir.Cond, l, r ir.Reg) ir.Reg {
 	d, ln, rn := e.int("cmp"), e.int("lnan"), e.int("rnan")
 	e.b.FSet(d, c, l, r)
 	e.b.FSet(ln, ir.NE, l, l)
@@ -127,7 +127,7 @@ func (e *emitter) floatCompare(c ir.Cond, l, r ir.Reg) ir.Reg {
 
 // intervalMicros is the length by which intervals compare, in months of 30 days. It may need more
 // than 64 bits.
-func (e *emitter) intervalMicros(v value) value {
+func (e *evaluator) intervalMicros(v value) value {
 	r, t := e.int("micros"), e.int("days")
 	e.b.Op2(ir.Sar, r, v.a, ir.K(32))
 	e.b.Op2(ir.Mul, r, r.V(), ir.K(30))
@@ -144,7 +144,7 @@ func (e *emitter) intervalMicros(v value) value {
 }
 
 // notDistinct is l IS NOT DISTINCT FROM r; l and r are used up.
-func (e *emitter) notDistinct(l, r value) value {
+func (e *evaluator) notDistinct(l, r value) value {
 	var d ir.Reg
 	if l.isNull() || r.isNull() {
 		d = e.int("same")
@@ -165,7 +165,7 @@ func (e *emitter) notDistinct(l, r value) value {
 }
 
 // extreme is greatest and least: NULLs are ignored.
-func (e *emitter) extreme(x *plan.Call) value {
+func (e *evaluator) extreme(x *plan.Call) value {
 	c := ir.GT
 	if x.Op == plan.Least {
 		c = ir.LT

@@ -18,7 +18,7 @@ const (
 
 // daysOf opens a register with the day number of a date: y has yearBias added, m is 1…12. Years
 // begin in March here, so that the leap day comes last.
-func (e *emitter) daysOf(y ir.Reg, m, d ir.Val) ir.Reg {
+func (e *evaluator) daysOf(y ir.Reg, m, d ir.Val) ir.Reg {
 	days, t, mp := e.int("days"), e.int("t"), e.int("mp")
 	op := func(o ir.Op, dst ir.Reg, a, b ir.Val) { e.b.Op2(o, dst, a, b) }
 	early := e.int("early") // January and February belong to the year before
@@ -46,7 +46,7 @@ func (e *emitter) daysOf(y ir.Reg, m, d ir.Val) ir.Reg {
 }
 
 // weekday opens a register with the days since Monday.
-func (e *emitter) weekday(days ir.Reg) ir.Reg {
+func (e *evaluator) weekday(days ir.Reg) ir.Reg {
 	r := e.int("weekday")
 	e.b.Op2(ir.Add, r, days.V(), ir.K(3+7*1_000_000_000)) // positive for all dates
 	e.b.Op2(ir.Rem, r, r.V(), ir.K(7))
@@ -54,7 +54,7 @@ func (e *emitter) weekday(days ir.Reg) ir.Reg {
 }
 
 // isoWeek opens a register with the ISO week of a day, or the year to which that week belongs.
-func (e *emitter) isoWeek(days ir.Reg, wantYear bool) ir.Reg {
+func (e *evaluator) isoWeek(days ir.Reg, wantYear bool) ir.Reg {
 	thursday, w := e.int("thursday"), e.weekday(days) // its Thursday decides a week's year
 	e.b.Op2(ir.Sub, thursday, days.V(), w.V())
 	e.b.Op2(ir.Add, thursday, thursday.V(), ir.K(3))
@@ -75,7 +75,7 @@ func (e *emitter) isoWeek(days ir.Reg, wantYear bool) ir.Reg {
 }
 
 // noYearZero numbers years as people do: 1 BC is -1.
-func (e *emitter) noYearZero(y ir.Reg) {
+func (e *evaluator) noYearZero(y ir.Reg) {
 	t := e.int("bc")
 	e.b.Op2(ir.Sub, t, y.V(), ir.K(1))
 	e.b.Sel(y, ir.LE, y.V(), ir.K(0), t.V(), y.V())
@@ -83,7 +83,7 @@ func (e *emitter) noYearZero(y ir.Reg) {
 }
 
 // dayOfYear opens a register with 1…366.
-func (e *emitter) dayOfYear(days ir.Reg, rng layout.Range) ir.Reg {
+func (e *evaluator) dayOfYear(days ir.Reg, rng layout.Range) ir.Reg {
 	y, m, d := e.civil(days, rng)
 	e.b.Op2(ir.Add, y, y.V(), ir.K(yearBias))
 	first := e.daysOf(y, ir.K(1), ir.K(1))
@@ -105,7 +105,7 @@ var clockUnits = map[string]int64{"microseconds": 1, "milliseconds": 1000, "seco
 	"hour": 3600_000_000, "day": microsPerDay}
 
 // dateTrunc is date_trunc('field', timestamp): the start of the period.
-func (e *emitter) dateTrunc(x *plan.Call) value {
+func (e *evaluator) dateTrunc(x *plan.Call) value {
 	field := constantOf(x.Args[0]).S
 	if unit := clockUnits[field]; unit > 0 && unit < microsPerDay {
 		v := e.eval(x.Args[1])
@@ -122,13 +122,13 @@ func (e *emitter) dateTrunc(x *plan.Call) value {
 }
 
 // times multiplies an integer in a register of its own by a positive constant, which it survives.
-func (e *emitter) times(v value, k int64, t types.Type) value {
+func (e *evaluator) times(v value, k int64, t types.Type) value {
 	e.b.Op2(ir.Mul, v.a.R, v.a, ir.K(k))
 	return intVal(t, v.a.R, layout.TypeRange(t).Intersect(v.d.Range.Mul(layout.Between(k, k))))
 }
 
 // truncDays is the first day of a period of whole days: what date_trunc gives, as a date.
-func (e *emitter) truncDays(x *plan.Call) value {
+func (e *evaluator) truncDays(x *plan.Call) value {
 	field := constantOf(x.Args[0]).S
 	arg := x.Args[1]
 	day := func() value { // in a register that may be overwritten
@@ -175,7 +175,7 @@ func (e *emitter) truncDays(x *plan.Call) value {
 }
 
 // truncCivil moves days to the first of the month, quarter or year, by reckoning.
-func (e *emitter) truncCivil(days ir.Reg, rng layout.Range, field string) {
+func (e *evaluator) truncCivil(days ir.Reg, rng layout.Range, field string) {
 	y, m, d := e.civil(days, rng)
 	if field == "month" {
 		e.b.Op2(ir.Sub, days, days.V(), d.V())
@@ -212,7 +212,7 @@ func canAddInterval(iv *types.Value) bool {
 }
 
 // addInterval is timestamp + a literal interval.
-func (e *emitter) addInterval(x *plan.Call) value {
+func (e *evaluator) addInterval(x *plan.Call) value {
 	months, days, micros := constantOf(x.Args[1]).IntervalParts()
 	v := e.eval(x.Args[0])
 	fail := timestampError(x.Pos)
@@ -250,7 +250,7 @@ func (e *emitter) addInterval(x *plan.Call) value {
 }
 
 // addMonths moves a day by months; where the month is too short, to its last day.
-func (e *emitter) addMonths(day ir.Reg, months int64, rng layout.Range) {
+func (e *evaluator) addMonths(day ir.Reg, months int64, rng layout.Range) {
 	y, m, d := e.civil(day, rng)
 	e.b.Op2(ir.Mul, y, y.V(), ir.K(12))
 	e.b.Op2(ir.Add, m, m.V(), y.V())

@@ -8,7 +8,7 @@ import (
 )
 
 // extract is extract(field from date or timestamp) for the fields that are whole numbers.
-func (e *emitter) extract(x *plan.Call) value {
+func (e *evaluator) extract(x *plan.Call) value {
 	c, ok := x.Args[0].(*plan.Const)
 	if !ok {
 		refuse(x.Pos, "EXTRACT needs a literal field")
@@ -113,7 +113,7 @@ func (e *emitter) extract(x *plan.Call) value {
 }
 
 // extractByTable opens a register with a field of a day where a calendar has it.
-func (e *emitter) extractByTable(field string, days ir.Reg, rng layout.Range, null ir.Val) (r ir.Reg, out layout.Range, ok bool) {
+func (e *evaluator) extractByTable(field string, days ir.Reg, rng layout.Range, null ir.Val) (r ir.Reg, out layout.Range, ok bool) {
 	f := calMonth
 	switch field {
 	case "year":
@@ -157,7 +157,7 @@ func yearRange(days layout.Range) layout.Range {
 
 // civil opens registers with year, month and day of a day number: the usual reckoning in
 // years that begin in March, so that the leap day comes last.
-func (e *emitter) civil(days ir.Reg, rng layout.Range) (y, m, d ir.Reg) {
+func (e *evaluator) civil(days ir.Reg, rng layout.Range) (y, m, d ir.Reg) {
 	y, m, d = e.int("year"), e.int("month"), e.int("day")
 	z, t, era := e.int("z"), e.int("t"), e.int("era")
 	op := func(o ir.Op, dst ir.Reg, a, b ir.Val) { e.b.Op2(o, dst, a, b) }

@@ -106,47 +106,9 @@ type Counter struct {
 	Op  int
 }
 
-// WordKind says what a context word holds.
-type WordKind uint8
-
-const (
-	WordData    WordKind = iota // column Index: data
-	WordBase                    // column Index: frame of reference
-	WordNull                    // column Index: NULL bytes
-	WordHeap                    // column Index: string heap
-	WordDesc                    // Dict: descriptors
-	WordDHeap                   // Dict: heap
-	WordPool                    // literal pool
-	WordSlots                   // Build: slots
-	WordTuples                  // Build: tuple array
-	WordZero                    // a block of zero bytes: the tuple of an outer row without match
-	WordLut                     // Luts[Index]
-	WordFilter                  // bits of semi-join filter Index
-	WordCount                   // a counter, starts at 0
-	WordLiteral                 // Literals[Index]
-	WordTexts                   // the worker's space for texts: see maketext.go
-	WordRanks                   // Dict: the rank of each code, 4 bytes
-	WordRow                     // the number of the segment, shifted to the upper half: row numbers are added to it
-)
-
-// Word is a context word that the executor fills before the first row.
-type Word struct {
-	Off   int
-	Kind  WordKind
-	Index int
-	Dict  *column.Dict
-	Build *pipe.Build
-}
-
 // Pipeline compiles a pipeline.
 func Pipeline(req Request) (frag *Fragment, err error) {
-	e := &emitter{
-		Request: req,
-		b:       ir.NewFunc(req.Name, req.Target),
-		f:       &Fragment{Sink: req.Sink, Group: req.Group},
-		ctx:     layout.CtxWords,
-	}
-	e.patience.Done = req.Done
+	e := newEmitter(req)
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
@@ -162,20 +124,15 @@ func Pipeline(req Request) (frag *Fragment, err error) {
 	}()
 	e.live = e.liveness()
 	e.source()
-	e.f.Func = e.b.F
-	e.f.CtxSize = e.ctx
-	return e.f, nil
+	return e.fragment(), nil
 }
 
 // emitter is the state of one compilation.
 type emitter struct {
 	Request
-	b     *ir.Builder
-	f     *Fragment
-	ctx   int          // next free context offset
-	words map[Word]int // places in f.Words, if there are many
+	*evaluator
+	f *Fragment
 
-	env
 	fuel    ir.Reg               // matches until the next layout.YieldTick; NoReg where rows have few
 	place   rowPlace             // table scans on the CPU
 	rings   map[*pipe.Build]ring // where the hashes for probes wait
@@ -184,119 +141,43 @@ type emitter struct {
 	maxRows layout.Range        // bound on rows at the current place, for sums
 	first   func(agg int) value // the argument of an aggregate for the row that makes a group
 	row     ir.Reg              // a table's row at hand
-	noLut   bool                // inside the making of a lookup table
 	gpu     *gpuFrame           // Target GPU: what surrounds the row
-
-	calendars []*calendar
-	textMaps  []placedMap
-
-	patience diag.Patience
 }
 
-type unsupported struct{ err *diag.Error }
-
-// refuse ends the compilation: the query needs something that is not there.
-func refuse(pos int, format string, args ...any) {
-	panic(unsupported{diag.Errorf(diag.FeatureNotSupported, pos, format, args...)})
+// newEmitter is an emitter before its first instruction.
+func newEmitter(req Request) *emitter {
+	cpu := req.Target == ir.CPU
+	if !cpu { // there is nothing to fetch for rows that other lanes work on, and registers of a row end at its guard
+		req.Off.Prefetch, req.Off.MatchedKeys, req.Off.PackedKeys = true, true, true
+	}
+	e := &emitter{Request: req, f: &Fragment{Sink: req.Sink, Group: req.Group}}
+	e.evaluator = &evaluator{
+		coder: &coder{
+			b:       ir.NewFunc(req.Name, req.Target),
+			ctx:     layout.CtxWords,
+			Cols:    req.Cols,
+			Rows:    req.Rows,
+			Off:     req.Off,
+			Check:   req.Check && cpu, // the simulated GPU looks at every access itself
+			Verbose: req.Verbose,
+			Can: abilities{Unaligned: cpu, Divide128: cpu, Masks: cpu && req.SIMD, Yield: cpu, CheapLoads: cpu,
+				Parameters: !cpu},
+			exit: e.leave,
+		},
+		patience: diag.Patience{Done: req.Done},
+		tabulate: e.lut,
+		scans:    e.scansText,
+		Map:      req.Map,
+	}
+	return e
 }
 
-// word allots a context word for w and returns its offset.
-func (e *emitter) word(w Word) int {
-	if i := e.findWord(w); i >= 0 {
-		return e.f.Words[i].Off
-	}
-	if e.words != nil {
-		e.words[w] = len(e.f.Words)
-	}
-	w.Off = e.ctx
-	e.ctx += 8
-	e.f.Words = append(e.f.Words, w)
-	return w.Off
-}
-
-// findWord is the place of a word among those that were allotted, -1 if it was not. Few are looked through.
-func (e *emitter) findWord(w Word) int {
-	const few = 24
-	if len(e.f.Words) < few {
-		for i, o := range e.f.Words {
-			if o.Off = 0; o == w {
-				return i
-			}
-		}
-		return -1
-	}
-	if e.words == nil {
-		e.words = make(map[Word]int, 2*few)
-		for i, o := range e.f.Words {
-			o.Off = 0
-			e.words[o] = i
-		}
-	}
-	if i, ok := e.words[w]; ok {
-		return i
-	}
-	return -1
-}
-
-// loadWord opens a register with a context word.
-func (e *emitter) loadWord(name string, w Word) ir.Reg {
-	r := e.b.Vreg(name, ir.I64)
-	e.b.Load8(r, ir.At(ir.Ctx, e.word(w)))
-	return r
-}
-
-// fail is the exit status for an error.
-func (e *emitter) fail(err *diag.Error) int32 {
-	for i, x := range e.f.Errors {
-		if *x == *err {
-			return int32(i + 1)
-		}
-	}
-	e.f.Errors = append(e.f.Errors, err)
-	return int32(len(e.f.Errors))
-}
-
-// say leaves a comment for the reader of a listing; what is only asked in Verbose
-// mode, since it costs more than the line that it explains.
-func (e *emitter) say(text string, what func(plan.Names) string) {
-	if e.Verbose {
-		if s := what(e.Cols.Short()); s != "" {
-			text += " " + s
-		}
-	}
-	e.b.Comment(text)
-}
-
-// detail is a comment that only Verbose mode has.
-func (e *emitter) detail(text string, what func(plan.Names) string) {
-	if e.Verbose {
-		e.say(text, what)
-	}
-}
-
-// partName names a register after a part of a column, as far as people will read it.
-func (e *emitter) partName(name, part string) string {
-	if e.Verbose {
-		return name + part
-	}
-	return name
-}
-
-// called names the registers that a value owns after its column, in Verbose mode.
-func (e *emitter) called(v value, name string) value {
-	if !e.Verbose {
-		return v
-	}
-	if v.ownA {
-		e.b.F.Regs[v.a.R].Name = name
-	}
-	if v.ownB {
-		e.b.F.Regs[v.b.R].Name = name + "." + [...]string{layout.I128: "hi", layout.Str: "len", layout.Ivl: "us"}[v.d.Form]
-	}
-	if v.ownNull {
-		e.b.F.Regs[v.null.R].Name = name + ".null"
-	}
-	return v
+// fragment is what was written.
+func (e *emitter) fragment() *Fragment {
+	f := e.f
+	f.Func, f.CtxSize = e.b.F, e.ctx
+	f.Words, f.Pool, f.Literals, f.Errors = e.Words, e.Pool, e.Literals, e.Errors
+	return f
 }
 
 // consume emits operator number i and all that follows it for the current row.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"github.com/kelpiedb/kelpie/internal/ir"
-	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
@@ -16,7 +14,7 @@ type env struct {
 	cols   []*binding // by ColID
 	spare  []binding  // the next ones
 	blocks [][]*binding
-	descs  map[plan.Expr]layout.Desc // what describe found out, until a column is bound
+	bound  int // how many columns have been given a meaning
 }
 
 // binding is a column of the current row.
@@ -28,7 +26,7 @@ type binding struct {
 	expr plan.Expr    // what load computes from other columns; nil: nothing
 }
 
-func (e *emitter) binding(id plan.ColID) *binding {
+func (e *coder) binding(id plan.ColID) *binding {
 	if int(id) >= len(e.cols) {
 		e.cols = append(e.cols, make([]*binding, max(e.Cols.Len()+1, int(id)+1)-len(e.cols))...)
 	}
@@ -43,36 +41,54 @@ func (e *emitter) binding(id plan.ColID) *binding {
 }
 
 // bind gives a column its value; the binding owns it and clears it at the end of the block.
-func (e *emitter) bind(id plan.ColID, v value) {
+func (e *coder) bind(id plan.ColID, v value) {
 	b := e.binding(id)
 	*b = binding{id: id, v: v, have: true}
-	clear(e.descs)
+	e.bound++
 	e.note(b)
 }
 
 // bindLazy says how to make a column when it is needed.
-func (e *emitter) bindLazy(id plan.ColID, load func() value) {
-	clear(e.descs)
+func (e *coder) bindLazy(id plan.ColID, load func() value) {
+	e.bound++
 	*e.binding(id) = binding{id: id, load: load}
 }
 
-// bindExpr defines a column by an expression over others.
-func (e *emitter) bindExpr(id plan.ColID, x plan.Expr) {
-	clear(e.descs)
-	*e.binding(id) = binding{id: id, expr: x, load: func() value {
-		if _, plain := x.(*plan.Ref); !plain {
-			e.detail("compute", func(n plan.Names) string { return n.Define(id, x) })
-		}
-		return e.called(e.eval(x), e.Cols.Get(id).Name)
-	}}
+// bindAs is bindLazy for a column that an expression over others defines.
+func (e *coder) bindAs(id plan.ColID, x plan.Expr, load func() value) {
+	e.bound++
+	*e.binding(id) = binding{id: id, expr: x, load: load}
 }
 
-func (e *emitter) alias(to, from plan.ColID) { e.bindExpr(to, e.ref(from)) }
+// rebind gives a column a value that somebody else clears.
+func (e *coder) rebind(id plan.ColID, v value) {
+	e.bound++
+	*e.binding(id) = binding{id: id, v: v, have: true}
+}
+
+// visible reports a column that the row has.
+func (e *coder) visible(id plan.ColID) bool { return int(id) < len(e.cols) && e.cols[id] != nil }
+
+// definition is the expression over other columns that makes a column; nil: there is none.
+func (e *coder) definition(id plan.ColID) plan.Expr {
+	if !e.visible(id) {
+		return nil
+	}
+	return e.cols[id].expr
+}
+
+// pending is the expression that a column will be computed by when it is asked for; nil: there is none, or it was.
+func (e *coder) pending(id plan.ColID) plan.Expr {
+	if !e.visible(id) || e.cols[id].have {
+		return nil
+	}
+	return e.cols[id].expr
+}
 
 // ref is a column as an expression.
-func (e *emitter) ref(id plan.ColID) *plan.Ref { return &plan.Ref{ID: id, T: e.Cols.Get(id).Type} }
+func (e *coder) ref(id plan.ColID) *plan.Ref { return &plan.Ref{ID: id, T: e.Cols.Get(id).Type} }
 
-func (e *emitter) note(b *binding) {
+func (e *coder) note(b *binding) {
 	if len(e.blocks) == 0 {
 		e.blocks = append(e.blocks, nil)
 	}
@@ -81,8 +97,8 @@ func (e *emitter) note(b *binding) {
 }
 
 // column is the value of a column, borrowed from its binding.
-func (e *emitter) column(id plan.ColID) value {
-	if int(id) >= len(e.cols) || e.cols[id] == nil {
+func (e *coder) column(id plan.ColID) value {
+	if !e.visible(id) {
 		panic(fmt.Sprintf("column %q (#%d) is not visible", e.Cols.Get(id).Name, id))
 	}
 	b := e.cols[id]
@@ -98,7 +114,7 @@ func (e *emitter) column(id plan.ColID) value {
 }
 
 // block runs f inside a block of control flow: what it loads is cleared at its end.
-func (e *emitter) block(f func()) {
+func (e *coder) block(f func()) {
 	if len(e.blocks) == 0 {
 		e.blocks = append(e.blocks, nil)
 	}
@@ -120,7 +136,7 @@ func (e *emitter) block(f func()) {
 }
 
 // when emits then (and otherwise, if given) under a condition.
-func (e *emitter) when(c ir.Cond, x, y ir.Val, then, otherwise func()) {
+func (e *coder) when(c ir.Cond, x, y ir.Val, then, otherwise func()) {
 	e.b.If(c, x, y)
 	e.block(then)
 	if otherwise != nil {
@@ -131,88 +147,14 @@ func (e *emitter) when(c ir.Cond, x, y ir.Val, then, otherwise func()) {
 }
 
 // loop emits a loop for ever; body leaves it with Break.
-func (e *emitter) loop(body func(l int32)) {
+func (e *coder) loop(body func(l int32)) {
 	l := e.b.Loop()
 	e.block(func() { body(l) })
 	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 }
 
-// liveness computes for each operator which columns it and all after it read; the last
-// entry is the sink's.
-func (e *emitter) liveness() []plan.ColSet {
-	ops := e.Pipeline.Ops
-	live := make([]plan.ColSet, len(ops)+1)
-	s := &live[len(ops)]
-	switch k := e.Pipeline.Sink.(type) {
-	case *pipe.Build:
-		for _, x := range k.Keys {
-			plan.AddRefs(s, x)
-		}
-		s.AddAll(k.Payload)
-	case *pipe.Aggregate:
-		for _, x := range k.Group.Keys {
-			plan.AddRefs(s, x)
-		}
-		for _, a := range k.Group.Aggs {
-			plan.AddRefs(s, a.Arg)
-			plan.AddRefs(s, a.Filter)
-		}
-		if e.Merge { // partial groups are read field by field
-			*s = plan.MakeColSet()
-		}
-	case *pipe.Collect:
-		s.AddAll(k.Cols)
-		s.Minus(e.Late)
-	case *pipe.Stage:
-		s.AddAll(k.Cols)
-	}
-	for i := len(ops) - 1; i >= 0; i-- {
-		s := &live[i]
-		s.Union(live[i+1])
-		switch op := ops[i].(type) {
-		case *pipe.Filter:
-			for _, x := range op.Preds {
-				plan.AddRefs(s, x)
-			}
-		case *pipe.Map:
-			for k, x := range op.Exprs {
-				if live[i+1].Has(op.Cols[k]) {
-					plan.AddRefs(s, x)
-				}
-			}
-		case *pipe.Probe:
-			for _, x := range op.Keys {
-				plan.AddRefs(s, x)
-			}
-			for _, x := range op.On {
-				plan.AddRefs(s, x)
-			}
-		case *pipe.Rename:
-			s.AddAll(op.From)
-		}
-	}
-	return live
-}
-
-// clearDead ends registers of columns that operator i and those after it do not read.
-func (e *emitter) clearDead(i int) {
-	need := plan.MakeColSet()
-	var add func(id plan.ColID)
-	add = func(id plan.ColID) {
-		if need.Has(id) {
-			return
-		}
-		need.Add(id)
-		if int(id) < len(e.cols) && e.cols[id] != nil && !e.cols[id].have && e.cols[id].expr != nil {
-			refs := plan.Refs(e.cols[id].expr)
-			for r := range refs.All {
-				add(r)
-			}
-		}
-	}
-	for id := range e.live[i].All {
-		add(id)
-	}
+// keepOnly ends registers of the innermost block's columns that are not needed.
+func (e *coder) keepOnly(need *plan.ColSet) {
 	if len(e.blocks) == 0 {
 		return
 	}
@@ -221,7 +163,7 @@ func (e *emitter) clearDead(i int) {
 	for _, b := range e.blocks[top] {
 		switch {
 		case !b.have:
-		case need.Has(b.id) || e.aliased(b, &need):
+		case need.Has(b.id) || e.aliased(b, need):
 			kept = append(kept, b)
 		default:
 			e.free(b.v)
@@ -232,7 +174,7 @@ func (e *emitter) clearDead(i int) {
 }
 
 // aliased reports that a needed column borrowed b's registers.
-func (e *emitter) aliased(b *binding, need *plan.ColSet) bool {
+func (e *coder) aliased(b *binding, need *plan.ColSet) bool {
 	for _, o := range e.cols {
 		if o == nil || o == b || !o.have || !need.Has(o.id) {
 			continue

@@ -8,8 +8,25 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
+// evaluator writes expressions.
+type evaluator struct {
+	*coder
+	// tabulate makes a table of a predicate's outcomes by the codes of a dictionary column; nil: none are made.
+	tabulate func(x plan.Expr, id plan.ColID, d layout.Desc) int
+	// scans reports a column whose texts are read one after the other.
+	scans func(id plan.ColID) bool
+	// Map works functions of a dictionary's texts out; nil: rows compute them.
+	Map TextMapper
+
+	patience  diag.Patience
+	calendars []*calendar
+	textMaps  []placedMap
+	descs     map[plan.Expr]layout.Desc // what describe found out
+	asOf      int                       // the binding after which that was
+}
+
 // eval writes code that computes an expression. The caller frees the result.
-func (e *emitter) eval(x plan.Expr) value {
+func (e *evaluator) eval(x plan.Expr) value {
 	v := e.compute(x)
 	if e.Check && v.d.Form == layout.Str {
 		e.checkText(v)
@@ -18,8 +35,8 @@ func (e *emitter) eval(x plan.Expr) value {
 }
 
 // checkText ends the query if a text's address cannot be one, or its length: see value.
-func (e *emitter) checkText(v value) {
-	if v.isNull() || e.Target != ir.CPU { // the simulated GPU looks at every access itself
+func (e *evaluator) checkText(v value) {
+	if v.isNull() {
 		return
 	}
 	if v.a.IsImm() {
@@ -37,7 +54,7 @@ const (
 	maxText   = 1 << 40 // no text is as long
 )
 
-func (e *emitter) compute(x plan.Expr) value {
+func (e *evaluator) compute(x plan.Expr) value {
 	e.patience.Tick()
 	switch x := x.(type) {
 	case *plan.Ref:
@@ -61,7 +78,7 @@ func (e *emitter) compute(x plan.Expr) value {
 	panic("expression that unnesting should have removed")
 }
 
-func (e *emitter) call(x *plan.Call) value {
+func (e *evaluator) call(x *plan.Call) value {
 	if !CanEmit(x) {
 		refuse(x.Pos, "%s is not supported in compiled code", x.Op)
 	}
@@ -127,6 +144,18 @@ func (e *emitter) call(x *plan.Call) value {
 	panic("CanEmit promised code for " + x.Op.String())
 }
 
+// bindExpr defines a column by an expression over others.
+func (e *evaluator) bindExpr(id plan.ColID, x plan.Expr) {
+	e.bindAs(id, x, func() value {
+		if _, plain := x.(*plan.Ref); !plain {
+			e.detail("compute", func(n plan.Names) string { return n.Define(id, x) })
+		}
+		return e.called(e.eval(x), e.Cols.Get(id).Name)
+	})
+}
+
+func (e *evaluator) alias(to, from plan.ColID) { e.bindExpr(to, e.ref(from)) }
+
 func overflow(t types.Type, pos int) *diag.Error {
 	name := map[types.Kind]string{types.Int16: "smallint", types.Int32: "integer", types.Int64: "bigint", types.Date: "date", types.Timestamp: "timestamp"}[t.Kind]
 	if t.Kind == types.Decimal {
@@ -140,7 +169,7 @@ func dateError(pos int) *diag.Error {
 }
 
 // arith is +, - and * on integers, decimals and floats.
-func (e *emitter) arith(x *plan.Call) value {
+func (e *evaluator) arith(x *plan.Call) value {
 	l, r := e.eval(x.Args[0]), e.eval(x.Args[1])
 	if l.d.Form == layout.F64 {
 		op := map[plan.Op]ir.Op{plan.Add: ir.FAdd, plan.Sub: ir.FSub, plan.Mul: ir.FMul}[x.Op]
@@ -154,7 +183,7 @@ func (e *emitter) arith(x *plan.Call) value {
 }
 
 // floatOp: REAL is computed in double precision and rounded once, which is exact for + - * /.
-func (e *emitter) floatOp(op ir.Op, l, r value, t types.Type) value {
+func (e *evaluator) floatOp(op ir.Op, l, r value, t types.Type) value {
 	d := e.float(ir.Op.String(op))
 	e.b.Op2(op, d, l.a, r.a)
 	if t.Kind == types.Float32 {
@@ -168,7 +197,7 @@ func (e *emitter) floatOp(op ir.Op, l, r value, t types.Type) value {
 // intOp computes l op r (Add, Sub, Mul) for integers and decimals. The result's range decides
 // the width and whether overflow must be tested: most of the time it need not.
 // l and r are used up.
-func (e *emitter) intOp(op ir.Op, l, r value, t types.Type, fail *diag.Error) value {
+func (e *evaluator) intOp(op ir.Op, l, r value, t types.Type, fail *diag.Error) value {
 	var rng layout.Range
 	switch op {
 	case ir.Add:
@@ -223,7 +252,7 @@ func (e *emitter) intOp(op ir.Op, l, r value, t types.Type, fail *diag.Error) va
 }
 
 // harmless is v with 0 in place of NULL, so that checks do not fail on it.
-func (e *emitter) harmless(v value) value {
+func (e *evaluator) harmless(v value) value {
 	if v.null.IsImm() {
 		return v
 	}
@@ -246,7 +275,7 @@ func (e *emitter) harmless(v value) value {
 }
 
 // rangeCheck fails when d lies outside of a type's range and the row is not NULL.
-func (e *emitter) rangeCheck(d ir.Reg, limit layout.Range, null ir.Val, fail *diag.Error) {
+func (e *evaluator) rangeCheck(d ir.Reg, limit layout.Range, null ir.Val, fail *diag.Error) {
 	lo, hi := int64(limit.Lo.Lo), int64(limit.Hi.Lo)
 	t := e.int("check")
 	e.b.Op2(ir.Sub, t, d.V(), ir.K(lo))
@@ -259,7 +288,7 @@ func (e *emitter) rangeCheck(d ir.Reg, limit layout.Range, null ir.Val, fail *di
 
 // wideOp computes on 128 bits. Sums of in-range decimals fit; products are checked by their
 // high parts unless the ranges prove them.
-func (e *emitter) wideOp(op ir.Op, l, r value, t types.Type, inside bool, fail *diag.Error) value {
+func (e *evaluator) wideOp(op ir.Op, l, r value, t types.Type, inside bool, fail *diag.Error) value {
 	lo, hi := e.int(op.String()), e.int(e.partName(op.String(), ".hi"))
 	narrow := l.d.Form == layout.I64 && r.d.Form == layout.I64
 	if !inside { // a NULL row must not fail
@@ -296,7 +325,7 @@ func (e *emitter) wideOp(op ir.Op, l, r value, t types.Type, inside bool, fail *
 
 // mulCheck fails when a 128-bit product could overflow: it estimates the product in
 // floating point, which is exact enough to tell 10^38 from 2^127.
-func (e *emitter) mulCheck(l, r value, fail *diag.Error) {
+func (e *evaluator) mulCheck(l, r value, fail *diag.Error) {
 	a, b := e.toFloat(l), e.toFloat(r)
 	e.b.Op2(ir.FMul, a, a.V(), b.V())
 	e.b.Op1(ir.FAbs, a, a.V())
@@ -308,11 +337,11 @@ func (e *emitter) mulCheck(l, r value, fail *diag.Error) {
 }
 
 // addChecked is a + b on plain integers with its own error.
-func (e *emitter) addChecked(x *plan.Call, a, b plan.Expr, fail *diag.Error) value {
+func (e *evaluator) addChecked(x *plan.Call, a, b plan.Expr, fail *diag.Error) value {
 	return e.intOp(ir.Add, e.eval(a), e.eval(b), x.T, fail)
 }
 
-func (e *emitter) negate(x *plan.Call) value {
+func (e *evaluator) negate(x *plan.Call) value {
 	v := e.eval(x.Args[0])
 	if v.d.Form == layout.F64 {
 		d := e.float("neg")

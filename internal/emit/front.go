@@ -245,13 +245,6 @@ func (e *emitter) frontBlocks(f *front, at, end, cur ir.Reg) {
 	e.b.EndLoop(l, ir.LT, at.V(), end.V())
 }
 
-// scratch allots bytes of the context for use within a morsel.
-func (e *emitter) scratch(bytes int) int {
-	off := e.ctx
-	e.ctx += (bytes + 7) &^ 7
-	return off
-}
-
 // maskCol is a scanned integer column, as its codes are stored.
 type maskCol struct {
 	k     int // in Scan.Cols

@@ -245,9 +245,9 @@ func (e *emitter) fits(out ir.Reg, size int) ir.Reg {
 	return r
 }
 
-// exit ends the query with an error under a condition. A lane of the GPU must not vanish
+// leave ends the query with an error under a condition. A lane of the GPU must not vanish
 // before the next collective: it leaves the code in the context and drops its row.
-func (e *emitter) exit(code int32, c ir.Cond, x, y ir.Val) {
+func (e *emitter) leave(code int32, c ir.Cond, x, y ir.Val) {
 	if e.gpu == nil {
 		e.b.Exit(code, c, x, y)
 		return
@@ -265,29 +265,4 @@ func (e *emitter) refuseGPU(format string, args ...any) {
 	err := diag.Errorf(diag.FeatureNotSupported, -1, format+" yet", args...)
 	err.Msg = "device " + e.Device + ": " + err.Msg
 	panic(unsupported{err.WithHint("SET device = 'cpu' runs it")})
-}
-
-// literal uses a number of a comparison. On the GPU, where compiling is slow, it is read from
-// the context, so that the same code serves other numbers.
-func (e *emitter) literal(i int64, use func(k ir.Val)) {
-	if e.gpu == nil {
-		use(ir.K(i))
-		return
-	}
-	r := e.loadLiteral(i)
-	use(r.V())
-	e.b.Clear(r)
-}
-
-func (e *emitter) loadLiteral(i int64) ir.Reg {
-	e.f.Literals = append(e.f.Literals, i)
-	return e.loadWord("literal", Word{Kind: WordLiteral, Index: len(e.f.Literals) - 1})
-}
-
-// literalValue is the same for an operand that may be a literal.
-func (e *emitter) literalValue(v value) value {
-	if e.gpu != nil && v.a.IsImm() && v.d.Form == layout.I64 {
-		v.a, v.ownA = e.loadLiteral(v.a.Imm).V(), true
-	}
-	return v
 }

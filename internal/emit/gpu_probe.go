@@ -36,7 +36,7 @@ func (e *emitter) matchesTogether(p *probe) {
 	active := e.gpu.guard.active
 	e.arrive(func() {
 		for id, v := range cols {
-			*e.binding(id) = binding{id: id, v: v, have: true}
+			e.rebind(id, v)
 		}
 		e.warpLoop(func(has ir.Reg) {
 			e.b.Set(has, ir.ULT, from.V(), to.V())
@@ -73,12 +73,12 @@ func (e *emitter) keepColumns(p *probe) map[plan.ColID]value {
 	}
 	var add func(id plan.ColID)
 	add = func(id plan.ColID) {
-		if seen.Has(id) || int(id) >= len(e.cols) || e.cols[id] == nil {
+		if seen.Has(id) || !e.visible(id) {
 			return // from the build side, or defined further on
 		}
 		seen.Add(id)
-		if b := e.cols[id]; !b.have && b.expr != nil {
-			refs := plan.Refs(b.expr)
+		if x := e.pending(id); x != nil {
+			refs := plan.Refs(x)
 			for r := range refs.All {
 				add(r)
 			}

@@ -186,7 +186,7 @@ func (e *emitter) planGroups(g *plan.Group, keys []value) *GroupPlan {
 	if several { // estimates of how many combinations there are tend to be too high
 		dense = min(dense/4, severalDense)
 	}
-	mayPack := !several || e.gpu == nil && !e.Off.PackedKeys
+	mayPack := !several || !e.Off.PackedKeys
 	switch {
 	case slots > 0 && slots <= MaxArraySlots && !e.Off.DirectTables:
 		gp.Mode, gp.Slots = ArrayGroups, slots
@@ -424,14 +424,12 @@ func (e *emitter) markKeys(g *plan.Group) (mark ir.Reg, made int) {
 		if c, ok := x.(*plan.Call); ok && made < 0 && makesText(c) {
 			made = i
 		}
-		if e.makes(x, true) || e.gpu != nil {
+		if e.makes(x, true) || !e.Can.Yield {
 			return ir.NoReg, -1
 		}
 	}
 	if made < 0 {
 		return ir.NoReg, -1
 	}
-	mark = e.int("mark")
-	e.textWord(mark, TextCur)
-	return mark, made
+	return e.markTexts(), made
 }

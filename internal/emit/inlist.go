@@ -20,7 +20,7 @@ const (
 )
 
 // inList is x IN (literals).
-func (e *emitter) inList(x *plan.Call) value {
+func (e *evaluator) inList(x *plan.Call) value {
 	needle := e.eval(x.Args[0])
 	if needle.isNull() {
 		e.free(needle)
@@ -73,7 +73,7 @@ func (e *emitter) inList(x *plan.Call) value {
 }
 
 // inTurn compares with each literal until one is equal.
-func (e *emitter) inTurn(d ir.Reg, needle value, items []types.Value) {
+func (e *evaluator) inTurn(d ir.Reg, needle value, items []types.Value) {
 	e.b.Mov(d, ir.K(0))
 	for _, c := range items {
 		e.when(ir.EQ, d.V(), ir.K(0), func() {
@@ -93,7 +93,7 @@ func (e *emitter) inTurn(d ir.Reg, needle value, items []types.Value) {
 }
 
 // inIntegers finds an integer among literals, of which those outside of its range do not count.
-func (e *emitter) inIntegers(d ir.Reg, v value, items []types.Value) {
+func (e *evaluator) inIntegers(d ir.Reg, v value, items []types.Value) {
 	ks := listed(v.d.Range, items)
 	if len(ks) == 0 {
 		e.b.Mov(d, ir.K(0))
@@ -137,7 +137,7 @@ func listed(r layout.Range, items []types.Value) []int64 {
 }
 
 // inWord tests integers that lie within 64 of each other in one shift.
-func (e *emitter) inWord(d ir.Reg, v value, ks []int64) {
+func (e *evaluator) inWord(d ir.Reg, v value, ks []int64) {
 	var mask uint64
 	for _, k := range ks {
 		mask |= 1 << uint(k-ks[0])
@@ -151,7 +151,7 @@ func (e *emitter) inWord(d ir.Reg, v value, ks []int64) {
 }
 
 // inListBitmap looks a bit up; what lies outside takes the bit before the first, which is 0.
-func (e *emitter) inListBitmap(d ir.Reg, v value, ks []int64, span uint64) {
+func (e *evaluator) inListBitmap(d ir.Reg, v value, ks []int64, span uint64) {
 	table := make([]byte, (span+1)/8+1)
 	for _, k := range ks {
 		at := uint64(k) - uint64(ks[0]) + 1
@@ -169,7 +169,7 @@ func (e *emitter) inListBitmap(d ir.Reg, v value, ks []int64, span uint64) {
 }
 
 // inHashed looks an integer up in a table of open addressing.
-func (e *emitter) inHashed(d ir.Reg, v value, ks []int64) {
+func (e *evaluator) inHashed(d ir.Reg, v value, ks []int64) {
 	empty := ks[0] - 1 // in no slot for another reason: not in the list
 	if ks[0] == -1<<63 {
 		for empty = ks[0] + 1; slices.Contains(ks, empty); empty++ {
@@ -209,7 +209,7 @@ func (e *emitter) inHashed(d ir.Reg, v value, ks []int64) {
 
 // inTexts looks a text up by its hash. A slot has the hash, and where the text is in the pool; a
 // slot without text has length -1.
-func (e *emitter) inTexts(d ir.Reg, v value, items []types.Value) {
+func (e *evaluator) inTexts(d ir.Reg, v value, items []types.Value) {
 	const slot = 16
 	logSlots := bits.Len(uint(len(items))) + listSlotBits
 	mask := uint64(1)<<logSlots - 1
@@ -260,30 +260,4 @@ func (e *emitter) inTexts(d ir.Reg, v value, items []types.Value) {
 		e.b.Op2(ir.And, at, at.V(), ir.K(int64(mask*slot)))
 	})
 	e.b.Clear(n, p, at, tab, h)
-}
-
-// poolAt opens a register with the address of bytes in the pool of literals.
-func (e *emitter) poolAt(name, s string) ir.Reg {
-	r := e.loadWord(name, Word{Kind: WordPool})
-	if off := e.pool(s); off > 0 {
-		e.b.Op2(ir.Add, r, r.V(), ir.K(int64(off)))
-	}
-	return r
-}
-
-// hashTextGo is what hashText computes of a text, from HashSeed on.
-func hashTextGo(s string) uint64 {
-	h := uint64(layout.HashSeed)
-	mix := func(w uint64) {
-		mul := int64(layout.HashMul)
-		hi, lo := bits.Mul64(h^w, uint64(mul))
-		h = hi ^ lo
-	}
-	for i := 0; i < len(s); i += 8 {
-		var w [8]byte
-		n := copy(w[:], s[i:])
-		mix(binary.LittleEndian.Uint64(w[:]) << (64 - 8*n))
-	}
-	mix(uint64(len(s)))
-	return h
 }

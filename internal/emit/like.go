@@ -64,14 +64,14 @@ func parseLike(pat string, pos int) (parts []likePart, start, end bool) {
 }
 
 // likePattern is v LIKE a pattern; v is used up. pos is where errors of the pattern are shown.
-func (e *emitter) likePattern(v value, pattern string, pos int) value {
+func (e *coder) likePattern(v value, pattern string, pos int) value {
 	parts, start, end := parseLike(pattern, pos)
 	return e.matchPattern(v, parts, start, end)
 }
 
 // matchPattern matches parts in order: the first at the start of the text if start, the last
 // at its end if end, the others wherever they are found first.
-func (e *emitter) matchPattern(v value, parts []likePart, start, end bool) value {
+func (e *coder) matchPattern(v value, parts []likePart, start, end bool) value {
 	if v.isNull() {
 		e.free(v)
 		return e.nullValue(types.TBool)
@@ -137,8 +137,8 @@ func (e *emitter) matchPattern(v value, parts []likePart, start, end bool) value
 }
 
 // search moves p past the first match of a part at or after p, or breaks out of once.
-func (e *emitter) search(once int32, p, stop ir.Reg, part likePart, toEnd bool) {
-	if e.masks() && part.hasLiteral() {
+func (e *coder) search(once int32, p, stop ir.Reg, part likePart, toEnd bool) {
+	if e.Can.Masks && part.hasLiteral() {
 		e.searchPlaces(once, p, stop, part, toEnd)
 		return
 	}
@@ -165,7 +165,7 @@ func (e *emitter) search(once int32, p, stop ir.Reg, part likePart, toEnd bool) 
 
 // searchLiteral looks for the literal's rarest byte, eight positions at a time, and compares
 // the whole only where it stands.
-func (e *emitter) searchLiteral(once int32, p, stop ir.Reg, lit string) {
+func (e *coder) searchLiteral(once int32, p, stop ir.Reg, lit string) {
 	at := rarest(lit)
 	const ones, tops = 0x0101010101010101, -0x7f7f7f7f7f7f7f80
 	last := e.int("last") // the last place where the literal can begin
@@ -213,7 +213,7 @@ func rarest(lit string) int {
 }
 
 // matchAt opens a register telling whether the part matches at p, and moves p past it.
-func (e *emitter) matchAt(p, stop ir.Reg, part likePart) ir.Reg {
+func (e *coder) matchAt(p, stop ir.Reg, part likePart) ir.Reg {
 	ok := e.int("match")
 	e.b.Mov(ok, ir.K(0))
 	pieces := part.rest

@@ -9,7 +9,7 @@ import (
 
 // logic is AND and OR as a value, three-valued. Cheap operands are combined with bit
 // operations; expensive ones are only evaluated when the outcome still depends on them.
-func (e *emitter) logic(x *plan.Call) value {
+func (e *evaluator) logic(x *plan.Call) value {
 	stop := ir.K(0) // the value of an operand that decides the outcome
 	if x.Op == plan.Or {
 		stop = ir.K(1)
@@ -50,7 +50,7 @@ func (e *emitter) logic(x *plan.Call) value {
 }
 
 // ownBool is v in registers that may be overwritten.
-func (e *emitter) ownBool(v value) value {
+func (e *evaluator) ownBool(v value) value {
 	if !v.ownA {
 		r := e.int("bool")
 		e.b.Mov(r, v.a)
@@ -66,7 +66,7 @@ func (e *emitter) ownBool(v value) value {
 }
 
 // combine does acc = acc op v, in acc's registers; acc.a is 0 where acc is NULL.
-func (e *emitter) combine(op plan.Op, acc, v value) value {
+func (e *evaluator) combine(op plan.Op, acc, v value) value {
 	if acc.never() && v.never() {
 		if op == plan.And {
 			e.b.Op2(ir.And, acc.a.R, acc.a, v.a)
@@ -99,7 +99,7 @@ func (e *emitter) combine(op plan.Op, acc, v value) value {
 	return acc.withNull(n, true)
 }
 
-func (e *emitter) not(x *plan.Call) value {
+func (e *evaluator) not(x *plan.Call) value {
 	v := e.ownBool(e.eval(x.Args[0]))
 	e.b.Op2(ir.Xor, v.a.R, v.a, ir.K(1))
 	if !v.never() {
@@ -109,7 +109,7 @@ func (e *emitter) not(x *plan.Call) value {
 }
 
 // cheap reports an expression of a few instructions that cannot fail.
-func (e *emitter) cheap(x plan.Expr) bool {
+func (e *evaluator) cheap(x plan.Expr) bool {
 	switch x := x.(type) {
 	case *plan.Ref:
 		return x.T.Phys() == types.PhysI64
@@ -130,15 +130,19 @@ func (e *emitter) cheap(x plan.Expr) bool {
 }
 
 // mayBeNull is a cheap guess that errs towards true.
-func (e *emitter) mayBeNull(x plan.Expr) bool { return e.describe(x).Nullable }
+func (e *evaluator) mayBeNull(x plan.Expr) bool { return e.describe(x).Nullable }
 
 // describe tells what evaluating x here would give, by emitting it and taking that back. The answer is
 // kept: a CASE asks about its branches, and those about theirs.
-func (e *emitter) describe(x plan.Expr) layout.Desc {
+func (e *evaluator) describe(x plan.Expr) layout.Desc {
+	if e.asOf != e.bound { // a column means something else now
+		clear(e.descs)
+		e.asOf = e.bound
+	}
 	if d, ok := e.descs[x]; ok {
 		return d
 	}
-	mark, pool := e.b.Mark(), len(e.f.Pool)
+	mark, pool := e.b.Mark(), len(e.Pool)
 	var d layout.Desc
 	// Words allotted meanwhile are kept: the real evaluation wants them next.
 	e.block(func() {
@@ -148,7 +152,7 @@ func (e *emitter) describe(x plan.Expr) layout.Desc {
 		e.free(v)
 	})
 	e.b.Undo(mark)
-	e.f.Pool = e.f.Pool[:pool]
+	e.Pool = e.Pool[:pool]
 	e.forgetPool(pool)
 	if e.descs == nil {
 		e.descs = map[plan.Expr]layout.Desc{}

@@ -20,8 +20,8 @@ type Lut struct {
 
 // lookupTable evaluates a predicate on one dictionary column through a table of its
 // outcomes, where that is possible and pays.
-func (e *emitter) lookupTable(x *plan.Call) (value, bool) {
-	if x.T.Kind != types.Bool || e.noLut {
+func (e *evaluator) lookupTable(x *plan.Call) (value, bool) {
+	if x.T.Kind != types.Bool || e.tabulate == nil {
 		return value{}, false
 	}
 	refs := plan.Refs(x)
@@ -53,7 +53,7 @@ func (e *emitter) lookupTable(x *plan.Call) (value, bool) {
 			e.b.Mov(r, ir.K(1))
 		}
 	} else {
-		tab := e.loadWord("lut", Word{Kind: WordLut, Index: e.lut(x, id, v)})
+		tab := e.loadWord("lut", Word{Kind: WordLut, Index: e.tabulate(x, id, v.d)})
 		e.b.Load(r, ir.AtIndex(tab, v.a.R, 1, 0), 1, false)
 		e.b.Clear(tab)
 	}
@@ -127,28 +127,23 @@ func equalsLiteral(x *plan.Call) (string, bool) {
 }
 
 // lut compiles the table's own little function, once per predicate.
-func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
+func (e *emitter) lut(x plan.Expr, id plan.ColID, d layout.Desc) int {
 	for i, l := range e.f.Luts {
-		if l.Dict == v.d.Dict && plan.EqualExpr(l.Expr, x) {
+		if l.Dict == d.Dict && plan.EqualExpr(l.Expr, x) {
 			return i
 		}
 	}
-	n := int(int64(v.d.Range.Hi.Lo)) + 1
+	n := int(int64(d.Range.Hi.Lo)) + 1
 	target := e.LutTarget
 	if target == 0 {
 		target = e.Target
 	}
-	sub := &emitter{
-		Request: Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Check: e.Check, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather},
-		b:       ir.NewFunc(e.Name+"_lut", target),
-		f:       &Fragment{},
-		ctx:     layout.CtxWords,
-		noLut:   true,
-	}
+	sub := newEmitter(Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Check: e.Request.Check, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather})
+	sub.tabulate = nil
 	sub.say("for each dictionary entry", func(n plan.Names) string { return n.Expr(x) })
 	sub.rows(func(i ir.Reg) {
 		sub.bindLazy(id, func() value {
-			c := value{d: v.d, a: i.V(), null: ir.K(0)}
+			c := value{d: d, a: i.V(), null: ir.K(0)}
 			c.d.Nullable = false
 			return sub.text(c)
 		})
@@ -159,7 +154,6 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, v value) int {
 		sub.b.Clear(out)
 		sub.free(r)
 	})
-	sub.f.Func, sub.f.CtxSize = sub.b.F, sub.ctx
-	e.f.Luts = append(e.f.Luts, &Lut{Dict: v.d.Dict, Len: n, Expr: x, Frag: sub.f})
+	e.f.Luts = append(e.f.Luts, &Lut{Dict: d.Dict, Len: n, Expr: x, Frag: sub.fragment()})
 	return len(e.f.Luts) - 1
 }

@@ -23,20 +23,20 @@ const (
 )
 
 // textWord reads a word of the space for texts into a register.
-func (e *emitter) textWord(r ir.Reg, off int) {
+func (e *coder) textWord(r ir.Reg, off int) {
 	e.b.Load8(r, ir.At(ir.Ctx, e.word(Word{Kind: WordTexts})))
 	e.b.Load8(r, ir.At(r, off))
 }
 
 // setTextWord writes one.
-func (e *emitter) setTextWord(off int, v ir.Val) {
+func (e *coder) setTextWord(off int, v ir.Val) {
 	s := e.loadWord("texts", Word{Kind: WordTexts})
 	e.b.Store(ir.At(s, off), v, 8)
 	e.b.Clear(s)
 }
 
 // textRoom opens a register with the address at which n bytes can be written.
-func (e *emitter) textRoom(n ir.Val) ir.Reg {
+func (e *coder) textRoom(n ir.Val) ir.Reg {
 	p, t, end := e.int("text"), e.int("t"), e.int("end")
 	e.textWord(p, TextCur)
 	e.textWord(end, TextEnd)
@@ -51,14 +51,14 @@ func (e *emitter) textRoom(n ir.Val) ir.Reg {
 }
 
 // madeText is the text from p up to end, which stays.
-func (e *emitter) madeText(p, end ir.Reg, n ir.Val, own bool) value {
+func (e *coder) madeText(p, end ir.Reg, n ir.Val, own bool) value {
 	e.setTextWord(TextCur, end.V())
 	return e.part(p, end, n, own)
 }
 
 // copyBytes copies n bytes to dst by words; up to 7 more are read and written, for which there is room
 // behind every text.
-func (e *emitter) copyBytes(dst, src ir.Reg, n ir.Val) {
+func (e *coder) copyBytes(dst, src ir.Reg, n ir.Val) {
 	i, w := e.int("i"), e.int("word")
 	e.b.Mov(i, ir.K(0))
 	e.loop(func(l int32) {
@@ -71,7 +71,7 @@ func (e *emitter) copyBytes(dst, src ir.Reg, n ir.Val) {
 }
 
 // copyLiteral writes a literal to dst; up to 7 more bytes may be written.
-func (e *emitter) copyLiteral(dst ir.Reg, lit string) {
+func (e *coder) copyLiteral(dst ir.Reg, lit string) {
 	for i := 0; i < len(lit); i += 8 {
 		var w [8]byte
 		copy(w[:], lit[i:])
@@ -80,7 +80,7 @@ func (e *emitter) copyLiteral(dst ir.Reg, lit string) {
 }
 
 // lengthOf opens a register with a text's length, 0 for NULL.
-func (e *emitter) lengthOf(v value) ir.Reg {
+func (e *coder) lengthOf(v value) ir.Reg {
 	n := e.int("len")
 	if v.null.IsImm() {
 		e.b.Mov(n, v.b)
@@ -100,7 +100,7 @@ type textPart struct {
 }
 
 // concat puts texts together; the values are used up.
-func (e *emitter) concat(parts []textPart) value {
+func (e *coder) concat(parts []textPart) value {
 	vs := make([]value, 0, len(parts))
 	lens := make([]ir.Reg, len(parts))
 	fixed := 0
@@ -141,7 +141,7 @@ func (e *emitter) concat(parts []textPart) value {
 }
 
 // changeCase is lower and upper: ASCII eight letters at a time, all else in Go. v is used up.
-func (e *emitter) changeCase(v value, upper bool) value {
+func (e *coder) changeCase(v value, upper bool) value {
 	const ones, tops = 0x0101010101010101, -0x7f7f7f7f7f7f7f80
 	v = e.text(v)
 	n, own := e.anyNull(v)
@@ -211,7 +211,7 @@ func (e *emitter) changeCase(v value, upper bool) value {
 }
 
 // replace puts one literal in place of another; v is used up.
-func (e *emitter) replace(v value, from, to string) value {
+func (e *coder) replace(v value, from, to string) value {
 	v = e.text(v)
 	n, own := e.anyNull(v)
 	if n == ir.K(1) {
@@ -273,7 +273,7 @@ var twoDigits = func() string {
 }()
 
 // integerText writes an integer in decimal, from its end, two digits at a time.
-func (e *emitter) integerText(v value) value {
+func (e *coder) integerText(v value) value {
 	const room = 24
 	n, own := e.anyNull(v)
 	p := e.textRoom(ir.K(room))
@@ -306,9 +306,16 @@ func (e *emitter) integerText(v value) value {
 	return e.madeText(p, end, n, own)
 }
 
+// markTexts opens a register with the place where texts that are made from now on will begin.
+func (e *coder) markTexts() ir.Reg {
+	mark := e.int("mark")
+	e.textWord(mark, TextCur)
+	return mark
+}
+
 // dropTexts takes the space of all texts made since mark back. If a new piece of space was begun
 // since, it is all that can be taken back.
-func (e *emitter) dropTexts(mark ir.Reg) {
+func (e *coder) dropTexts(mark ir.Reg) {
 	start, t, cur := e.int("start"), e.int("t"), e.int("cur")
 	e.textWord(start, TextStart)
 	e.textWord(cur, TextCur)

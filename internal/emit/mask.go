@@ -351,7 +351,7 @@ func (e *emitter) maskText(f *front, x *plan.Call, want bool) (maskTest, bool) {
 	if c.shape.Width == 1 && n <= 128 && e.Gather { // the table fits in registers
 		t.cost, t.looks = t.cost+shuffleCost-gatherCost, false
 	}
-	lut := e.lut(x, id, value{d: c.d})
+	lut := e.lut(x, id, c.d)
 	t.mask = e.both(e.notNull(c, false), func(m, at ir.Reg) {
 		tab := e.loadWord("lut", Word{Kind: WordLut, Index: lut})
 		e.array(c, at, func(codes ir.Mem, w int) { e.b.MaskLut(m, m.V(), tab.V(), int(n), codes, w) })

@@ -14,7 +14,7 @@ import (
 // product has 256 bits (types.MulDiv is the same in Go).
 
 // quotient is l / r with a decimal result: x.T's scale says how many digits.
-func (e *emitter) quotient(x *plan.Call) value {
+func (e *evaluator) quotient(x *plan.Call) value {
 	l, r := e.eval(x.Args[0]), e.eval(x.Args[1])
 	n, own := e.anyNull(l, r)
 	if n == ir.K(1) {
@@ -33,7 +33,7 @@ func (e *emitter) quotient(x *plan.Call) value {
 }
 
 // roundedProduct is l * r where x.T has no room for all digits of both.
-func (e *emitter) roundedProduct(x *plan.Call, l, r value) value {
+func (e *evaluator) roundedProduct(x *plan.Call, l, r value) value {
 	n, own := e.anyNull(l, r)
 	if n == ir.K(1) {
 		e.free(l, r)
@@ -45,13 +45,13 @@ func (e *emitter) roundedProduct(x *plan.Call, l, r value) value {
 }
 
 // powerOfTen is 10^k as a number without a point.
-func (e *emitter) powerOfTen(k int) value {
+func (e *evaluator) powerOfTen(k int) value {
 	return e.constant(types.DecimalValue(types.TDecimal(types.MaxPrecision, 0), types.Pow10(k)))
 }
 
 // unlessNull is v with another number in rows where n says NULL, so that nothing fails
 // there. v is used up; n stays the caller's.
-func (e *emitter) unlessNull(v value, n ir.Val, instead int64) value {
+func (e *evaluator) unlessNull(v value, n ir.Val, instead int64) value {
 	if v.ownNull {
 		e.b.Clear(v.null.R)
 	}
@@ -76,7 +76,7 @@ func (e *emitter) unlessNull(v value, n ir.Val, instead int64) value {
 }
 
 // refuseZero fails for a divisor of 0.
-func (e *emitter) refuseZero(v value, pos int) {
+func (e *evaluator) refuseZero(v value, pos int) {
 	if rng := v.d.Range; rng.Known && (rng.Lo.Sign() > 0 || rng.Hi.Sign() < 0) {
 		return
 	}
@@ -93,7 +93,7 @@ func (e *emitter) refuseZero(v value, pos int) {
 
 // mulDiv is x · y / d as a value of type t; the operands are never NULL, d is not zero. All are
 // used up.
-func (e *emitter) mulDiv(x, y, d value, t types.Type, fail *diag.Error) value {
+func (e *evaluator) mulDiv(x, y, d value, t types.Type, fail *diag.Error) value {
 	product := x.d.Range.Mul(y.d.Range)
 	half := d.d.Range.Union(d.d.Range.Neg())
 	within := product.Union(product.Neg()).Add(half) // more than the sum that is divided can be
@@ -105,7 +105,7 @@ func (e *emitter) mulDiv(x, y, d value, t types.Type, fail *diag.Error) value {
 
 // mulDivNarrow is mulDiv with a product of 128 bits, also with half of the divisor added, and a
 // divisor of 64.
-func (e *emitter) mulDivNarrow(x, y, d value, within layout.Range, t types.Type, fail *diag.Error) value {
+func (e *evaluator) mulDivNarrow(x, y, d value, within layout.Range, t types.Type, fail *diag.Error) value {
 	lo, hi := e.int("product"), e.int("product.hi")
 	if x.d.Form == layout.I64 && y.d.Form == layout.I64 {
 		e.b.Op128(ir.MulWide, lo, hi, x.a, ir.Val{}, y.a, ir.Val{}, 0)
@@ -155,7 +155,7 @@ func (e *emitter) mulDivNarrow(x, y, d value, within layout.Range, t types.Type,
 }
 
 // mulDivWide is mulDiv for any numbers of up to 38 digits.
-func (e *emitter) mulDivWide(x, y, d value, t types.Type, fail *diag.Error) value {
+func (e *evaluator) mulDivWide(x, y, d value, t types.Type, fail *diag.Error) value {
 	a, xs := e.magnitude(x, "x")
 	b, ys := e.magnitude(y, "y")
 	c, ds := e.magnitude(d, "divisor")
@@ -185,7 +185,7 @@ func (e *emitter) mulDivWide(x, y, d value, t types.Type, fail *diag.Error) valu
 	e.b.Clear(a[0], a[1], b[0], b[1], carry)
 	// The quotient has 128 bits if the divisor is greater than the upper half.
 	e.exitUnlessBelow(w[2], w[3], c[0].V(), c[1].V(), fail)
-	if small && e.Target != ir.GPU {
+	if small && e.Can.Divide128 {
 		e.divideWords(w, c[0], lo, hi)
 	} else {
 		e.divideBits(w, c, lo, hi)
@@ -204,7 +204,7 @@ func (e *emitter) mulDivWide(x, y, d value, t types.Type, fail *diag.Error) valu
 }
 
 // magnitude opens registers with the size of v, low word first, and with its sign, 0 or -1; v is used up.
-func (e *emitter) magnitude(v value, name string) (abs [2]ir.Reg, sign ir.Reg) {
+func (e *evaluator) magnitude(v value, name string) (abs [2]ir.Reg, sign ir.Reg) {
 	v = e.wide(v)
 	abs = [2]ir.Reg{e.int(name), e.int(e.partName(name, ".hi"))}
 	sign = e.int("sign")
@@ -217,21 +217,21 @@ func (e *emitter) magnitude(v value, name string) (abs [2]ir.Reg, sign ir.Reg) {
 }
 
 // negateIf negates a pair if sign is -1 and leaves it if that is 0.
-func (e *emitter) negateIf(lo, hi, sign ir.Reg) {
+func (e *evaluator) negateIf(lo, hi, sign ir.Reg) {
 	e.b.Op2(ir.Xor, lo, lo.V(), sign.V())
 	e.b.Op2(ir.Xor, hi, hi.V(), sign.V())
 	e.b.Op128(ir.Sub128, lo, hi, lo.V(), hi.V(), sign.V(), sign.V(), 0)
 }
 
 // exitUnlessBelow fails when hi:lo is not less than another pair, unsigned.
-func (e *emitter) exitUnlessBelow(lo, hi ir.Reg, thanLo, thanHi ir.Val, fail *diag.Error) {
+func (e *evaluator) exitUnlessBelow(lo, hi ir.Reg, thanLo, thanHi ir.Val, fail *diag.Error) {
 	bad := e.atLeast(lo, hi, thanLo, thanHi)
 	e.exit(e.fail(fail), ir.NE, bad.V(), ir.K(0))
 	e.b.Clear(bad)
 }
 
 // atLeast opens a register that says whether hi:lo is not less than another pair, unsigned.
-func (e *emitter) atLeast(lo, hi ir.Reg, thanLo, thanHi ir.Val) ir.Reg {
+func (e *evaluator) atLeast(lo, hi ir.Reg, thanLo, thanHi ir.Val) ir.Reg {
 	r, low := e.int("atleast"), e.int("low")
 	e.b.Set(low, ir.UGE, lo.V(), thanLo)
 	e.b.Set(r, ir.UGT, hi.V(), thanHi)
@@ -242,7 +242,7 @@ func (e *emitter) atLeast(lo, hi ir.Reg, thanLo, thanHi ir.Val) ir.Reg {
 
 // divideWords divides w, of which w[3] is 0 and w[2] less than the divisor, by a divisor below 2^63,
 // one word of the quotient after the other.
-func (e *emitter) divideWords(w [4]ir.Reg, d, lo, hi ir.Reg) {
+func (e *evaluator) divideWords(w [4]ir.Reg, d, lo, hi ir.Reg) {
 	rem, none := e.int("rem"), e.int("none")
 	e.b.Op128(ir.Div128, hi, none, w[1].V(), w[2].V(), d.V(), ir.Val{}, 0)
 	e.b.Op128(ir.Rem128, rem, ir.NoReg, w[1].V(), w[2].V(), d.V(), ir.Val{}, 0)
@@ -253,7 +253,7 @@ func (e *emitter) divideWords(w [4]ir.Reg, d, lo, hi ir.Reg) {
 // divideBits divides w by a divisor of up to 127 bits that is greater than w's upper half. A
 // divisor that happens to be small is divided by as such, where the machine can; else one
 // bit of the quotient comes after the other.
-func (e *emitter) divideBits(w [4]ir.Reg, d [2]ir.Reg, lo, hi ir.Reg) {
+func (e *evaluator) divideBits(w [4]ir.Reg, d [2]ir.Reg, lo, hi ir.Reg) {
 	bits := func() {
 		i, fits, sub, subHi := e.int("i"), e.int("fits"), e.int("sub"), e.int("sub.hi")
 		e.b.Mov(i, ir.K(128))
@@ -275,7 +275,7 @@ func (e *emitter) divideBits(w [4]ir.Reg, d [2]ir.Reg, lo, hi ir.Reg) {
 		e.b.Mov(lo, w[0].V())
 		e.b.Mov(hi, w[1].V())
 	}
-	if e.Target == ir.GPU {
+	if !e.Can.Divide128 {
 		bits()
 		return
 	}
@@ -284,4 +284,40 @@ func (e *emitter) divideBits(w [4]ir.Reg, d [2]ir.Reg, lo, hi ir.Reg) {
 	e.b.Op2(ir.Or, large, large.V(), d[1].V())
 	e.when(ir.EQ, large.V(), ir.K(0), func() { e.divideWords(w, d[0], lo, hi) }, bits)
 	e.b.Clear(large)
+}
+
+// div128 divides the pair in lo and hi by a positive 64-bit number, truncating. Where there is no
+// such division it finds one bit of the quotient after the other, unless 64 bits are enough.
+func (e *evaluator) div128(lo, hi ir.Reg, c ir.Val) {
+	if e.Can.Divide128 {
+		e.b.Op128(ir.Div128, lo, hi, lo.V(), hi.V(), c, ir.Val{}, 0)
+		return
+	}
+	s, t := e.int("sign"), e.int("t")
+	e.b.Op2(ir.Sar, s, hi.V(), ir.K(63))
+	e.negateIf(lo, hi, s)
+	e.b.Op2(ir.Shr, t, lo.V(), ir.K(63))
+	e.b.Op2(ir.Or, t, t.V(), hi.V())
+	e.when(ir.EQ, t.V(), ir.K(0), func() {
+		e.b.Op2(ir.Div, lo, lo.V(), c)
+	}, func() {
+		rem, i, fits := e.int("rem"), e.int("i"), e.int("fits")
+		e.b.Mov(rem, ir.K(0))
+		e.b.Mov(i, ir.K(128))
+		l := e.b.Loop()
+		e.b.Op2(ir.Shl, rem, rem.V(), ir.K(1))
+		e.b.Op2(ir.Shr, fits, hi.V(), ir.K(63))
+		e.b.Op2(ir.Or, rem, rem.V(), fits.V())
+		e.b.Op128(ir.Add128, lo, hi, lo.V(), hi.V(), lo.V(), hi.V(), 0)
+		e.b.Set(fits, ir.UGE, rem.V(), c)
+		e.b.Op2(ir.Or, lo, lo.V(), fits.V())
+		e.b.Op1(ir.Neg, fits, fits.V())
+		e.b.Op2(ir.And, fits, fits.V(), c)
+		e.b.Op2(ir.Sub, rem, rem.V(), fits.V())
+		e.b.Op2(ir.Sub, i, i.V(), ir.K(1))
+		e.b.EndLoop(l, ir.NE, i.V(), ir.K(0))
+		e.b.Clear(rem, i, fits)
+	})
+	e.negateIf(lo, hi, s)
+	e.b.Clear(s, t)
 }

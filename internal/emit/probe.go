@@ -295,7 +295,7 @@ func (e *emitter) bindTuple(p *probe, r ir.Reg, miss ir.Val) {
 // them, such as a lookup in groups, then need not wait until the tuple is there.
 func (e *emitter) bindMatch(p *probe, r ir.Reg) {
 	e.bindTuple(p, r, ir.K(0))
-	if e.gpu != nil || e.Off.MatchedKeys {
+	if e.Off.MatchedKeys {
 		return
 	}
 	for k, x := range p.op.Keys {
@@ -304,13 +304,12 @@ func (e *emitter) bindMatch(p *probe, r ir.Reg) {
 		if !ok || p.nullSafe(k) || f.Desc.Form != layout.I64 || e.column(ref.ID).d.Form != layout.I64 {
 			continue
 		}
-		b := e.binding(plan.ColID(f.ID))
-		b.expr, b.load = ref, func() value {
+		e.bindAs(plan.ColID(f.ID), ref, func() value {
 			v := e.column(ref.ID)
 			v.d, v.null = f.Desc, ir.K(0)
 			v.d.Nullable = false
 			return v
-		}
+		})
 	}
 }
 

@@ -215,6 +215,15 @@ func (e *emitter) scanDesc(id plan.ColID) (layout.Desc, bool) {
 	return layout.Desc{}, false
 }
 
+// scansText reports a column of the scan whose texts are read one after the other.
+func (e *emitter) scansText(id plan.ColID) bool {
+	if e.Pipeline == nil { // a lookup table's function
+		return false
+	}
+	d, ok := e.scanDesc(id)
+	return ok && d.Form == layout.Str
+}
+
 // loadColumn reads column k of a table at row i.
 func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
 	shape := e.Shapes[k]

@@ -12,7 +12,7 @@ import (
 // masked off.
 
 // textCompare opens a register with cond(l, r).
-func (e *emitter) textCompare(c ir.Cond, l, r value) ir.Reg {
+func (e *coder) textCompare(c ir.Cond, l, r value) ir.Reg {
 	if c == ir.EQ || c == ir.NE {
 		return e.textEqual(c, l, r)
 	}
@@ -47,7 +47,7 @@ func (e *emitter) textCompare(c ir.Cond, l, r value) ir.Reg {
 	return res
 }
 
-func (e *emitter) wordAt(base ir.Val, i ir.Reg) ir.Reg {
+func (e *coder) wordAt(base ir.Val, i ir.Reg) ir.Reg {
 	w := e.int("word")
 	if base.IsImm() { // NULL has no bytes
 		e.b.Mov(w, ir.K(0))
@@ -57,8 +57,34 @@ func (e *emitter) wordAt(base ir.Val, i ir.Reg) ir.Reg {
 	return w
 }
 
+// loadBytes reads 8 bytes from any address. Where only multiples of 8 can be read it takes the word with the
+// first byte and the word with the last, which are the same when the address is such a multiple, so that nothing
+// else is touched.
+func (e *coder) loadBytes(d ir.Reg, m ir.Mem) {
+	if e.Can.Unaligned {
+		e.b.Load8(d, m)
+		return
+	}
+	at, sh, hi := e.int("at"), e.int("shift"), e.int("next")
+	e.b.Lea(at, m)
+	e.b.Op2(ir.And, sh, at.V(), ir.K(7))
+	e.b.Op2(ir.Shl, sh, sh.V(), ir.K(3))
+	e.b.Op2(ir.Add, hi, at.V(), ir.K(7))
+	e.b.Op2(ir.And, hi, hi.V(), ir.K(^7))
+	e.b.Op2(ir.And, at, at.V(), ir.K(^7))
+	e.b.Load8(d, ir.At(at, 0))
+	e.b.Load8(hi, ir.At(hi, 0))
+	e.b.Op2(ir.Shr, d, d.V(), sh.V())
+	// By 64 - shift, in two steps: shifting by 64 would shift by 0.
+	e.b.Op2(ir.Xor, sh, sh.V(), ir.K(63))
+	e.b.Op2(ir.Shl, hi, hi.V(), ir.K(1))
+	e.b.Op2(ir.Shl, hi, hi.V(), sh.V())
+	e.b.Op2(ir.Or, d, d.V(), hi.V())
+	e.b.Clear(at, sh, hi)
+}
+
 // textEqual opens a register with l = r (or l <> r).
-func (e *emitter) textEqual(c ir.Cond, l, r value) ir.Reg {
+func (e *coder) textEqual(c ir.Cond, l, r value) ir.Reg {
 	res := e.int("equal")
 	e.b.Set(res, ir.EQ, l.b, r.b)
 	e.when(ir.NE, res.V(), ir.K(0), func() {
@@ -92,7 +118,7 @@ func (e *emitter) textEqual(c ir.Cond, l, r value) ir.Reg {
 
 // bytesAre opens a register telling whether the bytes at [p] begin with a literal, which has
 // been checked to fit.
-func (e *emitter) bytesAre(p ir.Reg, lit string) ir.Reg {
+func (e *coder) bytesAre(p ir.Reg, lit string) ir.Reg {
 	ok := e.int("match")
 	e.b.Mov(ok, ir.K(1))
 	var step func(off int)
@@ -120,7 +146,7 @@ func (e *emitter) bytesAre(p ir.Reg, lit string) ir.Reg {
 }
 
 // equalLiteral opens a register with text = literal.
-func (e *emitter) equalLiteral(v value, lit string) ir.Reg {
+func (e *coder) equalLiteral(v value, lit string) ir.Reg {
 	ok := e.int("equal")
 	e.b.Set(ok, ir.EQ, v.b, ir.K(int64(len(lit))))
 	if len(lit) > 0 {
@@ -135,7 +161,7 @@ func (e *emitter) equalLiteral(v value, lit string) ir.Reg {
 
 // substring is the characters of v from start on, counted from 1, up to count of them or, if that is nil, to
 // the end. All are used up. pos is where an error is shown.
-func (e *emitter) substring(v, start value, count *value, pos int) value {
+func (e *coder) substring(v, start value, count *value, pos int) value {
 	v = e.text(v)
 	n, own := e.anyNull(v, start)
 	p, q, end := e.int("from"), e.int("to"), e.int("end")
@@ -182,7 +208,7 @@ func (e *emitter) substring(v, start value, count *value, pos int) value {
 
 // fixedSubstring is characters from to to-1 of a text, at most the eighth. Where a word shows that
 // all of them are there and of one byte, there is nothing to count. v is used up.
-func (e *emitter) fixedSubstring(v value, from, to int64) value {
+func (e *coder) fixedSubstring(v value, from, to int64) value {
 	n, own := e.anyNull(v)
 	p, q, ascii := e.int("from"), e.int("to"), e.int("ascii")
 	e.b.Set(ascii, ir.UGE, v.b, ir.K(to))
@@ -212,7 +238,7 @@ func (e *emitter) fixedSubstring(v value, from, to int64) value {
 }
 
 // skipChars moves p over up to n characters, not beyond end; n is used up.
-func (e *emitter) skipChars(p, end, n ir.Reg) {
+func (e *coder) skipChars(p, end, n ir.Reg) {
 	w := e.int("word") // ASCII goes eight at a time
 	e.loop(func(l int32) {
 		e.b.Break(l, ir.LT, n.V(), ir.K(8))
@@ -234,7 +260,7 @@ func (e *emitter) skipChars(p, end, n ir.Reg) {
 }
 
 // nextChar moves p over one UTF-8 character.
-func (e *emitter) nextChar(p, end ir.Reg) {
+func (e *coder) nextChar(p, end ir.Reg) {
 	e.loop(func(l int32) {
 		e.b.Op2(ir.Add, p, p.V(), ir.K(1))
 		e.b.Break(l, ir.UGE, p.V(), end.V())

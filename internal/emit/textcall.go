@@ -13,7 +13,7 @@ import (
 // Calls of functions on texts: operands are evaluated here, what is done with them stands with texts.
 
 // textCall is a function that takes a text, or makes one.
-func (e *emitter) textCall(x *plan.Call) value {
+func (e *evaluator) textCall(x *plan.Call) value {
 	arg := func(i int) value { return e.eval(x.Args[i]) }
 	switch x.Op {
 	case plan.Like:
@@ -45,7 +45,7 @@ func (e *emitter) textCall(x *plan.Call) value {
 }
 
 // like is text LIKE 'pattern'.
-func (e *emitter) like(x *plan.Call) value {
+func (e *evaluator) like(x *plan.Call) value {
 	c, ok := x.Args[1].(*plan.Const)
 	if !ok {
 		refuse(x.Pos, "LIKE needs a literal pattern")
@@ -57,7 +57,7 @@ func (e *emitter) like(x *plan.Call) value {
 }
 
 // substringCall is substring(text from start for count), counted in characters.
-func (e *emitter) substringCall(x *plan.Call) value {
+func (e *evaluator) substringCall(x *plan.Call) value {
 	v := e.text(e.eval(x.Args[0]))
 	if from, to, ok := fixedPart(x); ok && !v.isNull() {
 		return e.fixedSubstring(v, from, to)
@@ -91,7 +91,7 @@ func fixedPart(x *plan.Call) (from, to int64, ok bool) {
 }
 
 // leftRight is left(text, k) and right(text, k).
-func (e *emitter) leftRight(x *plan.Call) value {
+func (e *evaluator) leftRight(x *plan.Call) value {
 	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && x.Op == plan.LeftStr {
 		return e.firstChars(e.eval(x.Args[0]), c.I)
 	}
@@ -107,7 +107,7 @@ func (e *emitter) leftRight(x *plan.Call) value {
 }
 
 // length is the number of characters, or of bytes.
-func (e *emitter) length(x *plan.Call) value {
+func (e *evaluator) length(x *plan.Call) value {
 	var v value
 	var r ir.Reg
 	if x.Op == plan.OctetLength {
@@ -123,7 +123,7 @@ func (e *emitter) length(x *plan.Call) value {
 }
 
 // concatCall puts texts together.
-func (e *emitter) concatCall(x *plan.Call) value {
+func (e *evaluator) concatCall(x *plan.Call) value {
 	var parts []textPart
 	for _, a := range x.Args {
 		switch c := constantOf(a); {
@@ -154,7 +154,7 @@ func textLiteral(x *plan.Call) (cond ir.Cond, other plan.Expr, lit string, ok bo
 }
 
 // compareText is cond(x, lit).
-func (e *emitter) compareText(cond ir.Cond, x plan.Expr, lit string) value {
+func (e *evaluator) compareText(cond ir.Cond, x plan.Expr, lit string) value {
 	if cond == ir.EQ || cond == ir.NE { // most texts differ in length already
 		return e.compareLiteral(cond, e.eval(x), lit)
 	}
@@ -167,16 +167,14 @@ const textAhead = 1024
 
 // eachText evaluates a text whose bytes will be read, for most rows of a scan if it is one of
 // its columns.
-func (e *emitter) eachText(x plan.Expr) value {
+func (e *evaluator) eachText(x plan.Expr) value {
 	v := e.eval(x)
 	if v.isNull() {
 		return v
 	}
 	v = e.text(v)
-	if r, ok := x.(*plan.Ref); ok && e.Pipeline != nil && !e.Off.Prefetch && e.Target == ir.CPU {
-		if d, scanned := e.scanDesc(r.ID); scanned && d.Form == layout.Str {
-			e.b.Prefetch(ir.At(v.a.R, textAhead))
-		}
+	if r, ok := x.(*plan.Ref); ok && !e.Off.Prefetch && e.scans(r.ID) {
+		e.b.Prefetch(ir.At(v.a.R, textAhead))
 	}
 	return v
 }

@@ -11,13 +11,13 @@ import (
 // Functions whose result is a part of their text need no memory: they move its ends.
 
 // part is the text from p up to q, which become its address and length.
-func (e *emitter) part(p, q ir.Reg, n ir.Val, own bool) value {
+func (e *coder) part(p, q ir.Reg, n ir.Val, own bool) value {
 	e.b.Op2(ir.Sub, q, q.V(), p.V())
 	return value{d: layout.Desc{Type: types.TText, Form: layout.Str}, a: p.V(), b: q.V(), ownA: true, ownB: true}.withNull(n, own)
 }
 
 // ends opens registers with a text's first byte and the end.
-func (e *emitter) ends(v value) (p, end ir.Reg) {
+func (e *coder) ends(v value) (p, end ir.Reg) {
 	p, end = e.int("from"), e.int("end")
 	e.b.Mov(p, v.a)
 	e.b.Op2(ir.Add, end, v.a, v.b)
@@ -25,9 +25,9 @@ func (e *emitter) ends(v value) (p, end ir.Reg) {
 }
 
 // countChars opens a register with the number of characters of a text.
-func (e *emitter) countChars(v value) ir.Reg {
+func (e *coder) countChars(v value) ir.Reg {
 	p, end := e.ends(v)
-	if e.masks() {
+	if e.Can.Masks {
 		r := e.countByMasks(p, end)
 		e.b.Clear(p, end)
 		return r
@@ -41,7 +41,7 @@ const topBits = -0x7f7f7f7f7f7f7f80 // 0x80 in every byte
 
 // charsBetween opens a register with the number of characters from p up to end: the bytes less those
 // that continue a character, 10xxxxxx, eight at a time. p ends at end, or up to 7 bytes behind.
-func (e *emitter) charsBetween(p, end ir.Reg) ir.Reg {
+func (e *coder) charsBetween(p, end ir.Reg) ir.Reg {
 	r, w, t, left := e.int("length"), e.int("word"), e.int("t"), e.int("left")
 	e.b.Op2(ir.Sub, r, end.V(), p.V())
 	e.loop(func(l int32) {
@@ -68,7 +68,7 @@ func (e *emitter) charsBetween(p, end ir.Reg) ir.Reg {
 }
 
 // firstChars is the first k characters of a text: VARCHAR(k). v is used up.
-func (e *emitter) firstChars(v value, k int64) value {
+func (e *coder) firstChars(v value, k int64) value {
 	v = e.text(v)
 	n, own := e.anyNull(v)
 	p, end := e.ends(v)
@@ -82,7 +82,7 @@ func (e *emitter) firstChars(v value, k int64) value {
 }
 
 // leftChars is left(text, k): a negative k counts from the other end. v and k are used up.
-func (e *emitter) leftChars(v, k value) value {
+func (e *coder) leftChars(v, k value) value {
 	v = e.text(v)
 	n, own := e.anyNull(v, k)
 	count, t := e.countChars(v), e.int("t")
@@ -98,7 +98,7 @@ func (e *emitter) leftChars(v, k value) value {
 }
 
 // rightChars is right(text, k), likewise.
-func (e *emitter) rightChars(v, k value) value {
+func (e *coder) rightChars(v, k value) value {
 	v = e.text(v)
 	n, own := e.anyNull(v, k)
 	count, t := e.countChars(v), e.int("t")
@@ -117,7 +117,7 @@ func (e *emitter) rightChars(v, k value) value {
 const maxBack = 32
 
 // lastChars is the last k characters of a text. v is used up.
-func (e *emitter) lastChars(v value, k int64) value {
+func (e *coder) lastChars(v value, k int64) value {
 	v = e.text(v)
 	n, own := e.anyNull(v)
 	p, end := e.ends(v)
@@ -142,7 +142,7 @@ func (e *emitter) lastChars(v value, k int64) value {
 }
 
 // trim takes characters of a literal set off the ends; v is used up. They are ASCII, so bytes can be compared.
-func (e *emitter) trim(v value, set string, start, stop bool) value {
+func (e *coder) trim(v value, set string, start, stop bool) value {
 	v = e.text(v)
 	n, own := e.anyNull(v)
 	p, end := e.ends(v)
@@ -178,7 +178,7 @@ func (e *emitter) trim(v value, set string, start, stop bool) value {
 }
 
 // positionOf is where a literal first occurs, in characters from 1; 0 if it does not. v is used up.
-func (e *emitter) positionOf(v value, lit string, t types.Type) value {
+func (e *coder) positionOf(v value, lit string, t types.Type) value {
 	n, own := e.anyNull(v)
 	r := e.int("position")
 	if lit == "" {
@@ -194,7 +194,7 @@ func (e *emitter) positionOf(v value, lit string, t types.Type) value {
 		e.b.Op2(ir.Sub, p, p.V(), ir.K(int64(len(lit))))
 		q := e.int("q")
 		e.b.Mov(q, v.a)
-		if e.masks() {
+		if e.Can.Masks {
 			before := e.countByMasks(q, p)
 			e.b.Op2(ir.Add, r, before.V(), ir.K(1))
 			e.b.Clear(before, q)
@@ -211,7 +211,7 @@ func (e *emitter) positionOf(v value, lit string, t types.Type) value {
 }
 
 // beginsWith is whether a text begins with a literal, which is valid UTF-8; v is used up.
-func (e *emitter) beginsWith(v value, lit string) value {
+func (e *coder) beginsWith(v value, lit string) value {
 	var parts []likePart
 	if lit != "" { // a part without letters would be _
 		parts = []likePart{{lit: lit}}
@@ -220,7 +220,7 @@ func (e *emitter) beginsWith(v value, lit string) value {
 }
 
 // startsWith is whether v begins with w; both are used up.
-func (e *emitter) startsWith(v, w value) value {
+func (e *coder) startsWith(v, w value) value {
 	v, w = e.text(v), e.text(w)
 	n, own := e.anyNull(v, w)
 	if n == ir.K(1) {

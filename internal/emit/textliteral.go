@@ -11,7 +11,7 @@ import (
 // Texts compared with literals: those are constants in the code, a word at a time.
 
 // compareLiteral is cond(v, lit); v is used up.
-func (e *emitter) compareLiteral(cond ir.Cond, v value, lit string) value {
+func (e *coder) compareLiteral(cond ir.Cond, v value, lit string) value {
 	if v.isNull() {
 		e.free(v)
 		return e.nullValue(types.TBool)
@@ -36,7 +36,7 @@ func (e *emitter) compareLiteral(cond ir.Cond, v value, lit string) value {
 }
 
 // orderLiteral opens a register with cond(v, lit). The first eight bytes decide, or the rest.
-func (e *emitter) orderLiteral(cond ir.Cond, v value, lit string) ir.Reg {
+func (e *coder) orderLiteral(cond ir.Cond, v value, lit string) ir.Reg {
 	d := e.int("order")
 	var first [8]byte
 	copy(first[:], lit)
@@ -63,7 +63,7 @@ var unsigned = map[ir.Cond]ir.Cond{ir.LT: ir.ULT, ir.LE: ir.ULE, ir.GT: ir.UGT, 
 
 // firstWord opens a register with the first eight bytes of a text as a number that orders as
 // they do; behind its end there are zeros.
-func (e *emitter) firstWord(v value) ir.Reg {
+func (e *coder) firstWord(v value) ir.Reg {
 	w := e.int("first")
 	load := func() {
 		e.loadBytes(w, ir.At(v.a.R, 0))
@@ -108,7 +108,7 @@ func shortKeys(items []types.Value) (keys []types.Value, ok bool) {
 }
 
 // shortWord is a text as an integer: shortKey of it, or -1 if it is longer.
-func (e *emitter) shortWord(v value) value {
+func (e *coder) shortWord(v value) value {
 	w, n := e.int("word"), e.int("n")
 	e.b.Op2(ir.Sub, n, v.b, ir.K(1))
 	e.when(ir.ULT, n.V(), ir.K(shortText), func() {

@@ -31,8 +31,8 @@ type placedMap struct {
 }
 
 // mapText evaluates an expression through a TextMap, where that is possible and pays.
-func (e *emitter) mapText(x *plan.Call) (value, bool) {
-	if x.T.Kind != types.Text || e.Map == nil || e.Off.TextMaps || e.noLut || keepsCode(x) {
+func (e *evaluator) mapText(x *plan.Call) (value, bool) {
+	if x.T.Kind != types.Text || e.Map == nil || e.Off.TextMaps || keepsCode(x) {
 		return value{}, false
 	}
 	refs := plan.Refs(x)
@@ -73,7 +73,7 @@ func keepsCode(x *plan.Call) bool {
 }
 
 // placeMap is where the map's table lies in the pool.
-func (e *emitter) placeMap(m *TextMap) int {
+func (e *evaluator) placeMap(m *TextMap) int {
 	i := slices.IndexFunc(e.textMaps, func(p placedMap) bool { return p.m == m })
 	if i < 0 {
 		i = len(e.textMaps)

@@ -6,16 +6,13 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ir"
 )
 
-// Texts by operations on masks, 64 bytes at a time (CPU only). Each step begins inside the
+// Texts by operations on masks, 64 bytes at a time. Each step begins inside the
 // text, so that no more than column.TextPad bytes behind it are read.
-
-// masks tells whether operations on masks of rows, or of bytes, may be used.
-func (e *emitter) masks() bool { return e.SIMD && e.Target == ir.CPU }
 
 // places calls found for each place q, from p on, where the literal's two rarest bytes stand
 // as they do in it and where at least least bytes follow up to stop; found leaves loop l when
 // the place is right. If none is, that breaks out of once. Then p is of no use.
-func (e *emitter) places(once int32, p, stop ir.Reg, lit string, least int, found func(l int32, q ir.Reg)) {
+func (e *coder) places(once int32, p, stop ir.Reg, lit string, least int, found func(l int32, q ir.Reg)) {
 	i, j := rarestTwo(lit)
 	last := e.int("last")
 	e.b.Op2(ir.Sub, last, stop.V(), ir.K(int64(least)))
@@ -43,14 +40,14 @@ func (e *emitter) places(once int32, p, stop ir.Reg, lit string, least int, foun
 }
 
 // dropTop clears the topmost n bits of a mask, none if n is negative; n is used up.
-func (e *emitter) dropTop(mask, n ir.Reg) {
+func (e *coder) dropTop(mask, n ir.Reg) {
 	e.b.Sel(n, ir.LT, n.V(), ir.K(0), ir.K(0), n.V())
 	e.b.Op2(ir.Shl, mask, mask.V(), n.V())
 	e.b.Op2(ir.Shr, mask, mask.V(), n.V())
 }
 
 // searchPlaces is search by masks.
-func (e *emitter) searchPlaces(once int32, p, stop ir.Reg, part likePart, toEnd bool) {
+func (e *coder) searchPlaces(once int32, p, stop ir.Reg, part likePart, toEnd bool) {
 	if part.rest == nil {
 		e.places(once, p, stop, part.lit, len(part.lit), func(l int32, q ir.Reg) {
 			m := e.bytesAre(q, part.lit)
@@ -99,7 +96,7 @@ func (p likePart) hasLiteral() bool {
 
 // countByMasks opens a register with the number of characters from p up to end: of the bytes
 // that do not continue one. p is used up.
-func (e *emitter) countByMasks(p, end ir.Reg) ir.Reg {
+func (e *coder) countByMasks(p, end ir.Reg) ir.Reg {
 	r := e.int("length")
 	e.b.Mov(r, ir.K(0))
 	e.loop(func(l int32) {

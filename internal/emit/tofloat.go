@@ -12,7 +12,7 @@ import (
 // exactToFloat is the double nearest to an integer or decimal. A number below 2^53 and a power of ten
 // up to 10^22 are exact as doubles, and one division rounds once. Others are pairs of doubles,
 // of which the second is what the first leaves out; dividing pairs rounds once, too.
-func (e *emitter) exactToFloat(v value, from, to types.Type) value {
+func (e *evaluator) exactToFloat(v value, from, to types.Type) value {
 	n, own := e.anyNull(v)
 	scale := int(from.Scale)
 	exact := v.d.Range.Within(layout.Between(-1<<53, 1<<53))
@@ -38,7 +38,7 @@ func (e *emitter) exactToFloat(v value, from, to types.Type) value {
 
 // pairToFloat opens a register with the double nearest to v / 10^scale, for numbers of any size. v stays
 // the caller's.
-func (e *emitter) pairToFloat(v value, scale int) ir.Reg {
+func (e *evaluator) pairToFloat(v value, scale int) ir.Reg {
 	w := e.wide(v.borrowed())
 	lo, hi, sign := e.int("lo"), e.int("hi"), e.int("sign")
 	e.b.Mov(lo, w.a)
@@ -84,7 +84,7 @@ func (e *emitter) pairToFloat(v value, scale int) ir.Reg {
 }
 
 // addPair adds part, which is no larger than x unless x is 0, and adds what is rounded away to rest.
-func (e *emitter) addPair(x, rest, part, sum ir.Reg) {
+func (e *evaluator) addPair(x, rest, part, sum ir.Reg) {
 	e.b.Op2(ir.FAdd, sum, x.V(), part.V())
 	e.b.Op2(ir.FSub, x, sum.V(), x.V())
 	e.b.Op2(ir.FSub, part, part.V(), x.V())
@@ -94,7 +94,7 @@ func (e *emitter) addPair(x, rest, part, sum ir.Reg) {
 
 // dividePair makes x the double nearest to (x + rest) / 10^scale: a first quotient, and a correction by
 // what it leaves, which Dekker's product gives exactly.
-func (e *emitter) dividePair(x, rest ir.Reg, scale int) {
+func (e *evaluator) dividePair(x, rest ir.Reg, scale int) {
 	p := types.Pow10(scale).Float64()
 	behind := new(big.Int).Sub(types.Pow10(scale).ToBig(), bigInt(p)) // 10^38 has 89 significant bits
 	p2, _ := new(big.Float).SetInt(behind).Float64()

@@ -14,8 +14,7 @@ func (e *emitter) dropWorse(s *pipe.Collect, t *layout.Tuple) {
 	mark := ir.NoReg // where texts begin that are made for the keys alone
 	for _, k := range s.Keys {
 		if mark == ir.NoReg && e.makes(e.ref(k.Col), true) {
-			mark = e.int("mark")
-			e.textWord(mark, TextCur)
+			mark = e.markTexts()
 		}
 	}
 	drop := func(c ir.Cond, x, y ir.Val) {

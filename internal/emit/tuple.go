@@ -113,3 +113,19 @@ func (e *emitter) dropUnless(mark, tuple ir.Reg, f *layout.Field, v value) {
 	e.when(ir.NE, held.V(), v.a, func() { e.dropTexts(mark) }, nil)
 	e.b.Clear(held)
 }
+
+// sameField opens a register telling whether a key equals a field of the tuple at p. Grouping
+// treats NULLs as equal (nullSafe); joins do not, and have dropped NULL keys before.
+func (e *emitter) sameField(p ir.Reg, f *layout.Field, key value, nullSafe bool) ir.Reg {
+	v := e.loadField(p, f, ir.K(0))
+	if nullSafe && (!v.never() || !key.never()) {
+		same := e.notDistinct(v, key.borrowed())
+		return same.a.R
+	}
+	d := e.comparison(ir.EQ, v, key)
+	if !v.never() {
+		e.b.Sel(d, ir.NE, v.null, ir.K(0), ir.K(0), d.V())
+	}
+	e.free(v)
+	return d
+}

@@ -32,16 +32,16 @@ func canMake(x *plan.Call) bool {
 }
 
 // makes reports that evaluating x would make texts: by itself, or, lazily, by columns that it reads.
-func (e *emitter) makes(x plan.Expr, lazily bool) bool {
+func (e *evaluator) makes(x plan.Expr, lazily bool) bool {
 	found := false
 	plan.WalkExpr(x, func(x plan.Expr) bool {
 		switch x := x.(type) {
 		case *plan.Call:
 			found = found || !lazily && makesText(x)
 		case *plan.Ref:
-			if lazily && int(x.ID) < len(e.cols) && e.cols[x.ID] != nil {
-				if b := e.cols[x.ID]; !b.have && b.expr != nil {
-					found = found || e.makes(b.expr, false) || e.makes(b.expr, true)
+			if lazily {
+				if by := e.pending(x.ID); by != nil {
+					found = found || e.makes(by, false) || e.makes(by, true)
 				}
 			}
 		}
@@ -52,7 +52,7 @@ func (e *emitter) makes(x plan.Expr, lazily bool) bool {
 
 // withTexts emits f, after which the texts that it made are not needed any more. Columns that are first
 // computed inside of it live on, so there must be none that make texts.
-func (e *emitter) withTexts(f func(), xs ...plan.Expr) {
+func (e *evaluator) withTexts(f func(), xs ...plan.Expr) {
 	made := false
 	for _, x := range xs {
 		if x == nil {
@@ -68,8 +68,7 @@ func (e *emitter) withTexts(f func(), xs ...plan.Expr) {
 		f()
 		return
 	}
-	mark := e.int("mark")
-	e.textWord(mark, TextCur)
+	mark := e.markTexts()
 	f()
 	e.dropTexts(mark)
 	e.b.Clear(mark)
@@ -77,12 +76,11 @@ func (e *emitter) withTexts(f func(), xs ...plan.Expr) {
 
 // markText opens a register with the place where the texts of x will begin, if x is a text that is made and
 // nothing else is made with it; else it is NoReg.
-func (e *emitter) markText(x plan.Expr) ir.Reg {
+func (e *evaluator) markText(x plan.Expr) ir.Reg {
 	c, ok := x.(*plan.Call)
-	if !ok || x.Type().Kind != types.Text || !makesText(c) || e.makes(x, true) || e.gpu != nil {
+	if !ok || x.Type().Kind != types.Text || !makesText(c) || e.makes(x, true) || !e.Can.Yield {
 		return ir.NoReg
 	}
-	mark := e.int("mark")
-	e.textWord(mark, TextCur)
+	mark := e.markTexts()
 	return mark
 }

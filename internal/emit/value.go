@@ -35,7 +35,7 @@ type value struct {
 }
 
 // free clears the registers that values own.
-func (e *emitter) free(vs ...value) {
+func (e *coder) free(vs ...value) {
 	for _, v := range vs {
 		if v.ownA {
 			e.b.Clear(v.a.R)
@@ -49,14 +49,21 @@ func (e *emitter) free(vs ...value) {
 	}
 }
 
+// freeNull clears a NULL flag that is owned.
+func (e *coder) freeNull(n ir.Val, own bool) {
+	if own {
+		e.b.Clear(n.R)
+	}
+}
+
 // borrowed is v without ownership: somebody else clears it.
 func (v value) borrowed() value {
 	v.ownA, v.ownB, v.ownNull = false, false, false
 	return v
 }
 
-func (e *emitter) int(name string) ir.Reg   { return e.b.Vreg(name, ir.I64) }
-func (e *emitter) float(name string) ir.Reg { return e.b.Vreg(name, ir.F64) }
+func (e *coder) int(name string) ir.Reg   { return e.b.Vreg(name, ir.I64) }
+func (e *coder) float(name string) ir.Reg { return e.b.Vreg(name, ir.F64) }
 
 // two reports forms that need b.
 func (v value) two() bool { return v.d.Form.Words() == 2 }
@@ -77,7 +84,7 @@ func (v value) withNull(n ir.Val, own bool) value {
 }
 
 // nullValue is NULL of a type.
-func (e *emitter) nullValue(t types.Type) value {
+func (e *coder) nullValue(t types.Type) value {
 	v := value{d: layout.Desc{Type: t, Nullable: true}, null: ir.K(1)}
 	v.d.Form = layout.FormOf(t, layout.Between(0, 0))
 	v.a, v.b = ir.K(0), ir.K(0)
@@ -93,7 +100,7 @@ func (e *emitter) nullValue(t types.Type) value {
 }
 
 // constant is a literal.
-func (e *emitter) constant(c types.Value) value {
+func (e *coder) constant(c types.Value) value {
 	if c.Null {
 		return e.nullValue(c.Type)
 	}
@@ -122,11 +129,20 @@ func (e *emitter) constant(c types.Value) value {
 }
 
 // pool puts a literal's bytes into the pool, padded so that they can be read by words.
-func (e *emitter) pool(s string) int {
-	off := len(e.f.Pool)
-	e.f.Pool = append(e.f.Pool, s...)
-	e.f.Pool = append(e.f.Pool, make([]byte, 8+(8-len(e.f.Pool)%8)%8)...)
+func (e *coder) pool(s string) int {
+	off := len(e.Pool)
+	e.Pool = append(e.Pool, s...)
+	e.Pool = append(e.Pool, make([]byte, 8+(8-len(e.Pool)%8)%8)...)
 	return off
+}
+
+// poolAt opens a register with the address of bytes in the pool of literals.
+func (e *coder) poolAt(name, s string) ir.Reg {
+	r := e.loadWord(name, Word{Kind: WordPool})
+	if off := e.pool(s); off > 0 {
+		e.b.Op2(ir.Add, r, r.V(), ir.K(int64(off)))
+	}
+	return r
 }
 
 // isNull reports a value known to be NULL; never one known not to be.
@@ -134,7 +150,7 @@ func (v value) isNull() bool { return v.null == ir.K(1) }
 func (v value) never() bool  { return v.null == ir.K(0) }
 
 // anyNull is the NULL flag of an operation that is NULL when one of its operands is.
-func (e *emitter) anyNull(vs ...value) (n ir.Val, own bool) {
+func (e *coder) anyNull(vs ...value) (n ir.Val, own bool) {
 	n = ir.K(0)
 	for _, v := range vs {
 		switch {
@@ -163,7 +179,7 @@ func (e *emitter) anyNull(vs ...value) (n ir.Val, own bool) {
 }
 
 // wide makes a 128-bit pair of an integer value; v is used up.
-func (e *emitter) wide(v value) value {
+func (e *coder) wide(v value) value {
 	if v.d.Form == layout.I128 {
 		return v
 	}
@@ -183,7 +199,7 @@ func (e *emitter) wide(v value) value {
 }
 
 // text makes address and length of a dictionary code; v is used up.
-func (e *emitter) text(v value) value {
+func (e *coder) text(v value) value {
 	if v.d.Form != layout.Code {
 		return v
 	}
@@ -205,7 +221,7 @@ func (e *emitter) text(v value) value {
 
 // descriptor reads the string whose descriptor is at desc: its bytes are in the
 // descriptor itself, or in the heap.
-func (e *emitter) descriptor(desc ir.Reg, heap Word) value {
+func (e *coder) descriptor(desc ir.Reg, heap Word) value {
 	n := e.int("len")
 	e.b.Load(n, ir.At(desc, 0), 4, false)
 	p := e.int("ptr")
@@ -220,7 +236,7 @@ func (e *emitter) descriptor(desc ir.Reg, heap Word) value {
 }
 
 // reform converts v to another form of the same type; v is used up. The caller knows that it fits.
-func (e *emitter) reform(v value, f layout.Form) value {
+func (e *coder) reform(v value, f layout.Form) value {
 	switch {
 	case v.d.Form == f:
 	case v.isNull():
@@ -243,7 +259,7 @@ func (e *emitter) reform(v value, f layout.Form) value {
 }
 
 // reg makes sure that an integer operand is in a register (for address arithmetic).
-func (e *emitter) reg(v ir.Val, name string) (r ir.Reg, own bool) {
+func (e *coder) reg(v ir.Val, name string) (r ir.Reg, own bool) {
 	if !v.IsImm() {
 		return v.R, false
 	}
