@@ -75,9 +75,9 @@ func Neutral(fn plan.AggFunc, f layout.Form) (lo, hi int64) {
 	if f == layout.F64 { // NaN is above all numbers
 		switch fn {
 		case plan.Min:
-			return floatBits(math.NaN()), 0
+			return int64(math.Float64bits(math.NaN())), 0
 		case plan.Max:
-			return floatBits(math.Inf(-1)), 0
+			return int64(math.Float64bits(math.Inf(-1))), 0
 		}
 	}
 	return 0, 0

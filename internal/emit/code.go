@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/techniques"
 )
 
 // coder is a function that is being written: its code, the words of its context, its errors and literals, and the
@@ -16,7 +17,7 @@ type coder struct {
 	Cols *plan.Columns
 	Rows int64 // bounds how many rows there are
 	Can  abilities
-	Off  Off
+	Off  techniques.Off
 	// Check: addresses and lengths of texts are looked at. Verbose: comments tell expressions.
 	Check, Verbose bool
 	// exit ends the query with an error status under a condition.

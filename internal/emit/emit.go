@@ -10,6 +10,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/techniques"
 )
 
 // Request is a pipeline to compile and what is known about its surroundings.
@@ -61,7 +62,7 @@ type Request struct {
 	Verbose bool
 	// Map works functions of a dictionary's texts out; nil: rows compute them.
 	Map TextMapper
-	Off Off
+	Off techniques.Off
 }
 
 // Shape is a chunk's shape, and whether its codes are offset by a base.

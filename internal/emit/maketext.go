@@ -13,15 +13,6 @@ import (
 // already, are overwritten by the next. The executor is asked for more space when there is none, and
 // for what only Go knows: the letters beyond ASCII.
 
-// What the worker's space for texts looks like to generated code, in bytes from WordTexts on.
-const (
-	TextCur   = 0  // where the next text goes
-	TextEnd   = 8  // texts end before
-	TextStart = 16 // where the current piece of space begins
-	TextArg   = 24 // what a Yield asks for: a number of bytes, or a text's address and length, of which the answer takes the place
-	TextSpace = 40
-)
-
 // textWord reads a word of the space for texts into a register.
 func (e *coder) textWord(r ir.Reg, off int) {
 	e.b.Load8(r, ir.At(ir.Ctx, e.word(Word{Kind: WordTexts})))
@@ -38,13 +29,13 @@ func (e *coder) setTextWord(off int, v ir.Val) {
 // textRoom opens a register with the address at which n bytes can be written.
 func (e *coder) textRoom(n ir.Val) ir.Reg {
 	p, t, end := e.int("text"), e.int("t"), e.int("end")
-	e.textWord(p, TextCur)
-	e.textWord(end, TextEnd)
+	e.textWord(p, layout.TextCur)
+	e.textWord(end, layout.TextEnd)
 	e.b.Op2(ir.Add, t, p.V(), n)
 	e.when(ir.UGE, t.V(), end.V(), func() { // also at the very beginning, when all are 0
-		e.setTextWord(TextArg, n)
+		e.setTextWord(layout.TextArg, n)
 		e.b.Yield(layout.YieldText)
-		e.textWord(p, TextCur)
+		e.textWord(p, layout.TextCur)
 	}, nil)
 	e.b.Clear(t, end)
 	return p
@@ -52,7 +43,7 @@ func (e *coder) textRoom(n ir.Val) ir.Reg {
 
 // madeText is the text from p up to end, which stays.
 func (e *coder) madeText(p, end ir.Reg, n ir.Val, own bool) value {
-	e.setTextWord(TextCur, end.V())
+	e.setTextWord(layout.TextCur, end.V())
 	return e.part(p, end, n, own)
 }
 
@@ -189,17 +180,17 @@ func (e *coder) changeCase(v value, upper bool) value {
 	e.b.Op2(ir.And, all, all.V(), ir.K(tops))
 	e.when(ir.EQ, all.V(), ir.K(0), func() {
 		e.b.Op2(ir.Add, size, size.V(), p.V())
-		e.setTextWord(TextCur, size.V())
+		e.setTextWord(layout.TextCur, size.V())
 	}, func() {
 		status := int32(layout.YieldLower)
 		if upper {
 			status = layout.YieldUpper
 		}
-		e.setTextWord(TextArg, src.V())
-		e.setTextWord(TextArg+8, size.V())
+		e.setTextWord(layout.TextArg, src.V())
+		e.setTextWord(layout.TextArg+8, size.V())
 		e.b.Yield(status)
-		e.textWord(p, TextArg)
-		e.textWord(size, TextArg+8)
+		e.textWord(p, layout.TextArg)
+		e.textWord(size, layout.TextArg+8)
 		e.b.Op2(ir.Add, size, size.V(), p.V())
 	})
 	e.b.Clear(all)
@@ -309,7 +300,7 @@ func (e *coder) integerText(v value) value {
 // markTexts opens a register with the place where texts that are made from now on will begin.
 func (e *coder) markTexts() ir.Reg {
 	mark := e.int("mark")
-	e.textWord(mark, TextCur)
+	e.textWord(mark, layout.TextCur)
 	return mark
 }
 
@@ -317,11 +308,11 @@ func (e *coder) markTexts() ir.Reg {
 // since, it is all that can be taken back.
 func (e *coder) dropTexts(mark ir.Reg) {
 	start, t, cur := e.int("start"), e.int("t"), e.int("cur")
-	e.textWord(start, TextStart)
-	e.textWord(cur, TextCur)
+	e.textWord(start, layout.TextStart)
+	e.textWord(cur, layout.TextCur)
 	e.b.Op2(ir.Sub, t, mark.V(), start.V())
 	e.b.Op2(ir.Sub, cur, cur.V(), start.V())
 	e.b.Sel(t, ir.ULE, t.V(), cur.V(), mark.V(), start.V())
-	e.setTextWord(TextCur, t.V())
+	e.setTextWord(layout.TextCur, t.V())
 	e.b.Clear(start, t, cur)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/techniques"
 )
 
 // Options are the settings of a run.
@@ -28,7 +29,7 @@ type Options struct {
 	Account    *budget.Account // counts what the query takes; nil: nobody does
 	Count      bool            // count rows per operator (EXPLAIN ANALYZE)
 	Verify     bool            // hold every function to the IR's rules (tests)
-	Off        emit.Off
+	Off        techniques.Off
 	Profile    bool // find out where the time of a pipeline goes (EXPLAIN ANALYZE)
 	Listing    bool // keep the generated functions, with comments that say more (EXPLAIN)
 	Progress   func(done, total int64)

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
@@ -12,7 +11,7 @@ import (
 // makeText gives generated code what it needs to make texts.
 func (w *worker) makeText(status int64) error {
 	state := w.textSpace
-	arg := state + emit.TextArg
+	arg := state + layout.TextArg
 	need := int(mem.Load64(arg))
 	text := ""
 	if status != layout.YieldText {
@@ -24,13 +23,13 @@ func (w *worker) makeText(status int64) error {
 	}
 	// The space is the arena's; how much of it is taken, generated code knows.
 	w.texts.Mem = w.r.mem
-	w.texts.Cur = uintptr(mem.Load64(state + emit.TextCur))
+	w.texts.Cur = uintptr(mem.Load64(state + layout.TextCur))
 	if w.texts.Cur+uintptr(need)+column.TextPad > w.texts.End {
 		if err := w.texts.Grow(need); err != nil {
 			return err
 		}
-		mem.Store64(state+emit.TextStart, uint64(w.texts.Cur))
-		mem.Store64(state+emit.TextEnd, uint64(w.texts.End-column.TextPad))
+		mem.Store64(state+layout.TextStart, uint64(w.texts.Cur))
+		mem.Store64(state+layout.TextEnd, uint64(w.texts.End-column.TextPad))
 	}
 	if status != layout.YieldText {
 		p, err := w.texts.Put(text)
@@ -40,14 +39,14 @@ func (w *worker) makeText(status int64) error {
 		mem.Store64(arg, uint64(p))
 		mem.Store64(arg+8, uint64(need))
 	}
-	mem.Store64(state+emit.TextCur, uint64(w.texts.Cur))
+	mem.Store64(state+layout.TextCur, uint64(w.texts.Cur))
 	return nil
 }
 
 // textState is where generated code finds its space for texts.
 func (w *worker) textState() (uintptr, error) {
 	if w.textSpace == 0 {
-		a, err := w.r.mem.Alloc(emit.TextSpace)
+		a, err := w.r.mem.Alloc(layout.TextSpace)
 		if err != nil {
 			return 0, err
 		}

@@ -31,3 +31,12 @@ const (
 	YieldLower                // a text in lower case
 	YieldUpper                // a text in upper case
 )
+
+// What the worker's space for texts looks like to generated code, in bytes from its beginning.
+const (
+	TextCur   = 0  // where the next text goes
+	TextEnd   = 8  // texts end before
+	TextStart = 16 // where the current piece of space begins
+	TextArg   = 24 // what a Yield asks for: a number of bytes, or a text's address and length, of which the answer takes the place
+	TextSpace = 40
+)

@@ -15,8 +15,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/corpus"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/techniques"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -55,7 +55,7 @@ func corpusCells() []corpusCell {
 		for _, s := range []device.SIMD{device.SIMDAVX2, device.SIMDOff} {
 			add("simd="+s.String(), func(x *Settings) { x.SIMD = s })
 		}
-		var all emit.Off
+		var all techniques.Off
 		fields := reflect.TypeOf(all)
 		for k := range fields.NumField() {
 			reflect.ValueOf(&all).Elem().Field(k).SetBool(true)

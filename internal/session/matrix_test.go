@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/kelpiedb/kelpie/internal/device"
-	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/techniques"
 )
 
 // TestMatrix: the same query gives the same rows whatever the morsel size, the number of
@@ -69,7 +69,7 @@ var bearable = map[string]bool{"q1": true, "q4": true, "q6": true, "q12": true, 
 // TestTechniquesOff: what makes code fast never changes rows, each technique left out by itself and all at once.
 func TestTechniquesOff(t *testing.T) {
 	s := load(t, "tpch", "0.01")
-	check := func(name string, off emit.Off, simd device.SIMD) {
+	check := func(name string, off techniques.Off, simd device.SIMD) {
 		t.Run(fmt.Sprintf("%s, simd %s", name, simd), func(t *testing.T) {
 			s.Configure(func(x *Settings) { x.Off, x.SIMD, x.Tally = off, simd, simd == device.SIMDOff })
 			for _, q := range thin(suiteQueries("tpch")) {
@@ -77,17 +77,17 @@ func TestTechniquesOff(t *testing.T) {
 			}
 		})
 	}
-	var all emit.Off
+	var all techniques.Off
 	fields := reflect.TypeOf(all)
 	for k := range fields.NumField() {
-		var off emit.Off
+		var off techniques.Off
 		reflect.ValueOf(&off).Elem().Field(k).SetBool(true)
 		reflect.ValueOf(&all).Elem().Field(k).SetBool(true)
 		if !testing.Short() {
 			check(fields.Field(k).Name, off, device.SIMDAuto)
 		}
 	}
-	check("none", emit.Off{}, device.SIMDOff)
+	check("none", techniques.Off{}, device.SIMDOff)
 	check("all", all, device.SIMDAuto)
 	check("all", all, device.SIMDOff)
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/techniques"
 )
 
 // TestOrderKept: without ORDER BY, rows of one source come in its order as long as nothing in the
@@ -68,7 +68,7 @@ func TestOrderKept(t *testing.T) {
 			t.Run(fmt.Sprintf("threads=%d morsel=%d", threads, morsel), func(t *testing.T) {
 				s.Configure(func(x *Settings) {
 					x.Threads, x.MorselRows = threads, morsel
-					x.Off = emit.Off{ThreadTrial: true} // all threads from the first row on
+					x.Off = techniques.Off{ThreadTrial: true} // all threads from the first row on
 				})
 				for _, q := range thin(queries) {
 					check(t, q)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/device"
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/techniques"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -29,7 +29,7 @@ type Settings struct {
 	Check      bool            // verify plans and generated functions
 	Narrow     bool            // narrow integers in tables made from now on
 	Dict       bool            // dictionaries, likewise
-	Off        emit.Off        // techniques
+	Off        techniques.Off  // techniques
 	Tally      bool            // count instructions
 	FileCache  bool            // keep what is read of files
 	FileBlock  int             // bytes of a text file that a thread parses at a time, 0: as many as pay

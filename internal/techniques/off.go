@@ -1,7 +1,10 @@
-package emit
+// Package techniques names what makes queries fast, so that each can be left out.
+//
+// In: nothing. Out: Off, which settings fill and every room that has a technique looks at.
+package techniques
 
 // Off names the techniques that are left out. Nobody needs that but those who want to see what each
-// one brings: results are the same. The zero value leaves nothing out. (Request.SIMD is one more.)
+// one brings: results are the same. The zero value leaves nothing out. (What SIMD is used is one more, of the device.)
 type Off struct {
 	BranchFree     bool // doubtful tests, and CASE of numbers, without branches
 	Prefetch       bool // looking ahead of the row at hand

@@ -1,0 +1,116 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// lookupTable evaluates a predicate on one dictionary column through a table of its
+// outcomes, where that is possible and pays.
+func (e *evaluator) lookupTable(x *plan.Call) (value, bool) {
+	if x.T.Kind != types.Bool || e.tabulate == nil {
+		return value{}, false
+	}
+	refs := plan.Refs(x)
+	if refs.Len() != 1 || !strictInText(x) {
+		return value{}, false
+	}
+	id := refs.Slice()[0]
+	if e.Cols.Get(id).Type.Kind != types.Text {
+		return value{}, false
+	}
+	v := e.column(id)
+	if v.d.Form != layout.Code {
+		return value{}, false
+	}
+	r := e.int("test")
+	n, own := e.anyNull(v)
+	if lit, ok := equalsLiteral(x); ok { // one code to compare with
+		code, found := v.d.Dict.Lookup(lit)
+		if !found {
+			e.b.Mov(r, ir.K(0))
+		} else {
+			c := ir.EQ
+			if x.Op == plan.Ne {
+				c = ir.NE
+			}
+			e.b.Set(r, c, v.a, ir.K(int64(code)))
+		}
+		if !found && x.Op == plan.Ne {
+			e.b.Mov(r, ir.K(1))
+		}
+	} else {
+		tab := e.loadWord("lut", Word{Kind: WordLut, Index: e.tabulate(x, id, v.d)})
+		e.b.Load(r, ir.AtIndex(tab, v.a.R, 1, 0), 1, false)
+		e.b.Clear(tab)
+	}
+	if !n.IsImm() {
+		e.b.Sel(r, ir.NE, n, ir.K(0), ir.K(0), r.V())
+	}
+	return boolVal(r).withNull(n, own), true
+}
+
+// strictInText reports that x is NULL exactly when its column is: then a table by code,
+// without an entry for NULL, says all.
+func strictInText(x plan.Expr) bool {
+	switch x := x.(type) {
+	case *plan.Ref:
+		return true
+	case *plan.Const:
+		return !x.V.Null
+	case *plan.Call:
+		switch x.Op {
+		case plan.And, plan.Or: // every branch looks at the column
+			for _, a := range x.Args {
+				refs := plan.Refs(a)
+				if refs.Empty() || !strictInText(a) {
+					return false
+				}
+			}
+			return true
+		case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Not, plan.InList, plan.Like,
+			plan.StartsWith, plan.Substring, plan.Length, plan.OctetLength, plan.Cast:
+			if mayFail(x) {
+				return false
+			}
+			for _, a := range x.Args {
+				if !strictInText(a) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// mayFail reports operations that a table is not made of: entries of the dictionary need not be in any row,
+// and must not end the query.
+func mayFail(x *plan.Call) bool {
+	switch x.Op {
+	case plan.Substring:
+		if len(x.Args) > 2 {
+			n := constantOf(x.Args[2])
+			return n == nil || n.I < 0
+		}
+	case plan.Cast:
+		return x.T.Kind != types.Text
+	}
+	return false
+}
+
+func equalsLiteral(x *plan.Call) (string, bool) {
+	if x.Op != plan.Eq && x.Op != plan.Ne {
+		return "", false
+	}
+	for i, a := range x.Args {
+		if c, ok := a.(*plan.Const); ok {
+			if _, ok := x.Args[1-i].(*plan.Ref); ok {
+				return c.V.S, true
+			}
+		}
+	}
+	return "", false
+}
