@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -25,14 +27,14 @@ func (e *emitter) aggDesc(a plan.Agg, one bool) layout.Desc {
 	case plan.Sum, plan.Min, plan.Max, plan.AnyValue, plan.BoolAnd, plan.BoolOr:
 	case plan.First:
 		if e.gpu != nil {
-			refuse(-1, "DISTINCT ON with columns that may be NULL is not supported on a GPU yet")
+			code.Refuse(-1, "DISTINCT ON with columns that may be NULL is not supported on a GPU yet")
 		}
 	default:
 		panic(fmt.Sprintf("aggregate %s should have been rewritten", a.Func))
 	}
-	arg := e.describe(a.Arg)
+	arg := e.Describe(a.Arg)
 	if a.Func == plan.Sum && arg.Form == layout.Ivl {
-		refuse(-1, "the sum of intervals is not supported")
+		code.Refuse(-1, "the sum of intervals is not supported")
 	}
 	d.Nullable = arg.Nullable || a.Filter != nil || one
 	d.Form, d.Range, d.Dict = arg.Form, arg.Range, arg.Dict
@@ -91,44 +93,44 @@ func (e *emitter) aggregate(p ir.Reg, f *layout.Field, a plan.Agg) {
 	run := func() {
 		switch a.Func {
 		case plan.CountStar:
-			e.update(p, f, plan.Sum, e.constant(types.IntValue(types.TInt64, 1)))
+			e.update(p, f, plan.Sum, e.Constant(types.IntValue(types.TInt64, 1)))
 		case plan.Count:
-			v := e.eval(a.Arg)
-			one := e.constant(types.IntValue(types.TInt64, 1))
+			v := e.Eval(a.Arg)
+			one := e.Constant(types.IntValue(types.TInt64, 1))
 			switch {
-			case v.isNull():
-			case v.never():
+			case v.IsNull():
+			case v.Never():
 				e.update(p, f, plan.Sum, one)
 			default:
-				r := e.int("one")
-				e.b.Op2(ir.Xor, r, v.null, ir.K(1))
-				e.update(p, f, plan.Sum, intVal(types.TInt64, r, layout.Between(0, 1)))
-				e.b.Clear(r)
+				r := e.Int("one")
+				e.B.Op2(ir.Xor, r, v.Null, ir.K(1))
+				e.update(p, f, plan.Sum, code.IntValue(types.TInt64, r, layout.Between(0, 1)))
+				e.B.Clear(r)
 			}
-			e.free(v)
+			e.Free(v)
 		default:
-			mark := e.markText(a.Arg)
-			v := e.eval(a.Arg)
+			mark := e.MarkText(a.Arg)
+			v := e.Eval(a.Arg)
 			e.update(p, f, a.Func, v)
 			if mark != ir.NoReg {
 				e.dropUnless(mark, p, f, v)
-				e.b.Clear(mark)
+				e.B.Clear(mark)
 			}
-			e.free(v)
+			e.Free(v)
 		}
 	}
 	if a.Filter == nil {
 		run()
 		return
 	}
-	c := e.eval(a.Filter)
-	e.when(ir.NE, c.a, ir.K(0), run, nil)
-	e.free(c)
+	c := e.Eval(a.Filter)
+	e.When(ir.NE, c.A, ir.K(0), run, nil)
+	e.Free(c)
 }
 
 // update folds v into the running value in field f of the group at p. v stays the caller's.
-func (e *emitter) update(p ir.Reg, f *layout.Field, fn plan.AggFunc, v value) {
-	if v.isNull() {
+func (e *emitter) update(p ir.Reg, f *layout.Field, fn plan.AggFunc, v code.Value) {
+	if v.IsNull() {
 		return
 	}
 	if e.gpu != nil {
@@ -140,9 +142,9 @@ func (e *emitter) update(p ir.Reg, f *layout.Field, fn plan.AggFunc, v value) {
 		e.updateSum(p, f, v)
 		return
 	case plan.AnyValue:
-		e.updateIf(p, f, v, func(cur value) ir.Reg {
-			r := e.int("take")
-			e.b.Mov(r, ir.K(0))
+		e.updateIf(p, f, v, func(cur code.Value) ir.Reg {
+			r := e.Int("take")
+			e.B.Mov(r, ir.K(0))
 			return r
 		})
 		return
@@ -151,122 +153,122 @@ func (e *emitter) update(p ir.Reg, f *layout.Field, fn plan.AggFunc, v value) {
 	if fn == plan.Max || fn == plan.BoolOr {
 		c = ir.GT
 	}
-	v = e.text(v.borrowed())
-	if f.Null < 0 && f.Desc.Form == layout.I64 && v.never() {
-		cur := e.int(f.Name)
-		e.b.Load8(cur, ir.At(p, f.Off))
-		e.b.Sel(cur, c, v.a, cur.V(), v.a, cur.V())
-		e.b.Store(ir.At(p, f.Off), cur.V(), 8)
-		e.b.Clear(cur)
+	v = e.Text(v.Borrowed())
+	if f.Null < 0 && f.Desc.Form == layout.I64 && v.Never() {
+		cur := e.Int(f.Name)
+		e.B.Load8(cur, ir.At(p, f.Off))
+		e.B.Sel(cur, c, v.A, cur.V(), v.A, cur.V())
+		e.B.Store(ir.At(p, f.Off), cur.V(), 8)
+		e.B.Clear(cur)
 		return
 	}
-	e.updateIf(p, f, v, func(cur value) ir.Reg { return e.comparison(c, v, cur) })
-	v.ownNull = false
-	e.free(v)
+	e.updateIf(p, f, v, func(cur code.Value) ir.Reg { return e.Compare(c, v, cur) })
+	v.OwnNull = false
+	e.Free(v)
 }
 
 // updateIf replaces the running value by v if there is none yet or better says so.
-func (e *emitter) updateIf(p ir.Reg, f *layout.Field, v value, better func(cur value) ir.Reg) {
+func (e *emitter) updateIf(p ir.Reg, f *layout.Field, v code.Value, better func(cur code.Value) ir.Reg) {
 	run := func() {
 		cur := e.loadField(p, f, ir.K(0))
-		take := e.int("take")
-		if cur.never() {
+		take := e.Int("take")
+		if cur.Never() {
 			b := better(cur)
-			e.b.Mov(take, b.V())
-			e.b.Clear(b)
+			e.B.Mov(take, b.V())
+			e.B.Clear(b)
 		} else {
-			e.b.Mov(take, ir.K(1))
-			e.when(ir.EQ, cur.null, ir.K(0), func() {
+			e.B.Mov(take, ir.K(1))
+			e.When(ir.EQ, cur.Null, ir.K(0), func() {
 				b := better(cur)
-				e.b.Mov(take, b.V())
-				e.b.Clear(b)
+				e.B.Mov(take, b.V())
+				e.B.Clear(b)
 			}, nil)
 		}
-		e.free(cur)
-		e.when(ir.NE, take.V(), ir.K(0), func() { e.storeField(p, f, v.borrowed().withNull(ir.K(0), false)) }, nil)
-		e.b.Clear(take)
+		e.Free(cur)
+		e.When(ir.NE, take.V(), ir.K(0), func() { e.storeField(p, f, v.Borrowed().WithNull(ir.K(0), false)) }, nil)
+		e.B.Clear(take)
 	}
-	if v.never() {
+	if v.Never() {
 		run()
 	} else {
-		e.when(ir.EQ, v.null, ir.K(0), run, nil)
+		e.When(ir.EQ, v.Null, ir.K(0), run, nil)
 	}
 }
 
 // updateSum adds v; NULL adds nothing.
-func (e *emitter) updateSum(p ir.Reg, f *layout.Field, v value) {
+func (e *emitter) updateSum(p ir.Reg, f *layout.Field, v code.Value) {
 	switch f.Desc.Form {
 	case layout.F64:
-		s := e.float(f.Name)
-		e.b.FLoad(s, ir.At(p, f.Off), 8)
-		if v.never() {
-			e.b.Op2(ir.FAdd, s, s.V(), v.a)
+		s := e.Float(f.Name)
+		e.B.FLoad(s, ir.At(p, f.Off), 8)
+		if v.Never() {
+			e.B.Op2(ir.FAdd, s, s.V(), v.A)
 		} else {
-			z := e.float("or0")
-			e.b.FConst(z, 0)
-			e.b.FSel(z, ir.NE, v.null, ir.K(0), z, v.a.R)
-			e.b.Op2(ir.FAdd, s, s.V(), z.V())
-			e.b.Clear(z)
+			z := e.Float("or0")
+			e.B.FConst(z, 0)
+			e.B.FSel(z, ir.NE, v.Null, ir.K(0), z, v.A.R)
+			e.B.Op2(ir.FAdd, s, s.V(), z.V())
+			e.B.Clear(z)
 		}
-		e.b.FStore(ir.At(p, f.Off), s, 8)
-		e.b.Clear(s)
+		e.B.FStore(ir.At(p, f.Off), s, 8)
+		e.B.Clear(s)
 	case layout.I128:
-		w := e.wide(v.borrowed())
-		a, b := w.a, w.b
+		w := e.Wide(v.Borrowed())
+		a, b := w.A, w.B
 		var ta, tb ir.Reg
-		if !v.never() {
-			ta, tb = e.int("or0"), e.int("or0.hi")
-			e.b.Sel(ta, ir.NE, v.null, ir.K(0), ir.K(0), a)
-			e.b.Sel(tb, ir.NE, v.null, ir.K(0), ir.K(0), b)
+		if !v.Never() {
+			ta, tb = e.Int("or0"), e.Int("or0.hi")
+			e.B.Sel(ta, ir.NE, v.Null, ir.K(0), ir.K(0), a)
+			e.B.Sel(tb, ir.NE, v.Null, ir.K(0), ir.K(0), b)
 			a, b = ta.V(), tb.V()
 		}
-		lo, hi := e.int(f.Name), e.int(e.partName(f.Name, ".hi"))
-		e.b.Load8(lo, ir.At(p, f.Off))
-		e.b.Load8(hi, ir.At(p, f.Off+8))
+		lo, hi := e.Int(f.Name), e.Int(e.PartName(f.Name, ".hi"))
+		e.B.Load8(lo, ir.At(p, f.Off))
+		e.B.Load8(hi, ir.At(p, f.Off+8))
 		if f.Desc.Range.Known {
-			e.b.Op128(ir.Add128, lo, hi, lo.V(), hi.V(), a, b, 0)
+			e.B.Op128(ir.Add128, lo, hi, lo.V(), hi.V(), a, b, 0)
 		} else {
-			e.b.Op128(ir.Add128X, lo, hi, lo.V(), hi.V(), a, b, e.fail(overflow(f.Desc.Type, -1)))
+			e.B.Op128(ir.Add128X, lo, hi, lo.V(), hi.V(), a, b, e.Fail(scalar.Overflow(f.Desc.Type, -1)))
 		}
-		e.b.Store(ir.At(p, f.Off), lo.V(), 8)
-		e.b.Store(ir.At(p, f.Off+8), hi.V(), 8)
-		e.b.Clear(lo, hi)
-		if !v.never() {
-			e.b.Clear(ta, tb)
+		e.B.Store(ir.At(p, f.Off), lo.V(), 8)
+		e.B.Store(ir.At(p, f.Off+8), hi.V(), 8)
+		e.B.Clear(lo, hi)
+		if !v.Never() {
+			e.B.Clear(ta, tb)
 		}
-		w.ownNull = false
-		e.free(w)
+		w.OwnNull = false
+		e.Free(w)
 	default:
-		s := e.int(f.Name)
-		e.b.Load8(s, ir.At(p, f.Off))
+		s := e.Int(f.Name)
+		e.B.Load8(s, ir.At(p, f.Off))
 		add := func(x ir.Val) {
 			if all := layout.TypeRange(types.TInt64); f.Desc.Range.Lo == all.Lo || f.Desc.Range.Hi == all.Hi {
-				e.b.OpX(ir.AddX, s, s.V(), x, e.fail(overflow(f.Desc.Type, -1)))
+				e.B.OpX(ir.AddX, s, s.V(), x, e.Fail(scalar.Overflow(f.Desc.Type, -1)))
 				return
 			}
-			e.b.Op2(ir.Add, s, s.V(), x)
+			e.B.Op2(ir.Add, s, s.V(), x)
 		}
-		if v.never() {
-			add(v.a)
+		if v.Never() {
+			add(v.A)
 		} else {
-			t := e.int("or0")
-			e.b.Sel(t, ir.NE, v.null, ir.K(0), ir.K(0), v.a)
+			t := e.Int("or0")
+			e.B.Sel(t, ir.NE, v.Null, ir.K(0), ir.K(0), v.A)
 			add(t.V())
-			e.b.Clear(t)
+			e.B.Clear(t)
 		}
-		e.b.Store(ir.At(p, f.Off), s.V(), 8)
-		e.b.Clear(s)
+		e.B.Store(ir.At(p, f.Off), s.V(), 8)
+		e.B.Clear(s)
 	}
 	if f.Null < 0 {
 		return
 	}
-	if v.never() {
-		e.b.Store(ir.At(p, f.Null), ir.K(0), 1)
+	if v.Never() {
+		e.B.Store(ir.At(p, f.Null), ir.K(0), 1)
 		return
 	}
-	n := e.int("null")
-	e.b.Load(n, ir.At(p, f.Null), 1, false)
-	e.b.Op2(ir.And, n, n.V(), v.null)
-	e.b.Store(ir.At(p, f.Null), n.V(), 1)
-	e.b.Clear(n)
+	n := e.Int("null")
+	e.B.Load(n, ir.At(p, f.Null), 1, false)
+	e.B.Op2(ir.And, n, n.V(), v.Null)
+	e.B.Store(ir.At(p, f.Null), n.V(), 1)
+	e.B.Clear(n)
 }

@@ -3,6 +3,7 @@ package emit
 import (
 	"slices"
 
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -44,15 +45,15 @@ type ring int
 
 const noRing ring = -1
 
-func (e *emitter) newRing() ring { return ring(e.scratch(8 * ringSlots)) }
+func (e *emitter) newRing() ring { return ring(e.Scratch(8 * ringSlots)) }
 
 // ringSlot is the element for the row n rows after this one.
 func (e *emitter) ringSlot(g ring, n int64) (ir.Mem, ir.Reg) {
 	at := e.place.count()
 	if n > 0 {
-		e.b.Op2(ir.Add, at, at.V(), ir.K(n))
+		e.B.Op2(ir.Add, at, at.V(), ir.K(n))
 	}
-	e.b.Op2(ir.And, at, at.V(), ir.K(ringSlots-1))
+	e.B.Op2(ir.And, at, at.V(), ir.K(ringSlots-1))
 	return ir.AtIndex(ir.Ctx, at, 8, int(g)), at
 }
 
@@ -60,57 +61,57 @@ func (e *emitter) ringSlot(g ring, n int64) (ir.Mem, ir.Reg) {
 // computed, or less.
 func (e *emitter) hashLater(scan *plan.Scan, cols []int, g ring, n int64, gp *GroupPlan) ir.Reg {
 	if g != noRing && n < slotAhead {
-		h := e.int("hash")
+		h := e.Int("hash")
 		m, at := e.ringSlot(g, n)
-		e.b.Load8(h, m)
-		e.b.Clear(at)
+		e.B.Load8(h, m)
+		e.B.Clear(at)
 		return h
 	}
 	keys := e.keysLater(scan, cols, n)
 	h := e.hashFor(keys, gp)
-	e.free(keys...)
+	e.Free(keys...)
 	if g != noRing {
 		m, at := e.ringSlot(g, n)
-		e.b.Store(m, h.V(), 8)
-		e.b.Clear(at)
+		e.B.Store(m, h.V(), 8)
+		e.B.Clear(at)
 	}
 	return h
 }
 
 // keysLater reads the keys of a row to come.
-func (e *emitter) keysLater(scan *plan.Scan, cols []int, n int64) []value {
+func (e *emitter) keysLater(scan *plan.Scan, cols []int, n int64) []code.Value {
 	row := e.place.later(n)
-	keys := make([]value, len(cols))
+	keys := make([]code.Value, len(cols))
 	for i, k := range cols {
 		keys[i] = e.loadColumn(scan, k, row)
 	}
-	e.b.Clear(row)
+	e.B.Clear(row)
 	return keys
 }
 
 // hashFor is the hash of keys of groups, or of a join where there are none.
-func (e *emitter) hashFor(keys []value, gp *GroupPlan) ir.Reg {
+func (e *emitter) hashFor(keys []code.Value, gp *GroupPlan) ir.Reg {
 	if gp != nil {
 		return e.groupHash(gp, keys)
 	}
-	return e.hash(keys)
+	return e.Hash(keys)
 }
 
 // hashNow opens a register with the hash of the keys at hand, which has waited in the ring unless the row is among the first.
-func (e *emitter) hashNow(g ring, keys []value, gp *GroupPlan) ir.Reg {
+func (e *emitter) hashNow(g ring, keys []code.Value, gp *GroupPlan) ir.Reg {
 	if g == noRing {
 		return e.hashFor(keys, gp)
 	}
-	h, n := e.int("hash"), e.place.count()
-	e.when(ir.ULT, n.V(), ir.K(slotAhead), func() {
+	h, n := e.Int("hash"), e.place.count()
+	e.When(ir.ULT, n.V(), ir.K(slotAhead), func() {
 		t := e.hashFor(keys, gp)
-		e.b.Mov(h, t.V())
-		e.b.Clear(t)
+		e.B.Mov(h, t.V())
+		e.B.Clear(t)
 	}, func() {
-		e.b.Op2(ir.And, n, n.V(), ir.K(ringSlots-1))
-		e.b.Load8(h, ir.AtIndex(ir.Ctx, n, 8, int(g)))
+		e.B.Op2(ir.And, n, n.V(), ir.K(ringSlots-1))
+		e.B.Load8(h, ir.AtIndex(ir.Ctx, n, 8, int(g)))
 	})
-	e.b.Clear(n)
+	e.B.Clear(n)
 	return h
 }
 
@@ -171,7 +172,7 @@ func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tu
 
 // keyFrom is the column of the row at hand that a match's key is taken from; nil: it is not.
 func (e *emitter) keyFrom(id plan.ColID) *plan.Ref {
-	from, _ := e.definition(id).(*plan.Ref)
+	from, _ := e.Definition(id).(*plan.Ref)
 	return from
 }
 
@@ -179,7 +180,7 @@ func (e *emitter) keyFrom(id plan.ColID) *plan.Ref {
 func (e *emitter) fetchAhead(list []ahead) {
 	for _, a := range list {
 		scan := e.Pipeline.Source.(*pipe.Table).Scan
-		e.detail("fetch ahead", func(plan.Names) string { return "" })
+		e.Detail("fetch ahead", func(plan.Names) string { return "" })
 		g := noRing
 		if k := e.Tables[a.build].Kind; k == layout.Open || k == layout.Buckets {
 			g = e.newRing()
@@ -218,19 +219,19 @@ func (e *emitter) fetchGroup(gp *GroupPlan, keys []plan.Expr) ring {
 	} else if gp.Mode == HashGroups && slices.ContainsFunc(gp.Tuple.Fields[:len(keys)], func(f layout.Field) bool { return f.Desc.Form == layout.Str }) {
 		return noRing // too much to do three times
 	}
-	e.detail("fetch ahead", func(plan.Names) string { return "" })
+	e.Detail("fetch ahead", func(plan.Names) string { return "" })
 	for _, n := range []int64{slotAhead, tupleAhead} {
 		slot := e.groupSlot(gp, t.Scan, cols, g, n)
-		dir := e.int("dir")
-		e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
+		dir := e.Int("dir")
+		e.B.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
 		if n == slotAhead {
-			e.b.Prefetch(ir.AtIndex(dir, slot, 8, 0))
+			e.B.Prefetch(ir.AtIndex(dir, slot, 8, 0))
 		} else {
-			e.b.Load8(slot, ir.AtIndex(dir, slot, 8, 0))
-			e.b.Op2(ir.And, slot, slot.V(), ir.K(layout.AddrMask))
-			e.b.Prefetch(ir.At(slot, 0))
+			e.B.Load8(slot, ir.AtIndex(dir, slot, 8, 0))
+			e.B.Op2(ir.And, slot, slot.V(), ir.K(layout.AddrMask))
+			e.B.Prefetch(ir.At(slot, 0))
 		}
-		e.b.Clear(slot, dir)
+		e.B.Clear(slot, dir)
 	}
 	return g
 }
@@ -262,16 +263,16 @@ func (gp *GroupPlan) large() bool {
 func (e *emitter) groupSlot(gp *GroupPlan, scan *plan.Scan, cols []int, g ring, n int64) ir.Reg {
 	if gp.Mode == DenseGroups {
 		keys := e.keysLater(scan, cols, n)
-		k := e.int("slot")
+		k := e.Int("slot")
 		e.arrayIndex(k, gp, keys)
-		e.b.Sel(k, ir.ULT, k.V(), ir.K(gp.Slots), k.V(), ir.K(0)) // the row may be one that is dropped
-		e.free(keys...)
+		e.B.Sel(k, ir.ULT, k.V(), ir.K(gp.Slots), k.V(), ir.K(0)) // the row may be one that is dropped
+		e.Free(keys...)
 		return k
 	}
-	h, mask := e.hashLater(scan, cols, g, n, gp), e.int("mask")
-	e.b.Load8(mask, ir.At(ir.Ctx, layout.CtxMask))
-	e.b.Op2(ir.And, h, h.V(), mask.V())
-	e.b.Clear(mask)
+	h, mask := e.hashLater(scan, cols, g, n, gp), e.Int("mask")
+	e.B.Load8(mask, ir.At(ir.Ctx, layout.CtxMask))
+	e.B.Op2(ir.And, h, h.V(), mask.V())
+	e.B.Clear(mask)
 	return h
 }
 
@@ -279,50 +280,50 @@ func (e *emitter) groupSlot(gp *GroupPlan, scan *plan.Scan, cols []int, g ring, 
 func (e *emitter) fetchProbe(a ahead, scan *plan.Scan, g ring, n int64) {
 	b, slot := a.build, n == slotAhead
 	t := e.Tables[b]
-	i := e.int("ahead")
-	defer e.b.Clear(i)
+	i := e.Int("ahead")
+	defer e.B.Clear(i)
 	width := 8
 	switch t.Kind {
 	case layout.Direct, layout.DenseBuckets:
 		width = 4
 		keys := e.keysLater(scan, a.cols, n)
-		e.b.Op2(ir.Sub, i, keys[0].a, ir.K(t.Min))
-		e.free(keys...)
+		e.B.Op2(ir.Sub, i, keys[0].A, ir.K(t.Min))
+		e.Free(keys...)
 		if !slot { // a key that is not in the table must not lead outside of it
-			e.b.Sel(i, ir.ULT, i.V(), ir.K(t.Span), i.V(), ir.K(0))
+			e.B.Sel(i, ir.ULT, i.V(), ir.K(t.Span), i.V(), ir.K(0))
 		}
 	default:
 		h := e.hashLater(scan, a.cols, g, n, nil)
 		if t.Kind == layout.Open {
-			e.b.Op2(ir.And, i, h.V(), ir.K(1<<t.Bits-1))
+			e.B.Op2(ir.And, i, h.V(), ir.K(1<<t.Bits-1))
 		} else {
-			e.b.Op2(ir.Shr, i, h.V(), ir.K(int64(64-t.Bits)))
+			e.B.Op2(ir.Shr, i, h.V(), ir.K(int64(64-t.Bits)))
 		}
-		e.b.Clear(h)
+		e.B.Clear(h)
 	}
-	slots := e.loadWord("slots", Word{Kind: WordSlots, Build: b})
-	defer e.b.Clear(slots)
+	slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: b})
+	defer e.B.Clear(slots)
 	if slot {
-		e.b.Prefetch(ir.AtIndex(slots, i, width, 0))
+		e.B.Prefetch(ir.AtIndex(slots, i, width, 0))
 		return
 	}
-	e.b.Load(i, ir.AtIndex(slots, i, width, 0), width, false)
+	e.B.Load(i, ir.AtIndex(slots, i, width, 0), width, false)
 	switch t.Kind {
 	case layout.Direct:
-		tuples := e.loadWord("tuples", Word{Kind: WordTuples, Build: b})
-		e.b.Prefetch(ir.AtIndex(tuples, i, 8, 0))
-		e.b.Clear(tuples)
+		tuples := e.LoadWord("tuples", code.Word{Kind: code.WordTuples, Build: b})
+		e.B.Prefetch(ir.AtIndex(tuples, i, 8, 0))
+		e.B.Clear(tuples)
 	case layout.DenseBuckets:
-		tuples := e.loadWord("tuples", Word{Kind: WordTuples, Build: b})
-		e.b.Op2(ir.Mul, i, i.V(), ir.K(int64(t.Tuple.Size)))
-		e.b.Prefetch(ir.AtIndex(tuples, i, 1, 0))
-		e.b.Clear(tuples)
+		tuples := e.LoadWord("tuples", code.Word{Kind: code.WordTuples, Build: b})
+		e.B.Op2(ir.Mul, i, i.V(), ir.K(int64(t.Tuple.Size)))
+		e.B.Prefetch(ir.AtIndex(tuples, i, 1, 0))
+		e.B.Clear(tuples)
 	case layout.Open:
-		e.b.Op2(ir.And, i, i.V(), ir.K(layout.AddrMask))
-		e.b.Prefetch(ir.At(i, 0))
+		e.B.Op2(ir.And, i, i.V(), ir.K(layout.AddrMask))
+		e.B.Prefetch(ir.At(i, 0))
 	default:
-		e.b.Op2(ir.Shr, i, i.V(), ir.K(16))
-		e.b.Prefetch(ir.At(i, 0))
+		e.B.Op2(ir.Shr, i, i.V(), ir.K(16))
+		e.B.Prefetch(ir.At(i, 0))
 	}
 }
 

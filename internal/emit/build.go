@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -13,25 +14,25 @@ import (
 // buildSink materializes a row of a join's build side: hash, keys, payload. The executor
 // organizes the tuples into a table when all are there.
 func (e *emitter) buildSink(s *pipe.Build) {
-	e.say("hash for join", func(n plan.Names) string { return fmt.Sprintf("%d: %s", s.ID, n.Cols(s.KeyCols)) })
-	keys := make([]value, len(s.Keys))
+	e.Say("hash for join", func(n plan.Names) string { return fmt.Sprintf("%d: %s", s.ID, n.Cols(s.KeyCols)) })
+	keys := make([]code.Value, len(s.Keys))
 	for i, x := range s.Keys {
-		v := e.text(e.eval(x)) // both sides of a join must hash alike: no codes
+		v := e.Text(e.Eval(x)) // both sides of a join must hash alike: no codes
 		keys[i] = v
-		if v.never() || s.KeepNull || s.NullSafe != nil && s.NullSafe[i] {
+		if v.Never() || s.KeepNull || s.NullSafe != nil && s.NullSafe[i] {
 			continue
 		}
 		if s.WantNull {
-			e.when(ir.NE, v.null, ir.K(0), func() {
-				e.b.Store(ir.At(ir.Ctx, layout.CtxNullKey), ir.K(1), 8)
+			e.When(ir.NE, v.Null, ir.K(0), func() {
+				e.B.Store(ir.At(ir.Ctx, layout.CtxNullKey), ir.K(1), 8)
 			}, nil)
 		}
-		e.skip(ir.NE, v.null, ir.K(0))
-		keys[i].d.Nullable = false
-		if v.ownNull {
-			e.b.Clear(v.null.R)
+		e.skip(ir.NE, v.Null, ir.K(0))
+		keys[i].Desc.Nullable = false
+		if v.OwnNull {
+			e.B.Clear(v.Null.R)
 		}
-		keys[i].null, keys[i].ownNull = ir.K(0), false
+		keys[i].Null, keys[i].OwnNull = ir.K(0), false
 	}
 	if e.f.Sink == nil {
 		var fs []layout.Field
@@ -39,7 +40,7 @@ func (e *emitter) buildSink(s *pipe.Build) {
 			fs = append(fs, e.field(id, e.Cols.Get(id).Name, keys[i]))
 		}
 		for _, id := range s.Payload {
-			fs = append(fs, e.field(id, e.Cols.Get(id).Name, e.column(id)))
+			fs = append(fs, e.field(id, e.Cols.Get(id).Name, e.Column(id)))
 		}
 		if e.Generic && !s.KeepNull && s.NullSafe == nil {
 			for i := range s.KeyCols {
@@ -50,34 +51,34 @@ func (e *emitter) buildSink(s *pipe.Build) {
 	}
 	t := e.f.Sink
 	for i := range keys { // hash in the form that the tuple has
-		keys[i] = e.reform(keys[i], t.Fields[i].Desc.Form)
+		keys[i] = e.Reform(keys[i], t.Fields[i].Desc.Form)
 	}
 	h := ir.NoReg
 	if t.HasHash {
-		h = e.hash(keys)
+		h = e.Hash(keys)
 	}
 	if e.gpu != nil {
 		e.tupleTogether(t, h, keys, s.Payload)
 		if t.HasHash {
-			e.b.Clear(h)
+			e.B.Clear(h)
 		}
-		e.free(keys...)
+		e.Free(keys...)
 		return
 	}
 	out := e.newTuple(t.Size)
 	if t.HasHash {
-		e.b.Store(ir.At(out, 0), h.V(), 8)
-		e.b.Clear(h)
+		e.B.Store(ir.At(out, 0), h.V(), 8)
+		e.B.Clear(h)
 	}
 	for i := range keys {
 		e.storeField(out, &t.Fields[i], keys[i])
 	}
 	e.storeColumns(out, t, s.Payload, len(keys))
 	if t.Flag >= 0 {
-		e.b.Store(ir.At(out, t.Flag), ir.K(0), 1)
+		e.B.Store(ir.At(out, t.Flag), ir.K(0), 1)
 	}
-	e.b.Clear(out)
-	e.free(keys...)
+	e.B.Clear(out)
+	e.Free(keys...)
 }
 
 // buildTuple lays out the tuples of a build side. The executor needs the hash of keys that are not a single
@@ -93,7 +94,7 @@ func (e *emitter) buildTuple(s *pipe.Build, fs []layout.Field) *layout.Tuple {
 // storeColumns writes columns to the fields from first on.
 func (e *emitter) storeColumns(out ir.Reg, t *layout.Tuple, ids []plan.ColID, first int) {
 	for i, id := range ids {
-		v := e.column(id)
+		v := e.Column(id)
 		e.storeField(out, &t.Fields[first+i], v)
 	}
 }
@@ -109,15 +110,15 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 			}
 		}
 	}
-	e.say("materialize", func(n plan.Names) string { return n.Cols(cols) })
+	e.Say("materialize", func(n plan.Names) string { return n.Cols(cols) })
 	if e.f.Sink == nil {
 		var fs []layout.Field
 		for _, id := range cols {
-			v := value{}
+			v := code.Value{}
 			if e.TopN { // most rows are dropped before their columns are read
-				v.d = e.describe(e.ref(id))
+				v.Desc = e.Describe(e.Ref(id))
 			} else {
-				v = e.column(id)
+				v = e.Column(id)
 			}
 			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v))
 		}
@@ -140,10 +141,10 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 	out := e.newTuple(e.f.Sink.Size)
 	e.storeColumns(out, e.f.Sink, cols, 0)
 	if f := e.f.Sink.Find(layout.LateRow); f != nil {
-		row := e.loadWord("row", Word{Kind: WordRow})
-		e.b.Op2(ir.Add, row, row.V(), e.row.V())
-		e.b.Store(ir.At(out, f.Off), row.V(), 8)
-		e.b.Clear(row)
+		row := e.LoadWord("row", code.Word{Kind: code.WordRow})
+		e.B.Op2(ir.Add, row, row.V(), e.row.V())
+		e.B.Store(ir.At(out, f.Off), row.V(), 8)
+		e.B.Clear(row)
 	}
-	e.b.Clear(out)
+	e.B.Clear(out)
 }

@@ -43,20 +43,20 @@ func (e *emitter) countRows() {
 		e.f.Group = e.planGroups(g, nil)
 	}
 	e.f.Sink = e.f.Group.Tuple
-	e.b.Comment("count rows")
-	n, lo, p := e.int("rows"), e.int("lo"), e.int("group")
-	e.b.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
-	e.b.Load8(lo, ir.At(ir.Ctx, layout.CtxLo))
-	e.b.Op2(ir.Sub, n, n.V(), lo.V())
-	e.b.Load8(p, ir.At(ir.Ctx, layout.CtxState))
+	e.B.Comment("count rows")
+	n, lo, p := e.Int("rows"), e.Int("lo"), e.Int("group")
+	e.B.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
+	e.B.Load8(lo, ir.At(ir.Ctx, layout.CtxLo))
+	e.B.Op2(ir.Sub, n, n.V(), lo.V())
+	e.B.Load8(p, ir.At(ir.Ctx, layout.CtxState))
 	for i := range g.Aggs {
 		f := &e.f.Group.Tuple.Fields[i]
 		if f.Desc.Form != layout.I64 {
 			panic("a count that is not an integer")
 		}
-		e.b.Load8(lo, ir.At(p, f.Off))
-		e.b.Op2(ir.Add, lo, lo.V(), n.V())
-		e.b.Store(ir.At(p, f.Off), lo.V(), 8)
+		e.B.Load8(lo, ir.At(p, f.Off))
+		e.B.Op2(ir.Add, lo, lo.V(), n.V())
+		e.B.Store(ir.At(p, f.Off), lo.V(), 8)
 	}
-	e.b.Clear(n, lo, p)
+	e.B.Clear(n, lo, p)
 }

@@ -5,7 +5,8 @@
 // Out: a Fragment: the ir.Func, what must stand in its context block, and the layout of the
 // tuples that its sink writes. The style is produce/consume: the source opens the row
 // loop, each operator adds its part and calls the next, the sink ends it. Read emit.go, then
-// value.go and env.go (what a value is, how columns are found), then an operator such as filter.go.
+// an operator such as filter.go. Expressions are written by package scalar, over package code (what a value is, how
+// columns are found) and package text.
 //
 // The GPU gets the same operators inside another frame, gpu_frame.go, with sinks of its own:
 // gpu_write.go, gpu_share.go (sums and their like) and gpu_group.go.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -61,7 +63,7 @@ type Request struct {
 	// Verbose: comments tell the operators' expressions, for EXPLAIN.
 	Verbose bool
 	// Map works functions of a dictionary's texts out; nil: rows compute them.
-	Map TextMapper
+	Map scalar.TextMapper
 	Off techniques.Off
 }
 
@@ -87,7 +89,7 @@ type ScanFilter struct {
 // Fragment is a compiled pipeline before translation.
 type Fragment struct {
 	Func    *ir.Func
-	Words   []Word
+	Words   []code.Word
 	CtxSize int
 	Pool    []byte // string literals; Word Pool points to a copy
 	// Literals are the numbers that come from the context.
@@ -113,8 +115,8 @@ func Pipeline(req Request) (frag *Fragment, err error) {
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
-		case unsupported:
-			err = x.err
+		case code.Unsupported:
+			err = x.Err
 		case *diag.Error:
 			err = x
 		default:
@@ -131,7 +133,7 @@ func Pipeline(req Request) (frag *Fragment, err error) {
 // emitter is the state of one compilation.
 type emitter struct {
 	Request
-	*evaluator
+	*scalar.Evaluator
 	f *Fragment
 
 	fuel    ir.Reg               // matches until the next layout.YieldTick; NoReg where rows have few
@@ -139,10 +141,10 @@ type emitter struct {
 	rings   map[*pipe.Build]ring // where the hashes for probes wait
 	skipTo  int32                // the loop whose Next a dropped row goes to
 	live    []plan.ColSet
-	maxRows layout.Range        // bound on rows at the current place, for sums
-	first   func(agg int) value // the argument of an aggregate for the row that makes a group
-	row     ir.Reg              // a table's row at hand
-	gpu     *gpuFrame           // Target GPU: what surrounds the row
+	maxRows layout.Range             // bound on rows at the current place, for sums
+	first   func(agg int) code.Value // the argument of an aggregate for the row that makes a group
+	row     ir.Reg                   // a table's row at hand
+	gpu     *gpuFrame                // Target GPU: what surrounds the row
 }
 
 // newEmitter is an emitter before its first instruction.
@@ -152,22 +154,22 @@ func newEmitter(req Request) *emitter {
 		req.Off.Prefetch, req.Off.MatchedKeys, req.Off.PackedKeys = true, true, true
 	}
 	e := &emitter{Request: req, f: &Fragment{Sink: req.Sink, Group: req.Group}}
-	e.evaluator = &evaluator{
-		coder: &coder{
-			b:       ir.NewFunc(req.Name, req.Target),
-			ctx:     layout.CtxWords,
+	e.Evaluator = &scalar.Evaluator{
+		Emitter: &code.Emitter{
+			B:       ir.NewFunc(req.Name, req.Target),
+			CtxSize: layout.CtxWords,
 			Cols:    req.Cols,
 			Rows:    req.Rows,
 			Off:     req.Off,
 			Check:   req.Check && cpu, // the simulated GPU looks at every access itself
 			Verbose: req.Verbose,
-			Can: abilities{Unaligned: cpu, Divide128: cpu, Masks: cpu && req.SIMD, Yield: cpu, CheapLoads: cpu,
+			Can: code.Abilities{Unaligned: cpu, Divide128: cpu, Masks: cpu && req.SIMD, Yield: cpu, CheapLoads: cpu,
 				Parameters: !cpu},
-			exit: e.leave,
+			Exit: e.leave,
 		},
-		patience: diag.Patience{Done: req.Done},
-		tabulate: e.lut,
-		scans:    e.scansText,
+		Patience: diag.Patience{Done: req.Done},
+		Tabulate: e.lut,
+		Scans:    e.scansText,
 		Map:      req.Map,
 	}
 	return e
@@ -176,7 +178,7 @@ func newEmitter(req Request) *emitter {
 // fragment is what was written.
 func (e *emitter) fragment() *Fragment {
 	f := e.f
-	f.Func, f.CtxSize = e.b.F, e.ctx
+	f.Func, f.CtxSize = e.B.F, e.CtxSize
 	f.Words, f.Pool, f.Literals, f.Errors = e.Words, e.Pool, e.Literals, e.Errors
 	return f
 }
@@ -197,16 +199,16 @@ func (e *emitter) consume(i int) {
 		e.probeOp(op, i)
 	case *pipe.Rename:
 		for k, from := range op.From {
-			e.alias(op.To[k], from)
+			e.Alias(op.To[k], from)
 		}
 		e.consume(i + 1)
 	case *pipe.Nulls:
 		for _, id := range op.Cols {
-			e.bind(id, e.nullValue(e.Cols.Get(id).Type))
+			e.Bind(id, e.NullValue(e.Cols.Get(id).Type))
 		}
 		e.consume(i + 1)
 	case *pipe.Compute: // pipelines that have one are compiled stage by stage
-		refuse(-1, "a pipeline that computes in Go")
+		code.Refuse(-1, "a pipeline that computes in Go")
 	default:
 		panic(fmt.Sprintf("operator %T", op))
 	}
@@ -234,18 +236,18 @@ func (e *emitter) count(op int) {
 		return
 	}
 	if e.Verbose {
-		e.b.Comment("count rows")
+		e.B.Comment("count rows")
 	}
-	off := e.word(Word{Kind: WordCount, Index: op})
-	n := e.b.Vreg("rows", ir.I64)
+	off := e.Word(code.Word{Kind: code.WordCount, Index: op})
+	n := e.B.Vreg("rows", ir.I64)
 	if e.gpu != nil {
-		e.b.Atom(ir.AtomAdd, n, ir.At(ir.Ctx, off), ir.K(1), ir.Val{})
+		e.B.Atom(ir.AtomAdd, n, ir.At(ir.Ctx, off), ir.K(1), ir.Val{})
 	} else {
-		e.b.Load8(n, ir.At(ir.Ctx, off))
-		e.b.Op2(ir.Add, n, n.V(), ir.K(1))
-		e.b.Store(ir.At(ir.Ctx, off), n.V(), 8)
+		e.B.Load8(n, ir.At(ir.Ctx, off))
+		e.B.Op2(ir.Add, n, n.V(), ir.K(1))
+		e.B.Store(ir.At(ir.Ctx, off), n.V(), 8)
 	}
-	e.b.Clear(n)
+	e.B.Clear(n)
 	for _, c := range e.f.Counts {
 		if c.Op == op {
 			return

@@ -3,6 +3,8 @@ package emit
 import (
 	"sort"
 
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -10,7 +12,7 @@ import (
 )
 
 func (e *emitter) filterOp(op *pipe.Filter, i int) {
-	e.say("filter", func(n plan.Names) string { return n.And(op.Preds) })
+	e.Say("filter", func(n plan.Names) string { return n.And(op.Preds) })
 	for _, p := range orderPreds(op.Preds) {
 		e.filter(p)
 	}
@@ -20,7 +22,7 @@ func (e *emitter) filterOp(op *pipe.Filter, i int) {
 
 func (e *emitter) mapOp(op *pipe.Map, i int) {
 	for k, x := range op.Exprs {
-		e.bindExpr(op.Cols[k], x)
+		e.BindExpr(op.Cols[k], x)
 	}
 	e.consume(i + 1)
 }
@@ -67,45 +69,45 @@ func (e *emitter) filter(x plan.Expr) {
 			}
 		}
 	}
-	v := e.eval(x)
-	e.skip(ir.EQ, v.a, ir.K(0)) // NULL has a = 0
-	e.free(v)
+	v := e.Eval(x)
+	e.skip(ir.EQ, v.A, ir.K(0)) // NULL has a = 0
+	e.Free(v)
 }
 
 func (e *emitter) filterCompare(c *plan.Call) bool {
 	if c.Args[0].Type().Phys() > 1 { // only integers and decimals
 		return false
 	}
-	l, r := e.literalValue(e.eval(c.Args[0])), e.literalValue(e.eval(c.Args[1]))
-	cond := conds[c.Op]
-	if l.d.Form != layout.I64 || r.d.Form != layout.I64 {
-		if l.isNull() || r.isNull() {
+	l, r := e.LiteralValue(e.Eval(c.Args[0])), e.LiteralValue(e.Eval(c.Args[1]))
+	cond := scalar.Conds[c.Op]
+	if l.Desc.Form != layout.I64 || r.Desc.Form != layout.I64 {
+		if l.IsNull() || r.IsNull() {
 			e.skip(ir.Always, ir.K(0), ir.K(0))
-			e.free(l, r)
+			e.Free(l, r)
 			return true
 		}
-		d := e.comparison(cond, l, r)
+		d := e.Compare(cond, l, r)
 		e.skipNulls(l, r)
 		e.skip(ir.EQ, d.V(), ir.K(0))
-		e.b.Clear(d)
-		e.free(l, r)
+		e.B.Clear(d)
+		e.Free(l, r)
 		return true
 	}
 	e.skipNulls(l, r)
-	if known, is := provable(cond, l, r); !known {
-		e.skip(cond.Negate(), l.a, r.a)
+	if known, is := scalar.Provable(cond, l, r); !known {
+		e.skip(cond.Negate(), l.A, r.A)
 	} else if !is {
 		e.skip(ir.Always, ir.K(0), ir.K(0))
 	}
-	e.free(l, r)
+	e.Free(l, r)
 	return true
 }
 
 // skipNulls drops the row if one of the values is NULL.
-func (e *emitter) skipNulls(vs ...value) {
+func (e *emitter) skipNulls(vs ...code.Value) {
 	for _, v := range vs {
-		if !v.never() {
-			e.skip(ir.NE, v.null, ir.K(0))
+		if !v.Never() {
+			e.skip(ir.NE, v.Null, ir.K(0))
 		}
 	}
 }
@@ -113,43 +115,43 @@ func (e *emitter) skipNulls(vs ...value) {
 // scanFilter is a semi-join filter: the row can only matter if the column's value may be
 // among a join's keys.
 func (e *emitter) scanFilter(f ScanFilter) {
-	e.b.Comment("semi-join filter on " + e.Cols.Get(f.Col).Name)
-	v := e.column(f.Col)
+	e.B.Comment("semi-join filter on " + e.Cols.Get(f.Col).Name)
+	v := e.Column(f.Col)
 	e.skipNulls(v)
-	if v.d.Form != layout.I64 {
+	if v.Desc.Form != layout.I64 {
 		return
 	}
 	if f.Range.Lo.Cmp(f.Range.Hi) > 0 { // an empty build side
 		e.skip(ir.Always, ir.K(0), ir.K(0))
 		return
 	}
-	k := e.int("key")
+	k := e.Int("key")
 	lo, span := int64(f.Range.Lo.Lo), int64(f.Range.Hi.Lo)-int64(f.Range.Lo.Lo)
-	e.b.Op2(ir.Sub, k, v.a, ir.K(lo))
+	e.B.Op2(ir.Sub, k, v.A, ir.K(lo))
 	e.skip(ir.UGT, k.V(), ir.K(span))
 	switch f.Kind {
 	case layout.Bitmap:
-		bits, w := e.loadWord("bits", Word{Kind: WordFilter, Index: f.Index}), e.int("word")
-		e.b.Op2(ir.Shr, w, k.V(), ir.K(3))
-		e.b.Load(w, ir.AtIndex(bits, w, 1, 0), 1, false)
-		e.b.Op2(ir.And, k, k.V(), ir.K(7))
-		e.b.Op2(ir.Shr, w, w.V(), k.V())
-		e.b.Op2(ir.And, w, w.V(), ir.K(1))
+		bits, w := e.LoadWord("bits", code.Word{Kind: code.WordFilter, Index: f.Index}), e.Int("word")
+		e.B.Op2(ir.Shr, w, k.V(), ir.K(3))
+		e.B.Load(w, ir.AtIndex(bits, w, 1, 0), 1, false)
+		e.B.Op2(ir.And, k, k.V(), ir.K(7))
+		e.B.Op2(ir.Shr, w, w.V(), k.V())
+		e.B.Op2(ir.And, w, w.V(), ir.K(1))
 		e.skip(ir.EQ, w.V(), ir.K(0))
-		e.b.Clear(bits, w)
+		e.B.Clear(bits, w)
 	case layout.Bloom:
-		h := e.hash([]value{v})
-		bits, w := e.loadWord("bloom", Word{Kind: WordFilter, Index: f.Index}), e.int("word")
-		e.b.Op2(ir.Shr, w, h.V(), ir.K(int64(64-f.Bits)))
-		e.b.Load8(w, ir.AtIndex(bits, w, 8, 0))
-		m, t := e.int("mask"), e.int("bit")
-		e.b.Op2(ir.Shl, m, ir.K(1), h.V())
-		e.b.Op2(ir.Shr, t, h.V(), ir.K(6))
-		e.b.Op2(ir.Shl, t, ir.K(1), t.V())
-		e.b.Op2(ir.Or, m, m.V(), t.V())
-		e.b.Op2(ir.And, w, w.V(), m.V())
+		h := e.Hash([]code.Value{v})
+		bits, w := e.LoadWord("bloom", code.Word{Kind: code.WordFilter, Index: f.Index}), e.Int("word")
+		e.B.Op2(ir.Shr, w, h.V(), ir.K(int64(64-f.Bits)))
+		e.B.Load8(w, ir.AtIndex(bits, w, 8, 0))
+		m, t := e.Int("mask"), e.Int("bit")
+		e.B.Op2(ir.Shl, m, ir.K(1), h.V())
+		e.B.Op2(ir.Shr, t, h.V(), ir.K(6))
+		e.B.Op2(ir.Shl, t, ir.K(1), t.V())
+		e.B.Op2(ir.Or, m, m.V(), t.V())
+		e.B.Op2(ir.And, w, w.V(), m.V())
 		e.skip(ir.NE, w.V(), m.V())
-		e.b.Clear(h, bits, w, m, t)
+		e.B.Clear(h, bits, w, m, t)
 	}
-	e.b.Clear(k)
+	e.B.Clear(k)
 }

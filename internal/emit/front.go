@@ -3,6 +3,7 @@ package emit
 import (
 	"sort"
 
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -136,7 +137,7 @@ func (e *emitter) filterMask(f *front, sf ScanFilter) (maskTest, bool) {
 	m.share = sf.Share
 	if sf.Kind == layout.Bitmap {
 		m.cost, m.looks = m.cost+gatherCost, true
-		m.mask = e.both(m.mask, e.inBitmap(f, c, Word{Kind: WordFilter, Index: sf.Index}, 0, int64(sf.Range.Lo.Lo)))
+		m.mask = e.both(m.mask, e.inBitmap(f, c, code.Word{Kind: code.WordFilter, Index: sf.Index}, 0, int64(sf.Range.Lo.Lo)))
 	}
 	return m, true
 }
@@ -146,103 +147,103 @@ const emptyBelow = 0.05
 
 // frontLoop emits the front and, inside its loop over stretches, the body's loop over rows.
 func (e *emitter) frontLoop(f *front, body func(i ir.Reg)) {
-	list := e.scratch(4 * (frontRows + 64))
-	next, last := e.scratch(8), e.scratch(8)
-	at, end := e.int("row"), e.int("end")
-	e.b.Load8(at, ir.At(ir.Ctx, layout.CtxLo))
-	e.b.Load8(end, ir.At(ir.Ctx, layout.CtxHi))
-	e.b.Store(ir.At(ir.Ctx, next), at.V(), 8)
-	e.b.Store(ir.At(ir.Ctx, last), end.V(), 8)
-	e.b.Clear(at, end)
+	list := e.Scratch(4 * (frontRows + 64))
+	next, last := e.Scratch(8), e.Scratch(8)
+	at, end := e.Int("row"), e.Int("end")
+	e.B.Load8(at, ir.At(ir.Ctx, layout.CtxLo))
+	e.B.Load8(end, ir.At(ir.Ctx, layout.CtxHi))
+	e.B.Store(ir.At(ir.Ctx, next), at.V(), 8)
+	e.B.Store(ir.At(ir.Ctx, last), end.V(), 8)
+	e.B.Clear(at, end)
 	for i := range f.tests {
 		for _, work := range f.tests[i].setup {
 			work()
 		}
 	}
 	e.openFuel()
-	cur := e.int("listend")
-	stretches := e.b.Loop()
-	at, end = e.int("row"), e.int("end")
-	e.b.Load8(at, ir.At(ir.Ctx, next))
-	e.b.Load8(end, ir.At(ir.Ctx, last))
-	e.b.Break(stretches, ir.GE, at.V(), end.V())
-	stop := e.int("stop")
-	e.b.Op2(ir.Add, stop, at.V(), ir.K(frontRows))
-	e.b.Sel(end, ir.LT, stop.V(), end.V(), stop.V(), end.V())
-	e.b.Clear(stop)
-	e.b.Store(ir.At(ir.Ctx, next), end.V(), 8)
-	e.b.Lea(cur, ir.At(ir.Ctx, list))
+	cur := e.Int("listend")
+	stretches := e.B.Loop()
+	at, end = e.Int("row"), e.Int("end")
+	e.B.Load8(at, ir.At(ir.Ctx, next))
+	e.B.Load8(end, ir.At(ir.Ctx, last))
+	e.B.Break(stretches, ir.GE, at.V(), end.V())
+	stop := e.Int("stop")
+	e.B.Op2(ir.Add, stop, at.V(), ir.K(frontRows))
+	e.B.Sel(end, ir.LT, stop.V(), end.V(), stop.V(), end.V())
+	e.B.Clear(stop)
+	e.B.Store(ir.At(ir.Ctx, next), end.V(), 8)
+	e.B.Lea(cur, ir.At(ir.Ctx, list))
 	e.frontBlocks(f, at, end, cur)
-	e.b.Clear(at, end)
+	e.B.Clear(at, end)
 
-	e.b.Comment("rows that passed")
-	sel := e.int("list")
-	e.b.Lea(sel, ir.At(ir.Ctx, list))
-	e.b.Continue(stretches, ir.UGE, sel.V(), cur.V())
-	l := e.b.Loop()
+	e.B.Comment("rows that passed")
+	sel := e.Int("list")
+	e.B.Lea(sel, ir.At(ir.Ctx, list))
+	e.B.Continue(stretches, ir.UGE, sel.V(), cur.V())
+	l := e.B.Loop()
 	e.skipTo = l
 	e.place = rowPlace{
 		later: func(n int64) ir.Reg {
-			later, lastOne := e.int("later"), e.int("last")
-			e.b.Lea(later, ir.At(sel, int(4*n)))
-			e.b.Lea(lastOne, ir.At(cur, -4))
-			e.b.Sel(later, ir.ULT, later.V(), lastOne.V(), later.V(), lastOne.V())
-			e.b.Clear(lastOne)
-			e.b.Load(later, ir.At(later, 0), 4, false)
+			later, lastOne := e.Int("later"), e.Int("last")
+			e.B.Lea(later, ir.At(sel, int(4*n)))
+			e.B.Lea(lastOne, ir.At(cur, -4))
+			e.B.Sel(later, ir.ULT, later.V(), lastOne.V(), later.V(), lastOne.V())
+			e.B.Clear(lastOne)
+			e.B.Load(later, ir.At(later, 0), 4, false)
 			return later
 		},
 		count: func() ir.Reg {
-			n, first := e.int("n"), e.int("first")
-			e.b.Lea(first, ir.At(ir.Ctx, list))
-			e.b.Op2(ir.Sub, n, sel.V(), first.V())
-			e.b.Op2(ir.Shr, n, n.V(), ir.K(2))
-			e.b.Clear(first)
+			n, first := e.Int("n"), e.Int("first")
+			e.B.Lea(first, ir.At(ir.Ctx, list))
+			e.B.Op2(ir.Sub, n, sel.V(), first.V())
+			e.B.Op2(ir.Shr, n, n.V(), ir.K(2))
+			e.B.Clear(first)
 			return n
 		},
 		every: len(f.rest) == 0 && len(f.filters) == 0,
 	}
 	e.fetchAhead(e.lookAheads())
-	e.block(func() {
-		i := e.int("row")
-		e.b.Load(i, ir.At(sel, 0), 4, false)
+	e.Block(func() {
+		i := e.Int("row")
+		e.B.Load(i, ir.At(sel, 0), 4, false)
 		body(i)
-		e.b.Clear(i)
+		e.B.Clear(i)
 	})
-	e.b.Next(l)
-	e.b.Op2(ir.Add, sel, sel.V(), ir.K(4))
-	e.b.EndLoop(l, ir.ULT, sel.V(), cur.V())
-	e.b.Clear(sel)
-	e.b.EndLoop(stretches, ir.Always, ir.K(0), ir.K(0))
-	e.b.Clear(cur)
+	e.B.Next(l)
+	e.B.Op2(ir.Add, sel, sel.V(), ir.K(4))
+	e.B.EndLoop(l, ir.ULT, sel.V(), cur.V())
+	e.B.Clear(sel)
+	e.B.EndLoop(stretches, ir.Always, ir.K(0), ir.K(0))
+	e.B.Clear(cur)
 	e.closeFuel()
 }
 
 // frontBlocks lists the rows from at to end that pass, from cur on.
 func (e *emitter) frontBlocks(f *front, at, end, cur ir.Reg) {
-	l := e.b.Loop()
-	m, left := e.int("mask"), e.int("left")
-	e.b.Op2(ir.Sub, left, end.V(), at.V())
-	e.b.Op2(ir.Shl, m, ir.K(1), left.V())
-	e.b.Op2(ir.Sub, m, m.V(), ir.K(1))
-	e.b.Sel(m, ir.LT, left.V(), ir.K(64), m.V(), ir.K(-1))
-	e.b.Clear(left)
+	l := e.B.Loop()
+	m, left := e.Int("mask"), e.Int("left")
+	e.B.Op2(ir.Sub, left, end.V(), at.V())
+	e.B.Op2(ir.Shl, m, ir.K(1), left.V())
+	e.B.Op2(ir.Sub, m, m.V(), ir.K(1))
+	e.B.Sel(m, ir.LT, left.V(), ir.K(64), m.V(), ir.K(-1))
+	e.B.Clear(left)
 	share := 1.0
 	for i := range f.tests {
 		t := &f.tests[i]
-		e.detail("64 rows", t.say)
+		e.Detail("64 rows", t.say)
 		t.mask(m, at)
 		share *= t.share
 	}
 	if share < emptyBelow {
-		e.b.Continue(l, ir.EQ, m.V(), ir.K(0))
+		e.B.Continue(l, ir.EQ, m.V(), ir.K(0))
 	}
-	n := e.int("passed")
-	e.b.Pick(n, m.V(), at.V(), ir.At(cur, 0))
-	e.b.Lea(cur, ir.AtIndex(cur, n, 4, 0))
-	e.b.Clear(n, m)
-	e.b.Next(l)
-	e.b.Op2(ir.Add, at, at.V(), ir.K(64))
-	e.b.EndLoop(l, ir.LT, at.V(), end.V())
+	n := e.Int("passed")
+	e.B.Pick(n, m.V(), at.V(), ir.At(cur, 0))
+	e.B.Lea(cur, ir.AtIndex(cur, n, 4, 0))
+	e.B.Clear(n, m)
+	e.B.Next(l)
+	e.B.Op2(ir.Add, at, at.V(), ir.K(64))
+	e.B.EndLoop(l, ir.LT, at.V(), end.V())
 }
 
 // maskCol is a scanned integer column, as its codes are stored.

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
@@ -49,14 +50,14 @@ type place struct{ at int }
 
 // here is the present end of the code.
 func (e *emitter) here() *place {
-	p := &place{len(e.b.F.Code)}
+	p := &place{len(e.B.F.Code)}
 	e.gpu.places = append(e.gpu.places, p)
 	return p
 }
 
 // insert adds what f emits at a place, after what was added there before.
 func (e *emitter) insert(p *place, f func()) {
-	code := &e.b.F.Code
+	code := &e.B.F.Code
 	tail := append([]ir.Instr(nil), (*code)[p.at:]...)
 	*code = (*code)[:p.at]
 	f()
@@ -74,33 +75,33 @@ func (e *emitter) laneRows(body func(i ir.Reg)) {
 	g := &gpuFrame{shares: map[*layout.Field]*share{}}
 	e.gpu = g
 	e.fuel = ir.NoReg // a launch runs to its end
-	i, n, step, t := e.int("row"), e.int("end"), e.int("step"), e.int("t")
-	g.lane, g.below = e.int("lane"), e.int("below")
-	e.b.Special(step, ir.BlockDim)
-	e.b.Special(i, ir.BlockID)
-	e.b.Op2(ir.Mul, i, i.V(), step.V())
-	e.b.Special(t, ir.ThreadID)
-	e.b.Op2(ir.Add, i, i.V(), t.V())
-	e.b.Load8(t, ir.At(ir.Ctx, layout.CtxLo))
-	e.b.Op2(ir.Add, i, i.V(), t.V())
-	e.b.Special(t, ir.GridDim)
-	e.b.Op2(ir.Mul, step, step.V(), t.V())
-	e.b.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
-	e.b.Special(g.lane, ir.LaneID)
-	e.b.Op2(ir.Shl, g.below, ir.K(1), g.lane.V())
-	e.b.Op2(ir.Sub, g.below, g.below.V(), ir.K(1))
-	e.b.Clear(t)
+	i, n, step, t := e.Int("row"), e.Int("end"), e.Int("step"), e.Int("t")
+	g.lane, g.below = e.Int("lane"), e.Int("below")
+	e.B.Special(step, ir.BlockDim)
+	e.B.Special(i, ir.BlockID)
+	e.B.Op2(ir.Mul, i, i.V(), step.V())
+	e.B.Special(t, ir.ThreadID)
+	e.B.Op2(ir.Add, i, i.V(), t.V())
+	e.B.Load8(t, ir.At(ir.Ctx, layout.CtxLo))
+	e.B.Op2(ir.Add, i, i.V(), t.V())
+	e.B.Special(t, ir.GridDim)
+	e.B.Op2(ir.Mul, step, step.V(), t.V())
+	e.B.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
+	e.B.Special(g.lane, ir.LaneID)
+	e.B.Op2(ir.Shl, g.below, ir.K(1), g.lane.V())
+	e.B.Op2(ir.Sub, g.below, g.below.V(), ir.K(1))
+	e.B.Clear(t)
 	g.kernel = e.here()
 
-	e.warpLoop(func(has ir.Reg) { e.b.Set(has, ir.LT, i.V(), n.V()) },
+	e.warpLoop(func(has ir.Reg) { e.B.Set(has, ir.LT, i.V(), n.V()) },
 		func() { body(i) },
-		func() { e.b.Op2(ir.Add, i, i.V(), step.V()) })
+		func() { e.B.Op2(ir.Add, i, i.V(), step.V()) })
 	hoistWords(e)
 	if g.finally != nil {
 		g.finally()
 	}
-	e.b.Clear(g.ofKernel...)
-	e.b.Clear(i, n, step, g.lane, g.below)
+	e.B.Clear(g.ofKernel...)
+	e.B.Clear(i, n, step, g.lane, g.below)
 }
 
 // warpLoop repeats body under a guard while some lane of the warp has a row. next comes after
@@ -109,34 +110,34 @@ func (e *emitter) warpLoop(hasRow func(has ir.Reg), body, next func()) {
 	outer, skipTo := e.gpu.guard, e.skipTo
 	g := &guard{}
 	e.gpu.guard = g
-	l := e.b.Loop()
-	g.has, g.active = e.int("has"), e.int("active")
+	l := e.B.Loop()
+	g.has, g.active = e.Int("has"), e.Int("active")
 	hasRow(g.has)
 	any := e.ballot("any", g.has.V())
-	e.b.Break(l, ir.EQ, any.V(), ir.K(0))
-	e.b.Clear(any)
-	e.b.Mov(g.active, ir.K(0))
+	e.B.Break(l, ir.EQ, any.V(), ir.K(0))
+	e.B.Clear(any)
+	e.B.Mov(g.active, ir.K(0))
 	g.row = e.here()
-	once := e.b.Loop()
+	once := e.B.Loop()
 	e.skipTo = once
-	e.block(func() {
-		e.b.Break(once, ir.EQ, g.has.V(), ir.K(0))
+	e.Block(func() {
+		e.B.Break(once, ir.EQ, g.has.V(), ir.K(0))
 		body()
 	})
-	e.b.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
+	e.B.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
 	if g.together != nil {
 		g.together()
 	}
-	e.b.Clear(g.ofRow...)
-	e.b.Clear(g.has, g.active)
+	e.B.Clear(g.ofRow...)
+	e.B.Clear(g.has, g.active)
 	next()
-	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	e.gpu.guard, e.skipTo = outer, skipTo
 }
 
 // arrive is the end of the guard: the row is in, and together takes over.
 func (e *emitter) arrive(together func()) {
-	e.b.Mov(e.gpu.guard.active, ir.K(1))
+	e.B.Mov(e.gpu.guard.active, ir.K(1))
 	e.gpu.guard.together = together
 }
 
@@ -152,11 +153,11 @@ func (e *emitter) perRow(name string, t ir.Type, init int64) ir.Reg {
 
 func (e *emitter) openAt(p *place, list *[]ir.Reg, name string, t ir.Type, init int64) (r ir.Reg) {
 	e.insert(p, func() {
-		r = e.b.Vreg(name, t)
+		r = e.B.Vreg(name, t)
 		if t == ir.F64 {
-			e.b.FConst(r, init)
+			e.B.FConst(r, init)
 		} else {
-			e.b.Mov(r, ir.K(init))
+			e.B.Mov(r, ir.K(init))
 		}
 	})
 	*list = append(*list, r)
@@ -165,34 +166,34 @@ func (e *emitter) openAt(p *place, list *[]ir.Reg, name string, t ir.Type, init 
 
 // keep copies a value made under the guard to registers that outlive it. The caller still
 // frees v.
-func (e *emitter) keep(name string, v value) value {
-	out := v.borrowed()
+func (e *emitter) keep(name string, v code.Value) code.Value {
+	out := v.Borrowed()
 	copyOf := func(x ir.Val, name string) ir.Val {
 		if x.IsImm() {
 			return x
 		}
 		r := e.perRow(name, ir.I64, 0)
-		e.b.Mov(r, x)
+		e.B.Mov(r, x)
 		return r.V()
 	}
-	if v.d.Form == layout.F64 {
+	if v.Desc.Form == layout.F64 {
 		r := e.perRow(name, ir.F64, 0)
-		e.b.FMov(r, v.a.R)
-		out.a = r.V()
+		e.B.FMov(r, v.A.R)
+		out.A = r.V()
 	} else {
-		out.a = copyOf(v.a, name)
+		out.A = copyOf(v.A, name)
 	}
-	if v.two() {
-		out.b = copyOf(v.b, name+".2")
+	if v.Two() {
+		out.B = copyOf(v.B, name+".2")
 	}
-	out.null = copyOf(v.null, name+".null")
+	out.Null = copyOf(v.Null, name+".null")
 	return out
 }
 
 // ballot opens a register with the mask of lanes where x is not 0.
 func (e *emitter) ballot(name string, x ir.Val) ir.Reg {
-	r := e.int(name)
-	e.b.Op1(ir.Ballot, r, x)
+	r := e.Int(name)
+	e.B.Op1(ir.Ballot, r, x)
 	return r
 }
 
@@ -200,48 +201,48 @@ func (e *emitter) ballot(name string, x ir.Val) ir.Reg {
 // resolution by counting the lanes below, global propagation by one atomic of the first lane.
 // all is the mask of lanes that want one; the others get an address that they must not use.
 func (e *emitter) position(all ir.Reg, size int) ir.Reg {
-	out, first, n := e.int("out"), e.int("first"), e.int("n")
-	e.b.Op1(ir.Ctz, first, all.V())
-	e.b.Mov(out, ir.K(0))
-	e.when(ir.EQ, e.gpu.lane.V(), first.V(), func() {
-		e.b.Op1(ir.Popcnt, n, all.V())
-		e.b.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
-		e.b.Atom(ir.AtomAdd, out, ir.At(ir.Ctx, layout.CtxCur), n.V(), ir.Val{})
+	out, first, n := e.Int("out"), e.Int("first"), e.Int("n")
+	e.B.Op1(ir.Ctz, first, all.V())
+	e.B.Mov(out, ir.K(0))
+	e.When(ir.EQ, e.gpu.lane.V(), first.V(), func() {
+		e.B.Op1(ir.Popcnt, n, all.V())
+		e.B.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
+		e.B.Atom(ir.AtomAdd, out, ir.At(ir.Ctx, layout.CtxCur), n.V(), ir.Val{})
 	}, nil)
-	e.b.Op2(ir.Shfl, out, out.V(), first.V())
-	e.b.Op2(ir.And, n, all.V(), e.gpu.below.V())
-	e.b.Op1(ir.Popcnt, n, n.V())
-	e.b.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
-	e.b.Op2(ir.Add, out, out.V(), n.V())
-	e.b.Clear(first, n)
+	e.B.Op2(ir.Shfl, out, out.V(), first.V())
+	e.B.Op2(ir.And, n, all.V(), e.gpu.below.V())
+	e.B.Op1(ir.Popcnt, n, n.V())
+	e.B.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
+	e.B.Op2(ir.Add, out, out.V(), n.V())
+	e.B.Clear(first, n)
 	return out
 }
 
 // writeTogether gives every active lane a tuple of the sink's and lets store fill it.
 func (e *emitter) writeTogether(size int, store func(out ir.Reg)) {
-	e.b.Comment("write positions of the warp")
+	e.B.Comment("write positions of the warp")
 	active := e.gpu.guard.active
 	all := e.ballot("writers", active.V())
-	e.when(ir.NE, all.V(), ir.K(0), func() {
+	e.When(ir.NE, all.V(), ir.K(0), func() {
 		out := e.position(all, size)
-		e.when(ir.NE, active.V(), ir.K(0), func() {
+		e.When(ir.NE, active.V(), ir.K(0), func() {
 			fits := e.fits(out, size)
-			e.when(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)
-			e.b.Clear(fits)
+			e.When(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)
+			e.B.Clear(fits)
 		}, nil)
-		e.b.Clear(out)
+		e.B.Clear(out)
 	}, nil)
-	e.b.Clear(all)
+	e.B.Clear(all)
 }
 
 // fits opens a register that tells whether a tuple lies inside of the sink's space. One that does not is counted, but
 // not written: whoever launched the kernel makes more room and starts again.
 func (e *emitter) fits(out ir.Reg, size int) ir.Reg {
-	r, end := e.int("fits"), e.int("end")
-	e.b.Load8(end, ir.At(ir.Ctx, layout.CtxEnd))
-	e.b.Lea(r, ir.At(out, size))
-	e.b.Set(r, ir.ULE, r.V(), end.V())
-	e.b.Clear(end)
+	r, end := e.Int("fits"), e.Int("end")
+	e.B.Load8(end, ir.At(ir.Ctx, layout.CtxEnd))
+	e.B.Lea(r, ir.At(out, size))
+	e.B.Set(r, ir.ULE, r.V(), end.V())
+	e.B.Clear(end)
 	return r
 }
 
@@ -249,14 +250,14 @@ func (e *emitter) fits(out ir.Reg, size int) ir.Reg {
 // before the next collective: it leaves the code in the context and drops its row.
 func (e *emitter) leave(code int32, c ir.Cond, x, y ir.Val) {
 	if e.gpu == nil {
-		e.b.Exit(code, c, x, y)
+		e.B.Exit(code, c, x, y)
 		return
 	}
-	e.when(c, x, y, func() {
-		old := e.int("status")
-		e.b.Atom(ir.AtomCAS, old, ir.At(ir.Ctx, ir.CtxStatus), ir.K(0), ir.K(int64(code)))
-		e.b.Clear(old)
-		e.b.Break(e.skipTo, ir.Always, ir.K(0), ir.K(0))
+	e.When(c, x, y, func() {
+		old := e.Int("status")
+		e.B.Atom(ir.AtomCAS, old, ir.At(ir.Ctx, ir.CtxStatus), ir.K(0), ir.K(int64(code)))
+		e.B.Clear(old)
+		e.B.Break(e.skipTo, ir.Always, ir.K(0), ir.K(0))
 	}, nil)
 }
 
@@ -264,5 +265,5 @@ func (e *emitter) leave(code int32, c ir.Cond, x, y ir.Val) {
 func (e *emitter) refuseGPU(format string, args ...any) {
 	err := diag.Errorf(diag.FeatureNotSupported, -1, format+" yet", args...)
 	err.Msg = "device " + e.Device + ": " + err.Msg
-	panic(unsupported{err.WithHint("SET device = 'cpu' runs it")})
+	panic(code.Unsupported{Err: err.WithHint("SET device = 'cpu' runs it")})
 }

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -10,7 +11,7 @@ import (
 // groupTogether is the group sink of the GPU. There is one table for all lanes. Under the
 // guard a row finds its group and evaluates what it brings; then the lanes of a warp that
 // met in one group add up among themselves, and one of them adds that to the group.
-func (e *emitter) groupTogether(s *pipe.Aggregate, gp *GroupPlan, keys []value, h ir.Reg) {
+func (e *emitter) groupTogether(s *pipe.Aggregate, gp *GroupPlan, keys []code.Value, h ir.Reg) {
 	g := s.Group
 	if gp.Mode == Ungrouped {
 		e.reduceRows(s, gp)
@@ -39,14 +40,14 @@ func (e *emitter) groupTogether(s *pipe.Aggregate, gp *GroupPlan, keys []value, 
 
 // arrayGroup finds the group's slot. The host has filled all slots with neutral elements;
 // whoever comes first writes the keys, and if several do, they write the same.
-func (e *emitter) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value) {
+func (e *emitter) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
 	e.arrayIndex(p, gp, keys)
-	e.b.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
-	t := e.int("groups")
-	e.b.Load8(t, ir.At(ir.Ctx, layout.CtxDir))
-	e.b.Op2(ir.Add, p, p.V(), t.V())
-	e.b.Load(t, ir.At(p, gp.Tuple.Flag), 1, false)
-	e.when(ir.EQ, t.V(), ir.K(0), func() {
+	e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
+	t := e.Int("groups")
+	e.B.Load8(t, ir.At(ir.Ctx, layout.CtxDir))
+	e.B.Op2(ir.Add, p, p.V(), t.V())
+	e.B.Load(t, ir.At(p, gp.Tuple.Flag), 1, false)
+	e.When(ir.EQ, t.V(), ir.K(0), func() {
 		for i := range keys {
 			e.storeField(p, &gp.Tuple.Fields[i], keys[i])
 		}
@@ -54,12 +55,12 @@ func (e *emitter) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []valu
 			if f := &gp.Tuple.Fields[len(keys)+i]; firstOnly(a, f) {
 				v := e.first(i)
 				e.storeField(p, f, v)
-				e.free(v)
+				e.Free(v)
 			}
 		}
-		e.b.Store(ir.At(p, gp.Tuple.Flag), ir.K(1), 1)
+		e.B.Store(ir.At(p, gp.Tuple.Flag), ir.K(1), 1)
 	}, nil)
-	e.b.Clear(t)
+	e.B.Clear(t)
 }
 
 // arrayFits reports that array groups serve the GPU: what is written once, by whoever makes the
@@ -77,82 +78,82 @@ func arrayFits(g *plan.Group, fs []layout.Field) bool {
 // hashGroup finds the group in the directory or makes it. A new group's tuple is written
 // completely before its entry is swapped in; who loses that race goes on with the winner's
 // entry like with any other, so nobody waits.
-func (e *emitter) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value, h ir.Reg) {
+func (e *emitter) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value, h ir.Reg) {
 	spare := e.spareTuples(gp.Tuple.Size)
-	dir, mask, slot, tag, ent := e.int("dir"), e.int("mask"), e.int("slot"), e.int("tag"), e.int("entry")
-	e.b.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
-	e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
-	e.b.Load8(mask, ir.At(ir.Ctx, layout.CtxMask))
-	e.b.Op2(ir.And, slot, h.V(), mask.V())
-	l := e.b.Loop()
-	e.block(func() {
-		e.b.Load8(ent, ir.AtIndex(dir, slot, 8, 0))
-		e.when(ir.EQ, ent.V(), ir.K(0), func() {
+	dir, mask, slot, tag, ent := e.Int("dir"), e.Int("mask"), e.Int("slot"), e.Int("tag"), e.Int("entry")
+	e.B.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
+	e.B.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
+	e.B.Load8(mask, ir.At(ir.Ctx, layout.CtxMask))
+	e.B.Op2(ir.And, slot, h.V(), mask.V())
+	l := e.B.Loop()
+	e.Block(func() {
+		e.B.Load8(ent, ir.AtIndex(dir, slot, 8, 0))
+		e.When(ir.EQ, ent.V(), ir.K(0), func() {
 			e.unlessFull(spare, gp.Tuple.Size)
-			e.b.Store(ir.At(spare, 0), h.V(), 8)
+			e.B.Store(ir.At(spare, 0), h.V(), 8)
 			e.initGroup(spare, gp, g, keys)
-			e.b.Fence()
-			e.b.Op2(ir.Shl, p, tag.V(), ir.K(layout.TagShift))
-			e.b.Op2(ir.Or, p, p.V(), spare.V())
-			e.b.Atom(ir.AtomCAS, ent, ir.AtIndex(dir, slot, 8, 0), ir.K(0), p.V())
-			e.when(ir.EQ, ent.V(), ir.K(0), func() {
-				e.b.Mov(p, spare.V())
-				e.b.Mov(spare, ir.K(0))
-				e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+			e.B.Fence()
+			e.B.Op2(ir.Shl, p, tag.V(), ir.K(layout.TagShift))
+			e.B.Op2(ir.Or, p, p.V(), spare.V())
+			e.B.Atom(ir.AtomCAS, ent, ir.AtIndex(dir, slot, 8, 0), ir.K(0), p.V())
+			e.When(ir.EQ, ent.V(), ir.K(0), func() {
+				e.B.Mov(p, spare.V())
+				e.B.Mov(spare, ir.K(0))
+				e.B.Break(l, ir.Always, ir.K(0), ir.K(0))
 			}, nil)
 		}, nil)
-		e.b.Op2(ir.And, p, ent.V(), ir.K(layout.AddrMask))
-		e.b.Op2(ir.Shr, ent, ent.V(), ir.K(layout.TagShift))
-		e.b.Continue(l, ir.NE, ent.V(), tag.V())
-		e.b.Fence() // the other side of the one above: the keys are those written before the entry
+		e.B.Op2(ir.And, p, ent.V(), ir.K(layout.AddrMask))
+		e.B.Op2(ir.Shr, ent, ent.V(), ir.K(layout.TagShift))
+		e.B.Continue(l, ir.NE, ent.V(), tag.V())
+		e.B.Fence() // the other side of the one above: the keys are those written before the entry
 		for i := range keys {
 			f := &gp.Tuple.Fields[i]
-			if f.Desc.Form.Words() == 1 && f.Desc.Form != layout.F64 && f.Null < 0 && keys[i].never() {
-				v := e.int(f.Name)
-				e.b.Load8(v, ir.At(p, f.Off))
-				e.b.Continue(l, ir.NE, v.V(), keys[i].a)
-				e.b.Clear(v)
+			if f.Desc.Form.Words() == 1 && f.Desc.Form != layout.F64 && f.Null < 0 && keys[i].Never() {
+				v := e.Int(f.Name)
+				e.B.Load8(v, ir.At(p, f.Off))
+				e.B.Continue(l, ir.NE, v.V(), keys[i].A)
+				e.B.Clear(v)
 				continue
 			}
 			same := e.sameField(p, f, keys[i], true)
-			e.b.Continue(l, ir.EQ, same.V(), ir.K(0))
-			e.b.Clear(same)
+			e.B.Continue(l, ir.EQ, same.V(), ir.K(0))
+			e.B.Clear(same)
 		}
-		e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+		e.B.Break(l, ir.Always, ir.K(0), ir.K(0))
 	})
-	e.b.Next(l)
-	e.b.Op2(ir.Add, slot, slot.V(), ir.K(1))
-	e.b.Op2(ir.And, slot, slot.V(), mask.V())
-	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-	e.b.Clear(dir, mask, slot, tag, ent)
+	e.B.Next(l)
+	e.B.Op2(ir.Add, slot, slot.V(), ir.K(1))
+	e.B.Op2(ir.And, slot, slot.V(), mask.V())
+	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	e.B.Clear(dir, mask, slot, tag, ent)
 }
 
 // laneDenseGroup finds the group by the key's place in the directory or makes it, likewise.
-func (e *emitter) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []value) {
+func (e *emitter) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
 	spare := e.spareTuples(gp.Tuple.Size)
-	k, dir := e.int("k"), e.int("dir")
-	e.b.Op2(ir.Sub, k, keys[0].a, ir.K(gp.Domains[0].Lo))
-	e.b.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
-	e.b.Load8(p, ir.AtIndex(dir, k, 8, 0))
-	e.when(ir.EQ, p.V(), ir.K(0), func() {
+	k, dir := e.Int("k"), e.Int("dir")
+	e.B.Op2(ir.Sub, k, keys[0].A, ir.K(gp.Domains[0].Lo))
+	e.B.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
+	e.B.Load8(p, ir.AtIndex(dir, k, 8, 0))
+	e.When(ir.EQ, p.V(), ir.K(0), func() {
 		e.unlessFull(spare, gp.Tuple.Size)
-		e.b.Store(ir.At(spare, 0), k.V(), 8)
+		e.B.Store(ir.At(spare, 0), k.V(), 8)
 		e.initGroup(spare, gp, g, keys)
-		e.b.Fence()
-		e.b.Atom(ir.AtomCAS, p, ir.AtIndex(dir, k, 8, 0), ir.K(0), spare.V())
-		e.when(ir.EQ, p.V(), ir.K(0), func() {
-			e.b.Mov(p, spare.V())
-			e.b.Mov(spare, ir.K(0))
+		e.B.Fence()
+		e.B.Atom(ir.AtomCAS, p, ir.AtIndex(dir, k, 8, 0), ir.K(0), spare.V())
+		e.When(ir.EQ, p.V(), ir.K(0), func() {
+			e.B.Mov(p, spare.V())
+			e.B.Mov(spare, ir.K(0))
 		}, nil)
 	}, nil)
-	e.b.Clear(k, dir)
+	e.B.Clear(k, dir)
 }
 
 // unlessFull drops the row if there was no room for the lane's tuple: all rows will come again.
 func (e *emitter) unlessFull(spare ir.Reg, size int) {
 	fits := e.fits(spare, size)
 	e.skip(ir.EQ, fits.V(), ir.K(0))
-	e.b.Clear(fits)
+	e.B.Clear(fits)
 }
 
 // spareTuples gives every lane with a row an unused tuple before its guard, in case that the
@@ -160,16 +161,16 @@ func (e *emitter) unlessFull(spare ir.Reg, size int) {
 func (e *emitter) spareTuples(size int) ir.Reg {
 	spare := e.perKernel("spare", ir.I64, 0)
 	e.insert(e.gpu.guard.row, func() {
-		want := e.int("want")
-		e.b.Set(want, ir.EQ, spare.V(), ir.K(0))
-		e.b.Op2(ir.And, want, want.V(), e.gpu.guard.has.V())
+		want := e.Int("want")
+		e.B.Set(want, ir.EQ, spare.V(), ir.K(0))
+		e.B.Op2(ir.And, want, want.V(), e.gpu.guard.has.V())
 		all := e.ballot("wanting", want.V())
-		e.when(ir.NE, all.V(), ir.K(0), func() {
+		e.When(ir.NE, all.V(), ir.K(0), func() {
 			out := e.position(all, size)
-			e.b.Sel(spare, ir.NE, want.V(), ir.K(0), out.V(), spare.V())
-			e.b.Clear(out)
+			e.B.Sel(spare, ir.NE, want.V(), ir.K(0), out.V(), spare.V())
+			e.B.Clear(out)
 		}, nil)
-		e.b.Clear(want, all)
+		e.B.Clear(want, all)
 	})
 	return spare
 }
@@ -180,90 +181,90 @@ func (e *emitter) spareTuples(size int) ir.Reg {
 // lane above it in its group, whereupon every second lane of the group is done; after at most
 // five rounds the first lane of each group has the whole.
 func (e *emitter) resolve(group ir.Reg, shares []*share) {
-	e.b.Comment("lanes of one group add up")
+	e.B.Comment("lanes of one group add up")
 	active := e.gpu.guard.active
 	act := e.ballot("rows", active.V())
-	e.when(ir.NE, act.V(), ir.K(0), func() {
-		mates, rank, first := e.int("mates"), e.int("rank"), e.int("first")
-		e.b.Op1(ir.Match, mates, group.V())
-		e.b.Op2(ir.And, mates, mates.V(), act.V())
-		e.b.Op2(ir.And, rank, mates.V(), e.gpu.below.V())
-		e.b.Op1(ir.Popcnt, rank, rank.V())
-		e.b.Set(first, ir.EQ, rank.V(), ir.K(0))
-		e.b.Op2(ir.And, first, first.V(), active.V())
+	e.When(ir.NE, act.V(), ir.K(0), func() {
+		mates, rank, first := e.Int("mates"), e.Int("rank"), e.Int("first")
+		e.B.Op1(ir.Match, mates, group.V())
+		e.B.Op2(ir.And, mates, mates.V(), act.V())
+		e.B.Op2(ir.And, rank, mates.V(), e.gpu.below.V())
+		e.B.Op1(ir.Popcnt, rank, rank.V())
+		e.B.Set(first, ir.EQ, rank.V(), ir.K(0))
+		e.B.Op2(ir.And, first, first.V(), active.V())
 
 		var rest []*share
 		for _, s := range shares {
 			switch {
 			case s.all:
-				n := e.int(s.f.Name)
-				e.b.Op1(ir.Popcnt, n, mates.V())
-				s.v.a = n.V()
+				n := e.Int(s.f.Name)
+				e.B.Op1(ir.Popcnt, n, mates.V())
+				s.v.A = n.V()
 			case s.one:
-				e.b.Op1(ir.Ballot, s.v.a.R, s.v.a)
-				e.b.Op2(ir.And, s.v.a.R, s.v.a, mates.V())
-				e.b.Op1(ir.Popcnt, s.v.a.R, s.v.a)
+				e.B.Op1(ir.Ballot, s.v.A.R, s.v.A)
+				e.B.Op2(ir.And, s.v.A.R, s.v.A, mates.V())
+				e.B.Op1(ir.Popcnt, s.v.A.R, s.v.A)
 			case s.fn == plan.AnyValue:
 				e.chosen(s, mates.V())
 				continue
 			default:
 				rest = append(rest, s)
 			}
-			if !s.v.null.IsImm() {
+			if !s.v.Null.IsImm() {
 				e.anyOf(s, mates.V())
 			}
 		}
 		if len(rest) > 0 {
 			e.addUp(mates, rank, rest)
 		}
-		e.when(ir.NE, first.V(), ir.K(0), func() {
+		e.When(ir.NE, first.V(), ir.K(0), func() {
 			for _, s := range shares {
 				e.propagate(group, s)
 			}
 		}, nil)
 		for _, s := range shares {
 			if s.all {
-				e.b.Clear(s.v.a.R)
+				e.B.Clear(s.v.A.R)
 			}
 		}
-		e.b.Clear(mates, rank, first)
+		e.B.Clear(mates, rank, first)
 	}, nil)
-	e.b.Clear(act)
+	e.B.Clear(act)
 }
 
 // addUp folds the shares of each set of lanes into its first lane. mates is the lane's set,
 // rank its place in it; both are used up.
 func (e *emitter) addUp(mates, rank ir.Reg, shares []*share) {
 	// Only lanes above are of interest.
-	t := e.int("upto")
-	e.b.Op2(ir.Shl, t, ir.K(2), e.gpu.lane.V())
-	e.b.Op2(ir.Sub, t, t.V(), ir.K(1))
-	e.b.Op1(ir.Not, t, t.V())
-	e.b.Op2(ir.And, mates, mates.V(), t.V())
-	e.b.Clear(t)
-	e.loop(func(l int32) {
+	t := e.Int("upto")
+	e.B.Op2(ir.Shl, t, ir.K(2), e.gpu.lane.V())
+	e.B.Op2(ir.Sub, t, t.V(), ir.K(1))
+	e.B.Op1(ir.Not, t, t.V())
+	e.B.Op2(ir.And, mates, mates.V(), t.V())
+	e.B.Clear(t)
+	e.Loop(func(l int32) {
 		any := e.ballot("left", mates.V())
-		e.b.Break(l, ir.EQ, any.V(), ir.K(0))
-		next, alone := e.int("next"), e.int("alone")
-		e.b.Set(alone, ir.EQ, mates.V(), ir.K(0))
-		e.b.Op1(ir.Ctz, next, mates.V())
-		e.b.Sel(next, ir.NE, alone.V(), ir.K(0), e.gpu.lane.V(), next.V())
+		e.B.Break(l, ir.EQ, any.V(), ir.K(0))
+		next, alone := e.Int("next"), e.Int("alone")
+		e.B.Set(alone, ir.EQ, mates.V(), ir.K(0))
+		e.B.Op1(ir.Ctz, next, mates.V())
+		e.B.Sel(next, ir.NE, alone.V(), ir.K(0), e.gpu.lane.V(), next.V())
 		for _, s := range shares {
 			other := e.shuffled(s, ir.Shfl, next.V())
-			other.null = alone.V()
-			v := e.orNeutral(s, other.borrowed())
+			other.Null = alone.V()
+			v := e.orNeutral(s, other.Borrowed())
 			e.foldWords(s, v)
-			v.ownNull = false
-			e.free(v)
-			e.free(other)
+			v.OwnNull = false
+			e.Free(v)
+			e.Free(other)
 		}
 		// Lanes at odd places have been taken.
-		e.b.Op2(ir.And, next, rank.V(), ir.K(1))
+		e.B.Op2(ir.And, next, rank.V(), ir.K(1))
 		taken := e.ballot("taken", next.V())
-		e.b.Op1(ir.Not, taken, taken.V())
-		e.b.Op2(ir.And, mates, mates.V(), taken.V())
-		e.b.Sel(mates, ir.NE, next.V(), ir.K(0), ir.K(0), mates.V())
-		e.b.Op2(ir.Shr, rank, rank.V(), ir.K(1))
-		e.b.Clear(any, next, alone, taken)
+		e.B.Op1(ir.Not, taken, taken.V())
+		e.B.Op2(ir.And, mates, mates.V(), taken.V())
+		e.B.Sel(mates, ir.NE, next.V(), ir.K(0), ir.K(0), mates.V())
+		e.B.Op2(ir.Shr, rank, rank.V(), ir.K(1))
+		e.B.Clear(any, next, alone, taken)
 	})
 }

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -17,14 +18,14 @@ func (e *emitter) matchesTogether(p *probe) {
 		e.skip(ir.UGE, cur.V(), end.V())
 	}
 	from, to := e.perRow("cur", ir.I64, 0), e.perRow("last", ir.I64, 0)
-	e.b.Mov(from, cur.V())
-	e.b.Mov(to, end.V())
-	e.b.Clear(cur, end)
+	e.B.Mov(from, cur.V())
+	e.B.Mov(to, end.V())
+	e.B.Clear(cur, end)
 	// 1: a row must still come out, match or not.
 	owed := ir.NoReg
 	if outer {
 		owed = e.perRow("owed", ir.I64, 0)
-		e.b.Mov(owed, ir.K(1))
+		e.B.Mov(owed, ir.K(1))
 	}
 	kept := *p
 	kept.keys = nil
@@ -36,20 +37,20 @@ func (e *emitter) matchesTogether(p *probe) {
 	active := e.gpu.guard.active
 	e.arrive(func() {
 		for id, v := range cols {
-			e.rebind(id, v)
+			e.Rebind(id, v)
 		}
 		e.warpLoop(func(has ir.Reg) {
-			e.b.Set(has, ir.ULT, from.V(), to.V())
+			e.B.Set(has, ir.ULT, from.V(), to.V())
 			if outer {
-				e.b.Op2(ir.Or, has, has.V(), owed.V())
+				e.B.Op2(ir.Or, has, has.V(), owed.V())
 			}
-			e.b.Op2(ir.And, has, has.V(), active.V())
+			e.B.Op2(ir.And, has, has.V(), active.V())
 		}, func() {
 			r := e.nextMatch(&kept, from, to)
 			if outer {
 				// No match: only if a row is owed.
-				e.when(ir.EQ, r.V(), ir.K(0), func() { e.skip(ir.EQ, owed.V(), ir.K(0)) }, nil)
-				e.b.Mov(owed, ir.K(0))
+				e.When(ir.EQ, r.V(), ir.K(0), func() { e.skip(ir.EQ, owed.V(), ir.K(0)) }, nil)
+				e.B.Mov(owed, ir.K(0))
 				e.outerRow(&kept, r, func() { e.consume(p.i + 1) })
 			} else {
 				e.skip(ir.EQ, r.V(), ir.K(0))
@@ -57,7 +58,7 @@ func (e *emitter) matchesTogether(p *probe) {
 				e.setFlag(&kept, r)
 				e.consume(p.i + 1)
 			}
-			e.b.Clear(r)
+			e.B.Clear(r)
 		}, func() {})
 	})
 }
@@ -65,26 +66,26 @@ func (e *emitter) matchesTogether(p *probe) {
 // keepColumns keeps the columns that the probe's conditions and the operators after it read.
 // What is defined by an expression is computed later, as on the CPU: it may fail, and rows
 // without match must not.
-func (e *emitter) keepColumns(p *probe) map[plan.ColID]value {
-	out := map[plan.ColID]value{}
+func (e *emitter) keepColumns(p *probe) map[plan.ColID]code.Value {
+	out := map[plan.ColID]code.Value{}
 	seen := plan.MakeColSet()
 	for i := range p.t.Tuple.Fields {
 		seen.Add(plan.ColID(p.t.Tuple.Fields[i].ID))
 	}
 	var add func(id plan.ColID)
 	add = func(id plan.ColID) {
-		if seen.Has(id) || !e.visible(id) {
+		if seen.Has(id) || !e.Visible(id) {
 			return // from the build side, or defined further on
 		}
 		seen.Add(id)
-		if x := e.pending(id); x != nil {
+		if x := e.Pending(id); x != nil {
 			refs := plan.Refs(x)
 			for r := range refs.All {
 				add(r)
 			}
 			return
 		}
-		out[id] = e.keep(e.Cols.Get(id).Name, e.column(id))
+		out[id] = e.keep(e.Cols.Get(id).Name, e.Column(id))
 	}
 	var on plan.ColSet
 	for _, x := range p.op.On {

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -14,7 +16,7 @@ import (
 type share struct {
 	fn  plan.AggFunc // Sum (also of counts), Min, Max, BoolAnd, BoolOr or AnyValue
 	f   *layout.Field
-	v   value
+	v   code.Value
 	one bool // a count whose v.a is 0 or 1: a ballot adds it up
 	all bool // likewise, and always 1: there is no register
 }
@@ -22,7 +24,7 @@ type share struct {
 // newShare opens the registers of an aggregate by open, or refuses what no atomic can add to.
 // A row's own share of a count is a flag.
 func (e *emitter) newShare(a plan.Agg, f *layout.Field, row bool, open func(name string, t ir.Type, init int64) ir.Reg) *share {
-	s := &share{fn: a.Func, f: f, v: value{d: f.Desc, null: ir.K(0)}}
+	s := &share{fn: a.Func, f: f, v: code.Value{Desc: f.Desc, Null: ir.K(0)}}
 	e.gpu.shares[f] = s
 	form := f.Desc.Form
 	switch a.Func {
@@ -47,85 +49,85 @@ func (e *emitter) newShare(a plan.Agg, f *layout.Field, row bool, open func(name
 	}
 	lo, hi := Neutral(a.Func, form)
 	if form == layout.F64 {
-		s.v.a = open(f.Name, ir.F64, lo).V()
+		s.v.A = open(f.Name, ir.F64, lo).V()
 	} else {
-		s.v.a = open(f.Name, ir.I64, lo).V()
+		s.v.A = open(f.Name, ir.I64, lo).V()
 	}
-	if s.v.two() {
-		s.v.b = open(f.Name+".2", ir.I64, hi).V()
+	if s.v.Two() {
+		s.v.B = open(f.Name+".2", ir.I64, hi).V()
 	}
 	if f.Null >= 0 {
-		s.v.null = open(f.Name+".none", ir.I64, 1).V()
+		s.v.Null = open(f.Name+".none", ir.I64, 1).V()
 	}
 	return s
 }
 
 // fold takes a value into a share. v stays the caller's.
-func (e *emitter) fold(s *share, v value) {
-	if v.isNull() || s.all {
+func (e *emitter) fold(s *share, v code.Value) {
+	if v.IsNull() || s.all {
 		return
 	}
 	if s.fn == plan.AnyValue {
 		e.foldAny(s, v)
 		return
 	}
-	w := e.reform(e.orNeutral(s, v.borrowed()), s.f.Desc.Form)
+	w := e.Reform(e.orNeutral(s, v.Borrowed()), s.f.Desc.Form)
 	e.foldWords(s, w)
-	w.ownNull = false
-	e.free(w)
+	w.OwnNull = false
+	e.Free(w)
 	switch {
-	case s.v.null.IsImm():
-	case v.never():
-		e.b.Mov(s.v.null.R, ir.K(0))
+	case s.v.Null.IsImm():
+	case v.Never():
+		e.B.Mov(s.v.Null.R, ir.K(0))
 	default:
-		e.b.Op2(ir.And, s.v.null.R, s.v.null, v.null)
+		e.B.Op2(ir.And, s.v.Null.R, s.v.Null, v.Null)
 	}
 }
 
 // orNeutral is v with the neutral element in place of NULL; v is used up.
-func (e *emitter) orNeutral(s *share, v value) value {
-	if v.never() {
+func (e *emitter) orNeutral(s *share, v code.Value) code.Value {
+	if v.Never() {
 		return v
 	}
 	lo, _ := Neutral(s.fn, s.f.Desc.Form)
-	if v.d.Form == layout.F64 {
-		z := e.float("or0")
-		e.b.FConst(z, lo)
-		e.b.FSel(z, ir.NE, v.null, ir.K(0), z, v.a.R)
-		v.a, v.ownA = z.V(), true
+	if v.Desc.Form == layout.F64 {
+		z := e.Float("or0")
+		e.B.FConst(z, lo)
+		e.B.FSel(z, ir.NE, v.Null, ir.K(0), z, v.A.R)
+		v.A, v.OwnA = z.V(), true
 		return v
 	}
-	r := e.int("or0")
-	e.b.Sel(r, ir.NE, v.null, ir.K(0), ir.K(lo), v.a)
-	v.a, v.ownA = r.V(), true
-	if v.two() { // sums only
-		r := e.int("or0.hi")
-		e.b.Sel(r, ir.NE, v.null, ir.K(0), ir.K(0), v.b)
-		v.b, v.ownB = r.V(), true
+	r := e.Int("or0")
+	e.B.Sel(r, ir.NE, v.Null, ir.K(0), ir.K(lo), v.A)
+	v.A, v.OwnA = r.V(), true
+	if v.Two() { // sums only
+		r := e.Int("or0.hi")
+		e.B.Sel(r, ir.NE, v.Null, ir.K(0), ir.K(0), v.B)
+		v.B, v.OwnB = r.V(), true
 	}
 	return v
 }
 
 // foldWords combines values of the same form, none of them NULL.
-func (e *emitter) foldWords(s *share, w value) {
+func (e *emitter) foldWords(s *share, w code.Value) {
 	x := s.v
 	switch {
-	case s.fn != plan.Sum && x.d.Form == layout.F64:
-		better := e.floatCompare(s.better(), w.a.R, x.a.R)
-		e.b.FSel(x.a.R, ir.NE, better.V(), ir.K(0), w.a.R, x.a.R)
-		e.b.Clear(better)
+	case s.fn != plan.Sum && x.Desc.Form == layout.F64:
+		better := e.CompareFloats(s.better(), w.A.R, x.A.R)
+		e.B.FSel(x.A.R, ir.NE, better.V(), ir.K(0), w.A.R, x.A.R)
+		e.B.Clear(better)
 	case s.fn != plan.Sum:
-		e.b.Sel(x.a.R, s.better(), w.a, x.a, w.a, x.a)
-	case x.d.Form == layout.F64:
-		e.b.Op2(ir.FAdd, x.a.R, x.a, w.a)
-	case x.d.Form == layout.I128 && x.d.Range.Known:
-		e.b.Op128(ir.Add128, x.a.R, x.b.R, x.a, x.b, w.a, w.b, 0)
-	case x.d.Form == layout.I128:
-		e.b.Op128(ir.Add128X, x.a.R, x.b.R, x.a, x.b, w.a, w.b, e.fail(overflow(x.d.Type, -1)))
+		e.B.Sel(x.A.R, s.better(), w.A, x.A, w.A, x.A)
+	case x.Desc.Form == layout.F64:
+		e.B.Op2(ir.FAdd, x.A.R, x.A, w.A)
+	case x.Desc.Form == layout.I128 && x.Desc.Range.Known:
+		e.B.Op128(ir.Add128, x.A.R, x.B.R, x.A, x.B, w.A, w.B, 0)
+	case x.Desc.Form == layout.I128:
+		e.B.Op128(ir.Add128X, x.A.R, x.B.R, x.A, x.B, w.A, w.B, e.Fail(scalar.Overflow(x.Desc.Type, -1)))
 	case s.mayOverflow():
-		e.b.OpX(ir.AddX, x.a.R, x.a, w.a, e.fail(overflow(x.d.Type, -1)))
+		e.B.OpX(ir.AddX, x.A.R, x.A, w.A, e.Fail(scalar.Overflow(x.Desc.Type, -1)))
 	default:
-		e.b.Op2(ir.Add, x.a.R, x.a, w.a)
+		e.B.Op2(ir.Add, x.A.R, x.A, w.A)
 	}
 }
 
@@ -144,41 +146,41 @@ func (s *share) mayOverflow() bool {
 }
 
 // foldAny takes the first value that is not NULL.
-func (e *emitter) foldAny(s *share, v value) {
-	w := e.reform(v.borrowed(), s.f.Desc.Form)
-	if w.d.Form == layout.F64 {
-		e.b.FSel(s.v.a.R, ir.NE, s.v.null, ir.K(0), w.a.R, s.v.a.R)
+func (e *emitter) foldAny(s *share, v code.Value) {
+	w := e.Reform(v.Borrowed(), s.f.Desc.Form)
+	if w.Desc.Form == layout.F64 {
+		e.B.FSel(s.v.A.R, ir.NE, s.v.Null, ir.K(0), w.A.R, s.v.A.R)
 	} else {
-		e.b.Sel(s.v.a.R, ir.NE, s.v.null, ir.K(0), w.a, s.v.a)
-		if w.two() {
-			e.b.Sel(s.v.b.R, ir.NE, s.v.null, ir.K(0), w.b, s.v.b)
+		e.B.Sel(s.v.A.R, ir.NE, s.v.Null, ir.K(0), w.A, s.v.A)
+		if w.Two() {
+			e.B.Sel(s.v.B.R, ir.NE, s.v.Null, ir.K(0), w.B, s.v.B)
 		}
 	}
-	e.b.Op2(ir.And, s.v.null.R, s.v.null, v.null)
-	w.ownNull = false
-	e.free(w)
+	e.B.Op2(ir.And, s.v.Null.R, s.v.Null, v.Null)
+	w.OwnNull = false
+	e.Free(w)
 }
 
 // shuffled opens registers with another lane's share, by op and its operand: Shfl takes a
 // lane, ShflXor a distance.
-func (e *emitter) shuffled(s *share, op ir.Op, x ir.Val) value {
-	w := value{d: s.v.d, ownA: true, null: ir.K(0)}
-	if w.d.Form == layout.F64 {
-		bits, f := e.int("bits"), e.float("other")
-		e.b.Op1(ir.FBits, bits, s.v.a)
-		e.b.Op2(op, bits, bits.V(), x)
-		e.b.Op1(ir.BitsF, f, bits.V())
-		e.b.Clear(bits)
-		w.a = f.V()
+func (e *emitter) shuffled(s *share, op ir.Op, x ir.Val) code.Value {
+	w := code.Value{Desc: s.v.Desc, OwnA: true, Null: ir.K(0)}
+	if w.Desc.Form == layout.F64 {
+		bits, f := e.Int("bits"), e.Float("other")
+		e.B.Op1(ir.FBits, bits, s.v.A)
+		e.B.Op2(op, bits, bits.V(), x)
+		e.B.Op1(ir.BitsF, f, bits.V())
+		e.B.Clear(bits)
+		w.A = f.V()
 		return w
 	}
-	r := e.int("other")
-	e.b.Op2(op, r, s.v.a, x)
-	w.a = r.V()
-	if s.v.two() {
-		r := e.int("other.2")
-		e.b.Op2(op, r, s.v.b, x)
-		w.b, w.ownB = r.V(), true
+	r := e.Int("other")
+	e.B.Op2(op, r, s.v.A, x)
+	w.A = r.V()
+	if s.v.Two() {
+		r := e.Int("other.2")
+		e.B.Op2(op, r, s.v.B, x)
+		w.B, w.OwnB = r.V(), true
 	}
 	return w
 }
@@ -186,24 +188,24 @@ func (e *emitter) shuffled(s *share, op ir.Op, x ir.Val) value {
 // chosen gives every lane of a set the value of one of its lanes that has one. set is the
 // mask of lanes that belong together.
 func (e *emitter) chosen(s *share, set ir.Val) {
-	have, from := e.int("have"), e.int("from")
-	e.b.Op2(ir.Xor, have, s.v.null, ir.K(1))
-	e.b.Op1(ir.Ballot, have, have.V())
-	e.b.Op2(ir.And, have, have.V(), set)
-	e.b.Op1(ir.Ctz, from, have.V())
-	e.b.Sel(from, ir.EQ, have.V(), ir.K(0), e.gpu.lane.V(), from.V())
+	have, from := e.Int("have"), e.Int("from")
+	e.B.Op2(ir.Xor, have, s.v.Null, ir.K(1))
+	e.B.Op1(ir.Ballot, have, have.V())
+	e.B.Op2(ir.And, have, have.V(), set)
+	e.B.Op1(ir.Ctz, from, have.V())
+	e.B.Sel(from, ir.EQ, have.V(), ir.K(0), e.gpu.lane.V(), from.V())
 	w := e.shuffled(s, ir.Shfl, from.V())
-	if w.d.Form == layout.F64 {
-		e.b.FMov(s.v.a.R, w.a.R)
+	if w.Desc.Form == layout.F64 {
+		e.B.FMov(s.v.A.R, w.A.R)
 	} else {
-		e.b.Mov(s.v.a.R, w.a)
-		if w.two() {
-			e.b.Mov(s.v.b.R, w.b)
+		e.B.Mov(s.v.A.R, w.A)
+		if w.Two() {
+			e.B.Mov(s.v.B.R, w.B)
 		}
 	}
-	e.free(w)
-	e.b.Set(s.v.null.R, ir.EQ, have.V(), ir.K(0))
-	e.b.Clear(have, from)
+	e.Free(w)
+	e.B.Set(s.v.Null.R, ir.EQ, have.V(), ir.K(0))
+	e.B.Clear(have, from)
 }
 
 // propagate adds a share to the tuple at p in global memory: atomically, since other warps
@@ -212,64 +214,64 @@ func (e *emitter) propagate(p ir.Reg, s *share) {
 	at := ir.At(p, s.f.Off)
 	old := ir.NoReg
 	if s.fn != plan.AnyValue && s.f.Desc.Form != layout.F64 {
-		old = e.int("old")
+		old = e.Int("old")
 	}
 	switch {
 	case s.fn == plan.AnyValue:
-		e.when(ir.EQ, s.v.null, ir.K(0), func() { e.putAny(p, s) }, nil)
+		e.When(ir.EQ, s.v.Null, ir.K(0), func() { e.putAny(p, s) }, nil)
 		return
 	case s.fn != plan.Sum && s.f.Desc.Form == layout.F64:
 		e.putFloat(at, s)
 	case s.fn == plan.Min || s.fn == plan.BoolAnd:
-		e.b.Atom(ir.AtomMin, old, at, s.v.a, ir.Val{})
+		e.B.Atom(ir.AtomMin, old, at, s.v.A, ir.Val{})
 	case s.fn == plan.Max || s.fn == plan.BoolOr:
-		e.b.Atom(ir.AtomMax, old, at, s.v.a, ir.Val{})
+		e.B.Atom(ir.AtomMax, old, at, s.v.A, ir.Val{})
 	case s.f.Desc.Form == layout.F64:
-		f := e.float("old")
-		e.b.Atom(ir.AtomFAdd, f, at, s.v.a, ir.Val{})
-		e.b.Clear(f)
+		f := e.Float("old")
+		e.B.Atom(ir.AtomFAdd, f, at, s.v.A, ir.Val{})
+		e.B.Clear(f)
 	case s.f.Desc.Form == layout.I128:
 		// The low half tells by its old value whether it carries into the high one.
-		hi := e.int("high")
-		e.b.Atom(ir.AtomAdd, old, at, s.v.a, ir.Val{})
-		e.b.Op2(ir.Add, old, old.V(), s.v.a)
-		e.b.Set(hi, ir.ULT, old.V(), s.v.a)
-		e.b.Op2(ir.Add, hi, hi.V(), s.v.b)
-		e.b.Atom(ir.AtomAdd, old, ir.At(p, s.f.Off+8), hi.V(), ir.Val{})
+		hi := e.Int("high")
+		e.B.Atom(ir.AtomAdd, old, at, s.v.A, ir.Val{})
+		e.B.Op2(ir.Add, old, old.V(), s.v.A)
+		e.B.Set(hi, ir.ULT, old.V(), s.v.A)
+		e.B.Op2(ir.Add, hi, hi.V(), s.v.B)
+		e.B.Atom(ir.AtomAdd, old, ir.At(p, s.f.Off+8), hi.V(), ir.Val{})
 		if !s.f.Desc.Range.Known {
-			e.b.OpX(ir.AddX, old, old.V(), hi.V(), e.fail(overflow(s.f.Desc.Type, -1)))
+			e.B.OpX(ir.AddX, old, old.V(), hi.V(), e.Fail(scalar.Overflow(s.f.Desc.Type, -1)))
 		}
-		e.b.Clear(hi)
+		e.B.Clear(hi)
 	default:
-		e.b.Atom(ir.AtomAdd, old, at, s.v.a, ir.Val{})
+		e.B.Atom(ir.AtomAdd, old, at, s.v.A, ir.Val{})
 		if s.mayOverflow() {
-			e.b.OpX(ir.AddX, old, old.V(), s.v.a, e.fail(overflow(s.f.Desc.Type, -1)))
+			e.B.OpX(ir.AddX, old, old.V(), s.v.A, e.Fail(scalar.Overflow(s.f.Desc.Type, -1)))
 		}
 	}
 	if old != ir.NoReg {
-		e.b.Clear(old)
+		e.B.Clear(old)
 	}
 	if s.f.Null >= 0 {
-		e.when(ir.EQ, s.v.null, ir.K(0), func() { e.b.Store(ir.At(p, s.f.Null), ir.K(0), 1) }, nil)
+		e.When(ir.EQ, s.v.Null, ir.K(0), func() { e.B.Store(ir.At(p, s.f.Null), ir.K(0), 1) }, nil)
 	}
 }
 
 // putFloat replaces a float if it is not as good. No atomic does that, so it is swapped as
 // long as somebody else was faster; every round somebody gets ahead.
 func (e *emitter) putFloat(at ir.Mem, s *share) {
-	cur, old, bits, f := e.int("cur"), e.int("old"), e.int("bits"), e.float("f")
-	e.b.Op1(ir.FBits, bits, s.v.a)
-	e.b.Load8(cur, at)
-	e.loop(func(l int32) {
-		e.b.Op1(ir.BitsF, f, cur.V())
-		better := e.floatCompare(s.better(), s.v.a.R, f)
-		e.b.Break(l, ir.EQ, better.V(), ir.K(0))
-		e.b.Clear(better)
-		e.b.Atom(ir.AtomCAS, old, at, cur.V(), bits.V())
-		e.b.Break(l, ir.EQ, old.V(), cur.V())
-		e.b.Mov(cur, old.V())
+	cur, old, bits, f := e.Int("cur"), e.Int("old"), e.Int("bits"), e.Float("f")
+	e.B.Op1(ir.FBits, bits, s.v.A)
+	e.B.Load8(cur, at)
+	e.Loop(func(l int32) {
+		e.B.Op1(ir.BitsF, f, cur.V())
+		better := e.CompareFloats(s.better(), s.v.A.R, f)
+		e.B.Break(l, ir.EQ, better.V(), ir.K(0))
+		e.B.Clear(better)
+		e.B.Atom(ir.AtomCAS, old, at, cur.V(), bits.V())
+		e.B.Break(l, ir.EQ, old.V(), cur.V())
+		e.B.Mov(cur, old.V())
 	})
-	e.b.Clear(cur, old, bits, f)
+	e.B.Clear(cur, old, bits, f)
 }
 
 // putAny stores a value where any will do. Whoever comes last wins; a text's two words must
@@ -278,16 +280,16 @@ func (e *emitter) putAny(p ir.Reg, s *share) {
 	at := ir.At(p, s.f.Off)
 	switch s.f.Desc.Form {
 	case layout.F64:
-		e.b.FStore(at, s.v.a.R, 8)
+		e.B.FStore(at, s.v.A.R, 8)
 	case layout.Str:
-		old := e.int("old")
-		e.b.Atom(ir.AtomCAS, old, at, ir.K(0), s.v.a)
-		e.when(ir.EQ, old.V(), ir.K(0), func() { e.b.Store(ir.At(p, s.f.Off+8), s.v.b, 8) }, nil)
-		e.b.Clear(old)
+		old := e.Int("old")
+		e.B.Atom(ir.AtomCAS, old, at, ir.K(0), s.v.A)
+		e.When(ir.EQ, old.V(), ir.K(0), func() { e.B.Store(ir.At(p, s.f.Off+8), s.v.B, 8) }, nil)
+		e.B.Clear(old)
 	default:
-		e.b.Store(at, s.v.a, 8)
+		e.B.Store(at, s.v.A, 8)
 	}
-	e.b.Store(ir.At(p, s.f.Null), ir.K(0), 1)
+	e.B.Store(ir.At(p, s.f.Null), ir.K(0), 1)
 }
 
 // reduceRows is the aggregation without groups: every lane adds its rows up in registers;
@@ -302,7 +304,7 @@ func (e *emitter) reduceRows(s *pipe.Aggregate, gp *GroupPlan) {
 	}
 	e.arrive(nil)
 	e.gpu.finally = func() {
-		e.b.Comment("add up the lanes, then the warps")
+		e.B.Comment("add up the lanes, then the warps")
 		for _, sh := range shares {
 			if sh.fn == plan.AnyValue {
 				e.chosen(sh, ir.K(1<<32-1))
@@ -311,29 +313,29 @@ func (e *emitter) reduceRows(s *pipe.Aggregate, gp *GroupPlan) {
 			for d := int64(16); d > 0; d /= 2 {
 				w := e.shuffled(sh, ir.ShflXor, ir.K(d))
 				e.foldWords(sh, w)
-				e.free(w)
+				e.Free(w)
 			}
-			if !sh.v.null.IsImm() {
+			if !sh.v.Null.IsImm() {
 				e.anyOf(sh, ir.K(1<<32-1))
 			}
 		}
-		e.when(ir.EQ, e.gpu.lane.V(), ir.K(0), func() {
-			p := e.int("result")
-			e.b.Load8(p, ir.At(ir.Ctx, layout.CtxState))
+		e.When(ir.EQ, e.gpu.lane.V(), ir.K(0), func() {
+			p := e.Int("result")
+			e.B.Load8(p, ir.At(ir.Ctx, layout.CtxState))
 			for _, sh := range shares {
 				e.propagate(p, sh)
 			}
-			e.b.Clear(p)
+			e.B.Clear(p)
 		}, nil)
 	}
 }
 
 // anyOf makes a share's NULL flag that of a set of lanes: 0 if one of them has a value.
 func (e *emitter) anyOf(s *share, set ir.Val) {
-	r := e.int("have")
-	e.b.Op2(ir.Xor, r, s.v.null, ir.K(1))
-	e.b.Op1(ir.Ballot, r, r.V())
-	e.b.Op2(ir.And, r, r.V(), set)
-	e.b.Set(s.v.null.R, ir.EQ, r.V(), ir.K(0))
-	e.b.Clear(r)
+	r := e.Int("have")
+	e.B.Op2(ir.Xor, r, s.v.Null, ir.K(1))
+	e.B.Op1(ir.Ballot, r, r.V())
+	e.B.Op2(ir.And, r, r.V(), set)
+	e.B.Set(s.v.Null.R, ir.EQ, r.V(), ir.K(0))
+	e.B.Clear(r)
 }

@@ -6,7 +6,7 @@ import "github.com/kelpiedb/kelpie/internal/ir"
 // change during a launch, and a lane has registers to spare. The register into which a row read
 // a word is replaced by the lane's, unless it is changed afterwards; then the lane's is copied.
 func hoistWords(e *emitter) {
-	f := e.b.F
+	f := e.B.F
 	assigned := make([]int, len(f.Regs))
 	for i := range f.Code {
 		switch in := f.Code[i].Normal(); in.Op {
@@ -29,8 +29,8 @@ func hoistWords(e *emitter) {
 		if isWord(&in) {
 			w, ok := words[in.M.Disp]
 			if !ok {
-				w = e.int(f.Regs[in.D].Name)
-				e.b.Load8(w, in.M)
+				w = e.Int(f.Regs[in.D].Name)
+				e.B.Load8(w, in.M)
 				words[in.M.Disp] = w
 				e.gpu.ofKernel = append(e.gpu.ofKernel, w)
 			}

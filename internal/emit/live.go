@@ -71,7 +71,7 @@ func (e *emitter) clearDead(i int) {
 			return
 		}
 		need.Add(id)
-		if x := e.pending(id); x != nil {
+		if x := e.Pending(id); x != nil {
 			refs := plan.Refs(x)
 			for r := range refs.All {
 				add(r)
@@ -81,5 +81,5 @@ func (e *emitter) clearDead(i int) {
 	for id := range e.live[i].All {
 		add(id)
 	}
-	e.keepOnly(&need)
+	e.KeepOnly(&need)
 }

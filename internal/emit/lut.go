@@ -2,6 +2,7 @@ package emit
 
 import (
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -30,20 +31,20 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, d layout.Desc) int {
 		target = e.Target
 	}
 	sub := newEmitter(Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Check: e.Request.Check, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather})
-	sub.tabulate = nil
-	sub.say("for each dictionary entry", func(n plan.Names) string { return n.Expr(x) })
+	sub.Tabulate = nil
+	sub.Say("for each dictionary entry", func(n plan.Names) string { return n.Expr(x) })
 	sub.rows(func(i ir.Reg) {
-		sub.bindLazy(id, func() value {
-			c := value{d: d, a: i.V(), null: ir.K(0)}
-			c.d.Nullable = false
-			return sub.text(c)
+		sub.BindLazy(id, func() code.Value {
+			c := code.Value{Desc: d, A: i.V(), Null: ir.K(0)}
+			c.Desc.Nullable = false
+			return sub.Text(c)
 		})
-		r := sub.eval(x)
-		out := sub.int("out")
-		sub.b.Load8(out, ir.At(ir.Ctx, layout.CtxCur))
-		sub.b.Store(ir.AtIndex(out, i, 1, 0), r.a, 1)
-		sub.b.Clear(out)
-		sub.free(r)
+		r := sub.Eval(x)
+		out := sub.Int("out")
+		sub.B.Load8(out, ir.At(ir.Ctx, layout.CtxCur))
+		sub.B.Store(ir.AtIndex(out, i, 1, 0), r.A, 1)
+		sub.B.Clear(out)
+		sub.Free(r)
 	})
 	e.f.Luts = append(e.f.Luts, &Lut{Dict: d.Dict, Len: n, Expr: x, Frag: sub.fragment()})
 	return len(e.f.Luts) - 1

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -57,9 +59,9 @@ func (e *emitter) both(first, second masker) masker {
 
 // array calls use with the place of the column's codes from row at on.
 func (e *emitter) array(c maskCol, at ir.Reg, use func(codes ir.Mem, width int)) {
-	p := e.loadWord(c.name+".data", Word{Kind: WordData, Index: c.k})
+	p := e.LoadWord(c.name+".data", code.Word{Kind: code.WordData, Index: c.k})
 	use(ir.AtIndex(p, at, int(c.shape.Width), 0), int(c.shape.Width))
-	e.b.Clear(p)
+	e.B.Clear(p)
 }
 
 // notNull keeps the rows in which the column is not NULL (or, if null, those in which it is).
@@ -71,13 +73,13 @@ func (e *emitter) notNull(c maskCol, null bool) masker {
 		}
 		if !c.shape.Nulls {
 			if null {
-				e.b.Mov(m, ir.K(0))
+				e.B.Mov(m, ir.K(0))
 			}
 			return
 		}
-		p := e.loadWord(c.name+".nulls", Word{Kind: WordNull, Index: c.k})
-		e.b.MaskRange(m, m.V(), ir.K(want), ir.K(0), ir.AtIndex(p, at, 1, 0), 1)
-		e.b.Clear(p)
+		p := e.LoadWord(c.name+".nulls", code.Word{Kind: code.WordNull, Index: c.k})
+		e.B.MaskRange(m, m.V(), ir.K(want), ir.K(0), ir.AtIndex(p, at, 1, 0), 1)
+		e.B.Clear(p)
 	}
 }
 
@@ -97,20 +99,20 @@ func (e *emitter) inRange(f *front, c maskCol, lo, hi int64) maskTest {
 	valid := e.notNull(c, false)
 	switch {
 	case lo > hi:
-		t.mask = func(m, at ir.Reg) { e.b.Mov(m, ir.K(0)) }
+		t.mask = func(m, at ir.Reg) { e.B.Mov(m, ir.K(0)) }
 	case lo == first && hi == last:
 		t.mask = valid
 	case !c.shape.Based:
 		t.mask = e.both(valid, func(m, at ir.Reg) {
 			lo, hi := e.codeRange(c, lo, hi)
 			if lo > hi {
-				e.b.Mov(m, ir.K(0))
+				e.B.Mov(m, ir.K(0))
 				return
 			}
-			e.array(c, at, func(codes ir.Mem, w int) { e.b.MaskRange(m, m.V(), ir.K(lo), ir.K(hi-lo), codes, w) })
+			e.array(c, at, func(codes ir.Mem, w int) { e.B.MaskRange(m, m.V(), ir.K(lo), ir.K(hi-lo), codes, w) })
 		})
 	default:
-		low, span, some := e.scratch(8), e.scratch(8), e.scratch(8)
+		low, span, some := e.Scratch(8), e.Scratch(8), e.Scratch(8)
 		f.setup = append(f.setup, func() { e.baseRange(c, lo, hi, low, span, some) })
 		t.mask = e.both(valid, e.codesFrom(c, low, span, some))
 	}
@@ -120,13 +122,13 @@ func (e *emitter) inRange(f *front, c maskCol, lo, hi int64) maskTest {
 // codesFrom keeps rows whose codes are among those that baseRange has worked out.
 func (e *emitter) codesFrom(c maskCol, low, span, some int) masker {
 	return func(m, at ir.Reg) {
-		x, y := e.int("low"), e.int("span")
-		e.b.Load8(x, ir.At(ir.Ctx, some))
-		e.b.Op2(ir.And, m, m.V(), x.V())
-		e.b.Load8(x, ir.At(ir.Ctx, low))
-		e.b.Load8(y, ir.At(ir.Ctx, span))
-		e.array(c, at, func(codes ir.Mem, w int) { e.b.MaskRange(m, m.V(), x.V(), y.V(), codes, w) })
-		e.b.Clear(x, y)
+		x, y := e.Int("low"), e.Int("span")
+		e.B.Load8(x, ir.At(ir.Ctx, some))
+		e.B.Op2(ir.And, m, m.V(), x.V())
+		e.B.Load8(x, ir.At(ir.Ctx, low))
+		e.B.Load8(y, ir.At(ir.Ctx, span))
+		e.array(c, at, func(codes ir.Mem, w int) { e.B.MaskRange(m, m.V(), x.V(), y.V(), codes, w) })
+		e.B.Clear(x, y)
 	}
 }
 
@@ -144,66 +146,66 @@ func (e *emitter) codeRange(c maskCol, lo, hi int64) (int64, int64) {
 // baseRange works out, for the segment at hand, which codes stand for lo to hi: the lowest, how many follow
 // it, and a mask that is 0 if there is none.
 func (e *emitter) baseRange(c maskCol, lo, hi int64, low, span, some int) {
-	x, y := e.int("low"), e.int("high")
-	e.b.Mov(x, ir.K(lo))
-	e.b.Mov(y, ir.K(hi))
+	x, y := e.Int("low"), e.Int("high")
+	e.B.Mov(x, ir.K(lo))
+	e.B.Mov(y, ir.K(hi))
 	e.codesBetween(c, x, y, low, span, some)
 }
 
 // codesBetween is baseRange for bounds in registers, which it clears.
 func (e *emitter) codesBetween(c maskCol, x, y ir.Reg, low, span, some int) {
 	if c.shape.Based {
-		base := e.loadWord(c.name+".base", Word{Kind: WordBase, Index: c.k})
-		e.b.Op2(ir.Sub, x, x.V(), base.V())
-		e.b.Op2(ir.Sub, y, y.V(), base.V())
-		e.b.Clear(base)
+		base := e.LoadWord(c.name+".base", code.Word{Kind: code.WordBase, Index: c.k})
+		e.B.Op2(ir.Sub, x, x.V(), base.V())
+		e.B.Op2(ir.Sub, y, y.V(), base.V())
+		e.B.Clear(base)
 	}
-	t := e.int("some")
+	t := e.Int("some")
 	if c.shape.Width < 8 {
-		e.b.Sel(x, ir.LT, x.V(), ir.K(0), ir.K(0), x.V())
-		e.b.Mov(t, ir.K(c.maxCode()))
-		e.b.Sel(y, ir.GT, y.V(), t.V(), t.V(), y.V())
+		e.B.Sel(x, ir.LT, x.V(), ir.K(0), ir.K(0), x.V())
+		e.B.Mov(t, ir.K(c.maxCode()))
+		e.B.Sel(y, ir.GT, y.V(), t.V(), t.V(), y.V())
 	}
-	e.b.Set(t, ir.LE, x.V(), y.V())
-	e.b.Op1(ir.Neg, t, t.V())
-	e.b.Op2(ir.Sub, y, y.V(), x.V())
-	e.b.Store(ir.At(ir.Ctx, low), x.V(), 8)
-	e.b.Store(ir.At(ir.Ctx, span), y.V(), 8)
-	e.b.Store(ir.At(ir.Ctx, some), t.V(), 8)
-	e.b.Clear(x, y, t)
+	e.B.Set(t, ir.LE, x.V(), y.V())
+	e.B.Op1(ir.Neg, t, t.V())
+	e.B.Op2(ir.Sub, y, y.V(), x.V())
+	e.B.Store(ir.At(ir.Ctx, low), x.V(), 8)
+	e.B.Store(ir.At(ir.Ctx, span), y.V(), 8)
+	e.B.Store(ir.At(ir.Ctx, some), t.V(), 8)
+	e.B.Clear(x, y, t)
 }
 
 // inBitmap keeps rows whose value has its bit set in a bitmap that begins with value lo, off bytes into w.
 // All values of the mask's rows lie in it.
-func (e *emitter) inBitmap(f *front, c maskCol, w Word, off int, lo int64) masker {
+func (e *emitter) inBitmap(f *front, c maskCol, w code.Word, off int, lo int64) masker {
 	low := 0
 	if c.shape.Based {
-		low = e.scratch(8)
+		low = e.Scratch(8)
 		f.setup = append(f.setup, func() {
-			x := e.int("low")
-			base := e.loadWord(c.name+".base", Word{Kind: WordBase, Index: c.k})
-			e.b.Mov(x, ir.K(lo))
-			e.b.Op2(ir.Sub, x, x.V(), base.V())
-			e.b.Store(ir.At(ir.Ctx, low), x.V(), 8)
-			e.b.Clear(x, base)
+			x := e.Int("low")
+			base := e.LoadWord(c.name+".base", code.Word{Kind: code.WordBase, Index: c.k})
+			e.B.Mov(x, ir.K(lo))
+			e.B.Op2(ir.Sub, x, x.V(), base.V())
+			e.B.Store(ir.At(ir.Ctx, low), x.V(), 8)
+			e.B.Clear(x, base)
 		})
 	}
 	return func(m, at ir.Reg) {
-		bits := e.loadWord("bits", w)
+		bits := e.LoadWord("bits", w)
 		if off != 0 {
-			e.b.Op2(ir.Add, bits, bits.V(), ir.K(int64(off)))
+			e.B.Op2(ir.Add, bits, bits.V(), ir.K(int64(off)))
 		}
 		e.array(c, at, func(codes ir.Mem, width int) {
 			if !c.shape.Based {
-				e.b.MaskBits(m, m.V(), ir.K(lo), bits.V(), codes, width)
+				e.B.MaskBits(m, m.V(), ir.K(lo), bits.V(), codes, width)
 				return
 			}
-			x := e.int("low")
-			e.b.Load8(x, ir.At(ir.Ctx, low))
-			e.b.MaskBits(m, m.V(), x.V(), bits.V(), codes, width)
-			e.b.Clear(x)
+			x := e.Int("low")
+			e.B.Load8(x, ir.At(ir.Ctx, low))
+			e.B.MaskBits(m, m.V(), x.V(), bits.V(), codes, width)
+			e.B.Clear(x)
 		})
-		e.b.Clear(bits)
+		e.B.Clear(bits)
 	}
 }
 
@@ -270,18 +272,18 @@ func (e *emitter) maskTree(f *front, x *plan.Call, want bool) (maskTest, bool) {
 	}
 	out.share = 1 - out.share
 	out.mask = func(m, at ir.Reg) {
-		hits, left := e.int("hits"), e.int("left")
-		e.b.Mov(hits, ir.K(0))
+		hits, left := e.Int("hits"), e.Int("left")
+		e.B.Mov(hits, ir.K(0))
 		for i := range parts { // each looks at those that none before it took
-			e.b.Mov(left, m.V())
+			e.B.Mov(left, m.V())
 			parts[i].mask(left, at)
-			e.b.Op2(ir.Or, hits, hits.V(), left.V())
+			e.B.Op2(ir.Or, hits, hits.V(), left.V())
 			if i < len(parts)-1 {
-				e.b.Op2(ir.Xor, m, m.V(), left.V())
+				e.B.Op2(ir.Xor, m, m.V(), left.V())
 			}
 		}
-		e.b.Mov(m, hits.V())
-		e.b.Clear(hits, left)
+		e.B.Mov(m, hits.V())
+		e.B.Clear(hits, left)
 	}
 	return out, true
 }
@@ -292,11 +294,11 @@ func (e *emitter) except(c maskCol, t maskTest) maskTest {
 	t.share = 1 - t.share
 	t.mask = func(m, at ir.Reg) {
 		valid(m, at)
-		hit := e.int("hit")
-		e.b.Mov(hit, m.V())
+		hit := e.Int("hit")
+		e.B.Mov(hit, m.V())
 		is(hit, at)
-		e.b.Op2(ir.Xor, m, m.V(), hit.V())
-		e.b.Clear(hit)
+		e.B.Op2(ir.Xor, m, m.V(), hit.V())
+		e.B.Clear(hit)
 	}
 	return t
 }
@@ -321,7 +323,7 @@ func (e *emitter) maskNull(x *plan.Call, want bool) (maskTest, bool) {
 // maskText is a predicate on a dictionary column: a comparison with one code, or a lookup in a table.
 func (e *emitter) maskText(f *front, x *plan.Call, want bool) (maskTest, bool) {
 	refs := plan.Refs(x)
-	if x.T.Kind != types.Bool || refs.Len() != 1 || !strictInText(x) {
+	if x.T.Kind != types.Bool || refs.Len() != 1 || !scalar.StrictInText(x) {
 		return maskTest{}, false
 	}
 	id := refs.Slice()[0]
@@ -333,7 +335,7 @@ func (e *emitter) maskText(f *front, x *plan.Call, want bool) (maskTest, bool) {
 		return maskTest{}, false
 	}
 	n := float64(c.d.Range.Hi.Lo) + 1
-	if lit, ok := equalsLiteral(x); ok {
+	if lit, ok := scalar.EqualsLiteral(x); ok {
 		lo, hi := int64(1), int64(0) // no row
 		if code, found := c.d.Dict.Lookup(lit); found {
 			lo, hi = int64(code), int64(code)
@@ -353,9 +355,9 @@ func (e *emitter) maskText(f *front, x *plan.Call, want bool) (maskTest, bool) {
 	}
 	lut := e.lut(x, id, c.d)
 	t.mask = e.both(e.notNull(c, false), func(m, at ir.Reg) {
-		tab := e.loadWord("lut", Word{Kind: WordLut, Index: lut})
-		e.array(c, at, func(codes ir.Mem, w int) { e.b.MaskLut(m, m.V(), tab.V(), int(n), codes, w) })
-		e.b.Clear(tab)
+		tab := e.LoadWord("lut", code.Word{Kind: code.WordLut, Index: lut})
+		e.array(c, at, func(codes ir.Mem, w int) { e.B.MaskLut(m, m.V(), tab.V(), int(n), codes, w) })
+		e.B.Clear(tab)
 	})
 	if !want {
 		t = e.except(c, t)
@@ -381,7 +383,7 @@ func (e *emitter) maskIn(f *front, x *plan.Call, want bool) (maskTest, bool) {
 		}
 		items = append(items, k.V)
 	}
-	vals := listed(c.d.Range, items)
+	vals := scalar.Listed(c.d.Range, items)
 	if len(vals) == 0 {
 		t := e.inRange(f, c, 1, 0)
 		if !want {
@@ -390,7 +392,7 @@ func (e *emitter) maskIn(f *front, x *plan.Call, want bool) (maskTest, bool) {
 		return t, true
 	}
 	lo, hi := vals[0], vals[len(vals)-1]
-	if hi-lo >= maxListBits || e.Off.LookupTables {
+	if hi-lo >= scalar.MaxListBits || e.Off.LookupTables {
 		return maskTest{}, false
 	}
 	bits := make([]byte, (hi-lo)/64*8+8)
@@ -400,8 +402,8 @@ func (e *emitter) maskIn(f *front, x *plan.Call, want bool) (maskTest, bool) {
 	t := e.inRange(f, c, lo, hi)
 	t.share *= min(float64(len(vals))/float64(hi-lo+1), 1)
 	t.cost, t.looks = t.cost+gatherCost, true
-	off := e.pool(string(bits))
-	t.mask = e.both(t.mask, e.inBitmap(f, c, Word{Kind: WordPool}, off, lo))
+	off := e.PoolOffset(string(bits))
+	t.mask = e.both(t.mask, e.inBitmap(f, c, code.Word{Kind: code.WordPool}, off, lo))
 	if !want {
 		t = e.except(c, t)
 	}
@@ -445,7 +447,7 @@ func (e *emitter) maskCompare(f *front, x *plan.Call, want bool) (maskTest, bool
 	if !ok || d.shape.Enc != column.EncInt || !near(c.d.Range) || !near(d.d.Range) {
 		return maskTest{}, false
 	}
-	cond := conds[op]
+	cond := scalar.Conds[op]
 	if !want {
 		cond = cond.Negate()
 	}
@@ -456,25 +458,25 @@ func (e *emitter) maskCompare(f *front, x *plan.Call, want bool) (maskTest, bool
 	t.mask = func(m, at ir.Reg) {
 		e.notNull(c, false)(m, at)
 		e.notNull(d, false)(m, at)
-		add := e.int("add")
-		e.b.Mov(add, ir.K(0))
+		add := e.Int("add")
+		e.B.Mov(add, ir.K(0))
 		if c.shape.Based {
-			e.b.Load8(add, ir.At(ir.Ctx, e.word(Word{Kind: WordBase, Index: c.k})))
+			e.B.Load8(add, ir.At(ir.Ctx, e.Word(code.Word{Kind: code.WordBase, Index: c.k})))
 		}
 		if d.shape.Based {
-			base := e.loadWord(d.name+".base", Word{Kind: WordBase, Index: d.k})
-			e.b.Op2(ir.Sub, add, add.V(), base.V())
-			e.b.Clear(base)
+			base := e.LoadWord(d.name+".base", code.Word{Kind: code.WordBase, Index: d.k})
+			e.B.Op2(ir.Sub, add, add.V(), base.V())
+			e.B.Clear(base)
 		}
 		e.array(c, at, func(codes ir.Mem, w int) {
 			e.array(d, at, func(codes2 ir.Mem, w2 int) {
-				y := e.int("other")
-				e.b.Lea(y, codes2)
-				e.b.MaskCmp(m, cond, m.V(), add.V(), y.V(), w2, codes, w)
-				e.b.Clear(y)
+				y := e.Int("other")
+				e.B.Lea(y, codes2)
+				e.B.MaskCmp(m, cond, m.V(), add.V(), y.V(), w2, codes, w)
+				e.B.Clear(y)
 			})
 		})
-		e.b.Clear(add)
+		e.B.Clear(add)
 	}
 	return t, true
 }

@@ -146,24 +146,24 @@ func (e *emitter) floatMask(t *floatTest) maskTest {
 	m.mask = func(m, at ir.Reg) {
 		valid(m, at)
 		if len(ranges) == 0 {
-			e.b.Mov(m, ir.K(0))
+			e.B.Mov(m, ir.K(0))
 			return
 		}
-		hits, part := e.int("hits"), e.int("part")
+		hits, part := e.Int("hits"), e.Int("part")
 		for i, r := range ranges {
 			to := part
 			if i == 0 {
 				to = hits
 			}
 			e.array(t.c, at, func(codes ir.Mem, w int) {
-				e.b.MaskRange(to, m.V(), ir.K(int64(r.lo)), ir.K(int64(r.hi-r.lo)), codes, w)
+				e.B.MaskRange(to, m.V(), ir.K(int64(r.lo)), ir.K(int64(r.hi-r.lo)), codes, w)
 			})
 			if i > 0 {
-				e.b.Op2(ir.Or, hits, hits.V(), part.V())
+				e.B.Op2(ir.Or, hits, hits.V(), part.V())
 			}
 		}
-		e.b.Mov(m, hits.V())
-		e.b.Clear(part, hits)
+		e.B.Mov(m, hits.V())
+		e.B.Clear(part, hits)
 	}
 	return m
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -14,7 +15,7 @@ import (
 // probeOp looks the row up in a finished hash table and goes on with what it finds.
 func (e *emitter) probeOp(op *pipe.Probe, i int) {
 	t := e.Tables[op.Build]
-	e.say(op.Kind.String()+" join by "+t.Kind.String()+" table", func(n plan.Names) string {
+	e.Say(op.Kind.String()+" join by "+t.Kind.String()+" table", func(n plan.Names) string {
 		var list []string
 		for k, x := range op.Keys {
 			list = append(list, n.Equal(x, op.Build.Keys[k], op.NullSafe != nil && op.NullSafe[k]))
@@ -22,7 +23,7 @@ func (e *emitter) probeOp(op *pipe.Probe, i int) {
 		return fmt.Sprintf("%d: %s", op.Build.ID, strings.Join(list, " and "))
 	})
 	if e.proven(op, i) {
-		e.detail("the semi-join filter has seen to it", func(plan.Names) string { return "" })
+		e.Detail("the semi-join filter has seen to it", func(plan.Names) string { return "" })
 		e.clearDead(i + 1)
 		e.consume(i + 1)
 		return
@@ -76,7 +77,7 @@ type probe struct {
 	op   *pipe.Probe
 	t    *layout.Table
 	i    int
-	keys []value
+	keys []code.Value
 	dead ir.Val // 1: the row has no match whatever the table holds (a NULL key, a key beyond the build side's range)
 	own  bool   // dead is ours
 	null ir.Val // mark joins, which have one key: 1 where it is NULL
@@ -94,47 +95,47 @@ func (e *emitter) probeKeys(p *probe) {
 			return
 		}
 		if !p.own {
-			r := e.int("dead")
-			e.b.Mov(r, p.dead)
+			r := e.Int("dead")
+			e.B.Mov(r, p.dead)
 			p.dead, p.own = r.V(), true
 		}
-		t := e.int("t")
-		e.b.Set(t, c, x, y)
-		e.b.Op2(ir.Or, p.dead.R, p.dead, t.V())
-		e.b.Clear(t)
+		t := e.Int("t")
+		e.B.Set(t, c, x, y)
+		e.B.Op2(ir.Or, p.dead.R, p.dead, t.V())
+		e.B.Clear(t)
 	}
 	for k, x := range p.op.Keys {
-		v := e.text(e.eval(x))
+		v := e.Text(e.Eval(x))
 		f := &p.t.Tuple.Fields[k]
 		switch {
-		case v.never():
+		case v.Never():
 		case !p.nullSafe(k):
-			kill(ir.NE, v.null, ir.K(0))
-			p.null = v.null
+			kill(ir.NE, v.Null, ir.K(0))
+			p.null = v.Null
 		case f.Null < 0: // NULL equals NULL, but there is none
-			kill(ir.NE, v.null, ir.K(0))
+			kill(ir.NE, v.Null, ir.K(0))
 		}
 		switch want := f.Desc.Form; {
-		case want == v.d.Form:
-		case want == layout.I64 && v.d.Form == layout.I128:
-			s := e.int("sign")
-			e.b.Op2(ir.Sar, s, v.a, ir.K(63))
-			if !v.never() { // a NULL is never beyond the range, whatever it holds
-				e.b.Sel(s, ir.NE, v.null, ir.K(0), v.b, s.V())
+		case want == v.Desc.Form:
+		case want == layout.I64 && v.Desc.Form == layout.I128:
+			s := e.Int("sign")
+			e.B.Op2(ir.Sar, s, v.A, ir.K(63))
+			if !v.Never() { // a NULL is never beyond the range, whatever it holds
+				e.B.Sel(s, ir.NE, v.Null, ir.K(0), v.B, s.V())
 			}
-			kill(ir.NE, s.V(), v.b)
-			e.b.Clear(s)
-			v = e.reform(v, want)
+			kill(ir.NE, s.V(), v.B)
+			e.B.Clear(s)
+			v = e.Reform(v, want)
 		default:
-			v = e.reform(v, want)
+			v = e.Reform(v, want)
 		}
 		p.keys = append(p.keys, v)
 	}
 }
 
 func (e *emitter) probeDone(p *probe) {
-	e.free(p.keys...)
-	e.freeNull(p.dead, p.own)
+	e.Free(p.keys...)
+	e.FreeNull(p.dead, p.own)
 }
 
 // nullSafe reports that key k compares NULLs as equal.
@@ -147,138 +148,138 @@ func (e *emitter) mismatch(p *probe, r ir.Reg, leave func(c ir.Cond, x, y ir.Val
 	}
 	for k, key := range p.keys {
 		f := &p.t.Tuple.Fields[k]
-		if key.d.Form == layout.I64 && f.Null < 0 && (key.never() || !p.nullSafe(k)) {
-			v := e.int(f.Name)
+		if key.Desc.Form == layout.I64 && f.Null < 0 && (key.Never() || !p.nullSafe(k)) {
+			v := e.Int(f.Name)
 			e.loadWordOf(v, r, f)
-			leave(ir.NE, v.V(), key.a)
-			e.b.Clear(v)
+			leave(ir.NE, v.V(), key.A)
+			e.B.Clear(v)
 			continue
 		}
 		same := e.sameField(r, f, key, p.nullSafe(k))
 		leave(ir.EQ, same.V(), ir.K(0))
-		e.b.Clear(same)
+		e.B.Clear(same)
 	}
 }
 
 // findUnique opens a register with the address of the one tuple that matches, 0 if none. A
 // row that must match is dropped on the way.
 func (e *emitter) findUnique(p *probe) ir.Reg {
-	r := e.int("match")
+	r := e.Int("match")
 	miss := func(c ir.Cond, x, y ir.Val, then func()) {
 		if p.must() {
 			e.skip(c, x, y)
 			then()
 			return
 		}
-		e.when(c.Negate(), x, y, then, nil)
+		e.When(c.Negate(), x, y, then, nil)
 	}
 	if !p.must() {
-		e.b.Mov(r, ir.K(0))
+		e.B.Mov(r, ir.K(0))
 	}
 	find := func() {
 		if p.t.Kind == layout.Direct {
-			k := e.int("k")
-			e.b.Op2(ir.Sub, k, p.keys[0].a, ir.K(p.t.Min))
+			k := e.Int("k")
+			e.B.Op2(ir.Sub, k, p.keys[0].A, ir.K(p.t.Min))
 			miss(ir.UGE, k.V(), ir.K(p.t.Span), func() {
-				slots := e.loadWord("slots", Word{Kind: WordSlots, Build: p.op.Build})
-				e.b.Load(k, ir.AtIndex(slots, k, 4, 0), 4, false)
-				e.b.Clear(slots)
+				slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
+				e.B.Load(k, ir.AtIndex(slots, k, 4, 0), 4, false)
+				e.B.Clear(slots)
 				miss(ir.EQ, k.V(), ir.K(0), func() {
-					tuples := e.loadWord("tuples", Word{Kind: WordTuples, Build: p.op.Build})
-					e.b.Lea(r, ir.AtIndex(tuples, k, 8, 0))
-					e.b.Clear(tuples)
+					tuples := e.LoadWord("tuples", code.Word{Kind: code.WordTuples, Build: p.op.Build})
+					e.B.Lea(r, ir.AtIndex(tuples, k, 8, 0))
+					e.B.Clear(tuples)
 				})
 			})
-			e.b.Clear(k)
+			e.B.Clear(k)
 			return
 		}
 		// Open addressing.
 		h := e.hashNow(e.ringOf(p.op.Build), p.keys, nil)
-		slot, tag, ent := e.int("slot"), e.int("tag"), e.int("entry")
+		slot, tag, ent := e.Int("slot"), e.Int("tag"), e.Int("entry")
 		mask := ir.K(1<<p.t.Bits - 1)
-		e.b.Op2(ir.And, slot, h.V(), mask)
-		e.b.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
-		slots := e.loadWord("slots", Word{Kind: WordSlots, Build: p.op.Build})
-		e.b.Mov(r, ir.K(0))
-		l := e.b.Loop()
-		e.block(func() {
-			e.b.Load8(ent, ir.AtIndex(slots, slot, 8, 0))
+		e.B.Op2(ir.And, slot, h.V(), mask)
+		e.B.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
+		slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
+		e.B.Mov(r, ir.K(0))
+		l := e.B.Loop()
+		e.Block(func() {
+			e.B.Load8(ent, ir.AtIndex(slots, slot, 8, 0))
 			if p.must() {
 				e.skip(ir.EQ, ent.V(), ir.K(0))
 			} else {
-				e.b.Break(l, ir.EQ, ent.V(), ir.K(0))
+				e.B.Break(l, ir.EQ, ent.V(), ir.K(0))
 			}
-			et := e.int("etag")
-			e.b.Op2(ir.Shr, et, ent.V(), ir.K(layout.TagShift))
-			e.b.Continue(l, ir.NE, et.V(), tag.V())
-			e.b.Clear(et)
-			e.b.Op2(ir.And, r, ent.V(), ir.K(layout.AddrMask))
-			e.mismatch(p, r, func(c ir.Cond, x, y ir.Val) { e.b.Continue(l, c, x, y) })
-			e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+			et := e.Int("etag")
+			e.B.Op2(ir.Shr, et, ent.V(), ir.K(layout.TagShift))
+			e.B.Continue(l, ir.NE, et.V(), tag.V())
+			e.B.Clear(et)
+			e.B.Op2(ir.And, r, ent.V(), ir.K(layout.AddrMask))
+			e.mismatch(p, r, func(c ir.Cond, x, y ir.Val) { e.B.Continue(l, c, x, y) })
+			e.B.Break(l, ir.Always, ir.K(0), ir.K(0))
 		})
-		e.b.Next(l)
-		e.b.Mov(r, ir.K(0))
-		e.b.Op2(ir.Add, slot, slot.V(), ir.K(1))
-		e.b.Op2(ir.And, slot, slot.V(), mask)
-		e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-		e.b.Clear(h, slot, tag, ent, slots)
+		e.B.Next(l)
+		e.B.Mov(r, ir.K(0))
+		e.B.Op2(ir.Add, slot, slot.V(), ir.K(1))
+		e.B.Op2(ir.And, slot, slot.V(), mask)
+		e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+		e.B.Clear(h, slot, tag, ent, slots)
 	}
 	if p.dead == ir.K(0) {
 		find()
 	} else {
-		e.when(ir.EQ, p.dead, ir.K(0), find, nil)
+		e.When(ir.EQ, p.dead, ir.K(0), find, nil)
 	}
 	return r
 }
 
 // candidates opens registers with begin and end of the tuples that may match.
 func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
-	cur, end = e.int("cur"), e.int("last")
-	e.b.Mov(cur, ir.K(0))
-	e.b.Mov(end, ir.K(0))
+	cur, end = e.Int("cur"), e.Int("last")
+	e.B.Mov(cur, ir.K(0))
+	e.B.Mov(end, ir.K(0))
 	size := int64(p.t.Tuple.Size)
 	find := func() {
 		switch p.t.Kind {
 		case layout.List:
-			e.b.Load8(cur, ir.At(ir.Ctx, e.word(Word{Kind: WordTuples, Build: p.op.Build})))
-			e.b.Op2(ir.Add, end, cur.V(), ir.K(p.t.Rows*size))
+			e.B.Load8(cur, ir.At(ir.Ctx, e.Word(code.Word{Kind: code.WordTuples, Build: p.op.Build})))
+			e.B.Op2(ir.Add, end, cur.V(), ir.K(p.t.Rows*size))
 		case layout.DenseBuckets:
-			k := e.int("k")
-			e.b.Op2(ir.Sub, k, p.keys[0].a, ir.K(p.t.Min))
-			e.when(ir.ULT, k.V(), ir.K(p.t.Span), func() {
-				slots := e.loadWord("slots", Word{Kind: WordSlots, Build: p.op.Build})
-				e.b.Load(cur, ir.AtIndex(slots, k, 4, 0), 4, false)
-				e.b.Load(end, ir.AtIndex(slots, k, 4, 4), 4, false)
-				e.b.Load8(slots, ir.At(ir.Ctx, e.word(Word{Kind: WordTuples, Build: p.op.Build})))
-				e.b.Op2(ir.Mul, cur, cur.V(), ir.K(size))
-				e.b.Op2(ir.Mul, end, end.V(), ir.K(size))
-				e.b.Op2(ir.Add, cur, cur.V(), slots.V())
-				e.b.Op2(ir.Add, end, end.V(), slots.V())
-				e.b.Clear(slots)
+			k := e.Int("k")
+			e.B.Op2(ir.Sub, k, p.keys[0].A, ir.K(p.t.Min))
+			e.When(ir.ULT, k.V(), ir.K(p.t.Span), func() {
+				slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
+				e.B.Load(cur, ir.AtIndex(slots, k, 4, 0), 4, false)
+				e.B.Load(end, ir.AtIndex(slots, k, 4, 4), 4, false)
+				e.B.Load8(slots, ir.At(ir.Ctx, e.Word(code.Word{Kind: code.WordTuples, Build: p.op.Build})))
+				e.B.Op2(ir.Mul, cur, cur.V(), ir.K(size))
+				e.B.Op2(ir.Mul, end, end.V(), ir.K(size))
+				e.B.Op2(ir.Add, cur, cur.V(), slots.V())
+				e.B.Op2(ir.Add, end, end.V(), slots.V())
+				e.B.Clear(slots)
 			}, nil)
-			e.b.Clear(k)
+			e.B.Clear(k)
 		default:
 			h := e.hashNow(e.ringOf(p.op.Build), p.keys, nil)
-			b, ent := e.int("bucket"), e.int("entry")
-			slots := e.loadWord("slots", Word{Kind: WordSlots, Build: p.op.Build})
-			e.b.Op2(ir.Shr, b, h.V(), ir.K(int64(64-p.t.Bits)))
-			e.b.Load8(ent, ir.AtIndex(slots, b, 8, 8))
-			e.b.Op2(ir.Shr, h, h.V(), ir.K(layout.FilterShift))
-			e.b.Op2(ir.And, h, h.V(), ir.K(15))
-			e.b.Op2(ir.Shr, h, ent.V(), h.V())
-			e.b.Op2(ir.And, h, h.V(), ir.K(1))
-			e.when(ir.NE, h.V(), ir.K(0), func() {
-				e.b.Load8(cur, ir.AtIndex(slots, b, 8, 0))
-				e.b.Op2(ir.Shr, cur, cur.V(), ir.K(16))
-				e.b.Op2(ir.Shr, end, ent.V(), ir.K(16))
+			b, ent := e.Int("bucket"), e.Int("entry")
+			slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
+			e.B.Op2(ir.Shr, b, h.V(), ir.K(int64(64-p.t.Bits)))
+			e.B.Load8(ent, ir.AtIndex(slots, b, 8, 8))
+			e.B.Op2(ir.Shr, h, h.V(), ir.K(layout.FilterShift))
+			e.B.Op2(ir.And, h, h.V(), ir.K(15))
+			e.B.Op2(ir.Shr, h, ent.V(), h.V())
+			e.B.Op2(ir.And, h, h.V(), ir.K(1))
+			e.When(ir.NE, h.V(), ir.K(0), func() {
+				e.B.Load8(cur, ir.AtIndex(slots, b, 8, 0))
+				e.B.Op2(ir.Shr, cur, cur.V(), ir.K(16))
+				e.B.Op2(ir.Shr, end, ent.V(), ir.K(16))
 			}, nil)
-			e.b.Clear(h, b, ent, slots)
+			e.B.Clear(h, b, ent, slots)
 		}
 	}
 	if p.dead == ir.K(0) {
 		find()
 	} else {
-		e.when(ir.EQ, p.dead, ir.K(0), find, nil)
+		e.When(ir.EQ, p.dead, ir.K(0), find, nil)
 	}
 	return cur, end
 }
@@ -287,7 +288,7 @@ func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
 func (e *emitter) bindTuple(p *probe, r ir.Reg, miss ir.Val) {
 	for k := range p.t.Tuple.Fields {
 		f := &p.t.Tuple.Fields[k]
-		e.bindLazy(plan.ColID(f.ID), func() value { return e.loadField(r, f, miss) })
+		e.BindLazy(plan.ColID(f.ID), func() code.Value { return e.loadField(r, f, miss) })
 	}
 }
 
@@ -301,13 +302,13 @@ func (e *emitter) bindMatch(p *probe, r ir.Reg) {
 	for k, x := range p.op.Keys {
 		f := &p.t.Tuple.Fields[k]
 		ref, ok := x.(*plan.Ref)
-		if !ok || p.nullSafe(k) || f.Desc.Form != layout.I64 || e.column(ref.ID).d.Form != layout.I64 {
+		if !ok || p.nullSafe(k) || f.Desc.Form != layout.I64 || e.Column(ref.ID).Desc.Form != layout.I64 {
 			continue
 		}
-		e.bindAs(plan.ColID(f.ID), ref, func() value {
-			v := e.column(ref.ID)
-			v.d, v.null = f.Desc, ir.K(0)
-			v.d.Nullable = false
+		e.BindAs(plan.ColID(f.ID), ref, func() code.Value {
+			v := e.Column(ref.ID)
+			v.Desc, v.Null = f.Desc, ir.K(0)
+			v.Desc.Nullable = false
 			return v
 		})
 	}
@@ -316,7 +317,7 @@ func (e *emitter) bindMatch(p *probe, r ir.Reg) {
 // setFlag remembers in the tuple at r that it had a match.
 func (e *emitter) setFlag(p *probe, r ir.Reg) {
 	if p.op.SetFlag {
-		e.b.Store(ir.At(r, p.t.Tuple.Flag), ir.K(1), 1)
+		e.B.Store(ir.At(r, p.t.Tuple.Flag), ir.K(1), 1)
 	}
 }
 
@@ -331,7 +332,7 @@ func (e *emitter) probeInner(p *probe) {
 		e.setFlag(p, r)
 		e.clearDead(p.i + 1)
 		e.consume(p.i + 1)
-		e.b.Clear(r)
+		e.B.Clear(r)
 		return
 	}
 	if e.gpu != nil {
@@ -341,9 +342,9 @@ func (e *emitter) probeInner(p *probe) {
 	e.multiply(p.t.Rows)
 	cur, end := e.candidates(p)
 	outer := e.skipTo
-	l := e.b.Loop()
-	e.block(func() {
-		e.b.Break(l, ir.UGE, cur.V(), end.V())
+	l := e.B.Loop()
+	e.Block(func() {
+		e.B.Break(l, ir.UGE, cur.V(), end.V())
 		e.skipTo = l
 		e.mismatch(p, cur, func(c ir.Cond, x, y ir.Val) { e.skip(c, x, y) })
 		e.bindMatch(p, cur)
@@ -353,12 +354,12 @@ func (e *emitter) probeInner(p *probe) {
 		e.setFlag(p, cur)
 		e.consume(p.i + 1)
 	})
-	e.b.Next(l)
+	e.B.Next(l)
 	e.tick()
-	e.b.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
-	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	e.B.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
+	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	e.skipTo = outer
-	e.b.Clear(cur, end)
+	e.B.Clear(cur, end)
 	e.probeDone(p)
 }
 
@@ -369,62 +370,62 @@ func (e *emitter) multiply(n int64) {
 
 // holds opens a register telling whether the join's further conditions hold for the tuple at r.
 func (e *emitter) holds(p *probe, r ir.Reg) ir.Reg {
-	ok := e.int("on")
-	e.b.Mov(ok, ir.K(0))
-	once := e.b.Loop()
-	e.block(func() {
+	ok := e.Int("on")
+	e.B.Mov(ok, ir.K(0))
+	once := e.B.Loop()
+	e.Block(func() {
 		e.bindTuple(p, r, ir.K(0))
 		for _, x := range orderPreds(p.op.On) {
-			v := e.eval(x)
-			e.b.Break(once, ir.EQ, v.a, ir.K(0))
-			e.free(v)
+			v := e.Eval(x)
+			e.B.Break(once, ir.EQ, v.A, ir.K(0))
+			e.Free(v)
 		}
-		e.b.Mov(ok, ir.K(1))
+		e.B.Mov(ok, ir.K(1))
 	})
-	e.b.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
+	e.B.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
 	return ok
 }
 
 // probeExists asks whether there is a match, for semi, anti and mark joins.
 func (e *emitter) probeExists(p *probe) {
-	found := e.int("found")
+	found := e.Int("found")
 	if p.t.Kind.Unique() && p.must() && len(p.op.On) == 0 {
 		r := e.findUnique(p) // dropped on the way if there is none
 		e.setFlag(p, r)
-		e.b.Clear(r, found)
+		e.B.Clear(r, found)
 		e.probeDone(p)
 		e.clearDead(p.i + 1)
 		e.consume(p.i + 1)
 		return
 	}
-	e.b.Mov(found, ir.K(0))
+	e.B.Mov(found, ir.K(0))
 	if p.t.Kind.Unique() {
 		r := e.findUnique(p)
-		e.when(ir.NE, r.V(), ir.K(0), func() {
+		e.When(ir.NE, r.V(), ir.K(0), func() {
 			ok := e.holds(p, r)
-			e.b.Mov(found, ok.V())
-			e.b.Clear(ok)
+			e.B.Mov(found, ok.V())
+			e.B.Clear(ok)
 		}, nil)
-		e.b.Clear(r)
+		e.B.Clear(r)
 	} else {
 		cur, end := e.candidates(p)
-		l := e.b.Loop()
-		e.block(func() {
-			e.b.Break(l, ir.UGE, cur.V(), end.V())
-			e.mismatch(p, cur, func(c ir.Cond, x, y ir.Val) { e.b.Continue(l, c, x, y) })
+		l := e.B.Loop()
+		e.Block(func() {
+			e.B.Break(l, ir.UGE, cur.V(), end.V())
+			e.mismatch(p, cur, func(c ir.Cond, x, y ir.Val) { e.B.Continue(l, c, x, y) })
 			if len(p.op.On) > 0 {
 				ok := e.holds(p, cur)
-				e.b.Continue(l, ir.EQ, ok.V(), ir.K(0))
-				e.b.Clear(ok)
+				e.B.Continue(l, ir.EQ, ok.V(), ir.K(0))
+				e.B.Clear(ok)
 			}
-			e.b.Mov(found, ir.K(1))
-			e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+			e.B.Mov(found, ir.K(1))
+			e.B.Break(l, ir.Always, ir.K(0), ir.K(0))
 		})
-		e.b.Next(l)
+		e.B.Next(l)
 		e.tick()
-		e.b.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
-		e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-		e.b.Clear(cur, end)
+		e.B.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
+		e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+		e.B.Clear(cur, end)
 	}
 	switch p.op.Kind {
 	case pipe.ProbeSemi:
@@ -432,13 +433,13 @@ func (e *emitter) probeExists(p *probe) {
 	case pipe.ProbeAnti:
 		e.skip(ir.NE, found.V(), ir.K(0))
 	case pipe.ProbeMark:
-		e.bind(p.op.Mark, e.mark(p, found))
+		e.Bind(p.op.Mark, e.mark(p, found))
 		e.probeDone(p)
 		e.clearDead(p.i + 1)
 		e.consume(p.i + 1)
 		return
 	}
-	e.b.Clear(found)
+	e.B.Clear(found)
 	e.probeDone(p)
 	e.clearDead(p.i + 1)
 	e.consume(p.i + 1)
@@ -446,8 +447,8 @@ func (e *emitter) probeExists(p *probe) {
 
 // mark is what x IN (…) says: true if found; else NULL if x is NULL or the list had a NULL,
 // unless the list is empty; else false.
-func (e *emitter) mark(p *probe, found ir.Reg) value {
-	v := boolVal(found)
+func (e *emitter) mark(p *probe, found ir.Reg) code.Value {
+	v := code.BoolValue(found)
 	if p.t.Rows == 0 && !p.t.SawNull {
 		return v
 	}
@@ -460,9 +461,9 @@ func (e *emitter) mark(p *probe, found ir.Reg) value {
 	if n == ir.K(0) {
 		return v
 	}
-	r := e.int("mark.null")
-	e.b.Sel(r, ir.NE, found.V(), ir.K(0), ir.K(0), n)
-	return v.withNull(r.V(), true)
+	r := e.Int("mark.null")
+	e.B.Sel(r, ir.NE, found.V(), ir.K(0), ir.K(0), n)
+	return v.WithNull(r.V(), true)
 }
 
 // probeOuter goes on with each match, or once with NULLs where there is none.
@@ -474,7 +475,7 @@ func (e *emitter) probeOuter(p *probe) {
 			e.clearDead(p.i + 1)
 			e.consume(p.i + 1)
 		})
-		e.b.Clear(r)
+		e.B.Clear(r)
 		return
 	}
 	if e.gpu != nil {
@@ -483,47 +484,47 @@ func (e *emitter) probeOuter(p *probe) {
 	}
 	e.multiply(p.t.Rows)
 	cur, end := e.candidates(p)
-	any := e.int("any")
-	e.b.Mov(any, ir.K(0))
+	any := e.Int("any")
+	e.B.Mov(any, ir.K(0))
 	outer := e.skipTo
-	l := e.b.Loop()
-	e.block(func() {
+	l := e.B.Loop()
+	e.Block(func() {
 		r := e.nextMatch(p, cur, end)
-		e.when(ir.EQ, r.V(), ir.K(0), func() { e.b.Break(l, ir.NE, any.V(), ir.K(0)) }, nil)
-		e.b.Mov(any, ir.K(1))
+		e.When(ir.EQ, r.V(), ir.K(0), func() { e.B.Break(l, ir.NE, any.V(), ir.K(0)) }, nil)
+		e.B.Mov(any, ir.K(1))
 		e.skipTo = l
 		e.outerRow(p, r, func() { e.consume(p.i + 1) })
-		e.b.Clear(r)
+		e.B.Clear(r)
 	})
-	e.b.Next(l)
-	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	e.B.Next(l)
+	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	e.skipTo = outer
-	e.b.Clear(cur, end, any)
+	e.B.Clear(cur, end, any)
 	e.probeDone(p)
 }
 
 // nextMatch opens a register with the next tuple from cur on that matches, 0 at the end.
 func (e *emitter) nextMatch(p *probe, cur, end ir.Reg) ir.Reg {
-	r := e.int("match")
-	e.b.Mov(r, ir.K(0))
-	l := e.b.Loop()
-	e.block(func() {
-		e.b.Break(l, ir.UGE, cur.V(), end.V())
+	r := e.Int("match")
+	e.B.Mov(r, ir.K(0))
+	l := e.B.Loop()
+	e.Block(func() {
+		e.B.Break(l, ir.UGE, cur.V(), end.V())
 		e.tick()
-		c := e.int("candidate")
-		e.b.Mov(c, cur.V())
-		e.b.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
-		e.mismatch(p, c, func(cc ir.Cond, x, y ir.Val) { e.b.Continue(l, cc, x, y) })
+		c := e.Int("candidate")
+		e.B.Mov(c, cur.V())
+		e.B.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
+		e.mismatch(p, c, func(cc ir.Cond, x, y ir.Val) { e.B.Continue(l, cc, x, y) })
 		if len(p.op.On) > 0 {
 			ok := e.holds(p, c)
-			e.b.Continue(l, ir.EQ, ok.V(), ir.K(0))
-			e.b.Clear(ok)
+			e.B.Continue(l, ir.EQ, ok.V(), ir.K(0))
+			e.B.Clear(ok)
 		}
-		e.b.Mov(r, c.V())
-		e.b.Clear(c)
-		e.b.Break(l, ir.Always, ir.K(0), ir.K(0))
+		e.B.Mov(r, c.V())
+		e.B.Clear(c)
+		e.B.Break(l, ir.Always, ir.K(0), ir.K(0))
 	})
-	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	return r
 }
 
@@ -533,38 +534,38 @@ func (e *emitter) findOne(p *probe) ir.Reg {
 	if p.t.Kind.Unique() {
 		r := e.findUnique(p)
 		if len(p.op.On) > 0 {
-			e.when(ir.NE, r.V(), ir.K(0), func() {
+			e.When(ir.NE, r.V(), ir.K(0), func() {
 				ok := e.holds(p, r)
-				e.b.Sel(r, ir.EQ, ok.V(), ir.K(0), ir.K(0), r.V())
-				e.b.Clear(ok)
+				e.B.Sel(r, ir.EQ, ok.V(), ir.K(0), ir.K(0), r.V())
+				e.B.Clear(ok)
 			}, nil)
 		}
 		return r
 	}
 	cur, end := e.candidates(p)
 	r := e.nextMatch(p, cur, end)
-	e.when(ir.NE, r.V(), ir.K(0), func() {
+	e.When(ir.NE, r.V(), ir.K(0), func() {
 		second := e.nextMatch(p, cur, end)
-		e.exit(e.fail(diag.Errorf(diag.CardinalityViolation, -1, "more than one row returned by a subquery used as an expression")),
+		e.Exit(e.Fail(diag.Errorf(diag.CardinalityViolation, -1, "more than one row returned by a subquery used as an expression")),
 			ir.NE, second.V(), ir.K(0))
-		e.b.Clear(second)
+		e.B.Clear(second)
 	}, nil)
 	// The caller clears r; cur and end were opened before it and end here.
-	e.b.Clear(cur, end)
+	e.B.Clear(cur, end)
 	return r
 }
 
 // outerRow binds the tuple at r, or NULLs if r is 0, and runs rest.
 func (e *emitter) outerRow(p *probe, r ir.Reg, rest func()) {
 	if p.op.SetFlag {
-		e.when(ir.NE, r.V(), ir.K(0), func() { e.setFlag(p, r) }, nil)
+		e.When(ir.NE, r.V(), ir.K(0), func() { e.setFlag(p, r) }, nil)
 	}
-	miss := e.int("miss")
-	e.b.Set(miss, ir.EQ, r.V(), ir.K(0))
-	zero := e.loadWord("zero", Word{Kind: WordZero})
-	e.b.Sel(r, ir.EQ, r.V(), ir.K(0), zero.V(), r.V())
-	e.b.Clear(zero)
+	miss := e.Int("miss")
+	e.B.Set(miss, ir.EQ, r.V(), ir.K(0))
+	zero := e.LoadWord("zero", code.Word{Kind: code.WordZero})
+	e.B.Sel(r, ir.EQ, r.V(), ir.K(0), zero.V(), r.V())
+	e.B.Clear(zero)
 	e.bindTuple(p, r, miss.V())
 	rest()
-	e.b.Clear(miss)
+	e.B.Clear(miss)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -70,7 +71,7 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
 		e.scanFilter(f)
 	}
 	for _, p := range orderPreds(rest) {
-		e.detail("where", func(n plan.Names) string { return n.Expr(p) })
+		e.Detail("where", func(n plan.Names) string { return n.Expr(p) })
 		e.filter(p)
 	}
 }
@@ -136,37 +137,37 @@ func (e *emitter) plainCompare(x plan.Expr) bool {
 // test opens a register whose unsigned comparison with bound tells whether the row passes:
 // it does if not above.
 func (e *emitter) test(r *rangeTest) (x ir.Val, own bool, bound int64) {
-	v := e.column(r.col)
-	if r.lo == 0 && v.d.Range.Lo.Sign() >= 0 {
-		return v.a, false, r.hi
+	v := e.Column(r.col)
+	if r.lo == 0 && v.Desc.Range.Lo.Sign() >= 0 {
+		return v.A, false, r.hi
 	}
-	t := e.int("above")
-	e.literal(r.lo, func(k ir.Val) { e.b.Op2(ir.Sub, t, v.a, k) })
+	t := e.Int("above")
+	e.Literal(r.lo, func(k ir.Val) { e.B.Op2(ir.Sub, t, v.A, k) })
 	return t.V(), true, r.hi - r.lo
 }
 
 // branchRange drops the row by a branch.
 func (e *emitter) branchRange(r *rangeTest) {
-	e.detail("where", func(n plan.Names) string { return n.And(r.preds) })
+	e.Detail("where", func(n plan.Names) string { return n.And(r.preds) })
 	if r.lo > r.hi {
 		e.skip(ir.Always, ir.K(0), ir.K(0))
 		return
 	}
-	v := e.column(r.col)
-	min, max := int64(v.d.Range.Lo.Lo), int64(v.d.Range.Hi.Lo)
+	v := e.Column(r.col)
+	min, max := int64(v.Desc.Range.Lo.Lo), int64(v.Desc.Range.Hi.Lo)
 	switch {
 	case r.lo <= min && r.hi >= max:
 	case r.lo == r.hi:
-		e.literal(r.lo, func(k ir.Val) { e.skip(ir.NE, v.a, k) })
+		e.Literal(r.lo, func(k ir.Val) { e.skip(ir.NE, v.A, k) })
 	case r.lo <= min:
-		e.literal(r.hi, func(k ir.Val) { e.skip(ir.GT, v.a, k) })
+		e.Literal(r.hi, func(k ir.Val) { e.skip(ir.GT, v.A, k) })
 	case r.hi >= max:
-		e.literal(r.lo, func(k ir.Val) { e.skip(ir.LT, v.a, k) })
+		e.Literal(r.lo, func(k ir.Val) { e.skip(ir.LT, v.A, k) })
 	default:
 		x, own, bound := e.test(r)
-		e.literal(bound, func(k ir.Val) { e.skip(ir.UGT, x, k) })
+		e.Literal(bound, func(k ir.Val) { e.skip(ir.UGT, x, k) })
 		if own {
-			e.b.Clear(x.R)
+			e.B.Clear(x.R)
 		}
 	}
 }
@@ -178,13 +179,13 @@ func (e *emitter) oneBranch(ranges []*rangeTest, compares []plan.Expr) {
 			e.branchRange(r)
 		}
 		for _, c := range compares {
-			e.detail("where", func(n plan.Names) string { return n.Expr(c) })
+			e.Detail("where", func(n plan.Names) string { return n.Expr(c) })
 			e.filter(c)
 		}
 		return
 	}
 	if len(ranges)+len(compares) > 0 {
-		e.detail("where", func(n plan.Names) string {
+		e.Detail("where", func(n plan.Names) string {
 			var all []plan.Expr
 			for _, r := range ranges {
 				all = append(all, r.preds...)
@@ -195,34 +196,34 @@ func (e *emitter) oneBranch(ranges []*rangeTest, compares []plan.Expr) {
 	ok := ir.NoReg
 	add := func(c ir.Cond, x, y ir.Val) {
 		if ok == ir.NoReg {
-			ok = e.int("pass")
-			e.b.Set(ok, c, x, y)
+			ok = e.Int("pass")
+			e.B.Set(ok, c, x, y)
 			return
 		}
-		t := e.int("pass2")
-		e.b.Set(t, c, x, y)
-		e.b.Op2(ir.And, ok, ok.V(), t.V())
-		e.b.Clear(t)
+		t := e.Int("pass2")
+		e.B.Set(t, c, x, y)
+		e.B.Op2(ir.And, ok, ok.V(), t.V())
+		e.B.Clear(t)
 	}
 	// Registers opened by column loads come first, so that ok is cleared before them.
 	for _, r := range ranges {
-		e.column(r.col)
+		e.Column(r.col)
 	}
 	for _, r := range ranges {
 		x, own, bound := e.test(r)
-		e.literal(bound, func(k ir.Val) { add(ir.ULE, x, k) })
+		e.Literal(bound, func(k ir.Val) { add(ir.ULE, x, k) })
 		if own {
-			e.b.Clear(x.R)
+			e.B.Clear(x.R)
 		}
 	}
 	for _, c := range compares {
 		call := c.(*plan.Call)
-		l, r := e.eval(call.Args[0]), e.eval(call.Args[1])
-		add(conds[call.Op], l.a, r.a)
-		e.free(l, r)
+		l, r := e.Eval(call.Args[0]), e.Eval(call.Args[1])
+		add(scalar.Conds[call.Op], l.A, r.A)
+		e.Free(l, r)
 	}
 	if ok != ir.NoReg {
 		e.skip(ir.EQ, ok.V(), ir.K(0))
-		e.b.Clear(ok)
+		e.B.Clear(ok)
 	}
 }

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -18,7 +19,7 @@ func (e *emitter) source() {
 	}
 	switch s := e.Pipeline.Source.(type) {
 	case *pipe.Table:
-		e.b.Comment("scan " + s.Scan.Table.Name)
+		e.B.Comment("scan " + s.Scan.Table.Name)
 		if f := e.front(s); f != nil {
 			e.frontLoop(f, func(i ir.Reg) { e.scanRow(s, i, f.rest, f.filters) })
 			return
@@ -31,16 +32,16 @@ func (e *emitter) source() {
 			e.scanRow(s, i, s.Filter, e.Filters)
 		})
 	case *pipe.Buffer:
-		e.b.Comment("scan tuples")
+		e.B.Comment("scan tuples")
 		e.rows(func(i ir.Reg) { e.tupleRow(s, i) })
 	case *pipe.Series:
-		e.b.Comment("series")
+		e.B.Comment("series")
 		e.rows(func(i ir.Reg) { e.seriesRow(s.Node, i) })
 	case *pipe.Constants:
-		e.b.Comment("constants")
+		e.B.Comment("constants")
 		e.rows(func(i ir.Reg) { e.tupleRow(&pipe.Buffer{}, i) })
 	case *pipe.Stage:
-		e.b.Comment("scan buffered tuples")
+		e.B.Comment("scan buffered tuples")
 		e.rows(func(i ir.Reg) { e.tupleRow(&pipe.Buffer{}, i) })
 	}
 }
@@ -51,17 +52,17 @@ func (e *emitter) rows(body func(i ir.Reg)) {
 		e.laneRows(body)
 		return
 	}
-	i, n := e.int("row"), e.int("end")
-	e.b.Load8(i, ir.At(ir.Ctx, layout.CtxLo))
-	e.b.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
+	i, n := e.Int("row"), e.Int("end")
+	e.B.Load8(i, ir.At(ir.Ctx, layout.CtxLo))
+	e.B.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
 	e.openFuel()
-	l := e.b.Loop()
+	l := e.B.Loop()
 	e.skipTo = l
-	e.block(func() { body(i) })
-	e.b.Next(l)
-	e.b.Op2(ir.Add, i, i.V(), ir.K(1))
-	e.b.EndLoop(l, ir.LT, i.V(), n.V())
-	e.b.Clear(i, n)
+	e.Block(func() { body(i) })
+	e.B.Next(l)
+	e.B.Op2(ir.Add, i, i.V(), ir.K(1))
+	e.B.EndLoop(l, ir.LT, i.V(), n.V())
+	e.B.Clear(i, n)
 	e.closeFuel()
 }
 
@@ -72,19 +73,19 @@ func (e *emitter) placeInMorsel(i ir.Reg) rowPlace {
 	}
 	return rowPlace{
 		later: func(n int64) ir.Reg {
-			later, last := e.int("later"), e.int("last")
-			e.b.Load8(last, ir.At(ir.Ctx, layout.CtxHi))
-			e.b.Op2(ir.Sub, last, last.V(), ir.K(1))
-			e.b.Lea(later, ir.At(i, int(n)))
-			e.b.Sel(later, ir.LT, later.V(), last.V(), later.V(), last.V())
-			e.b.Clear(last)
+			later, last := e.Int("later"), e.Int("last")
+			e.B.Load8(last, ir.At(ir.Ctx, layout.CtxHi))
+			e.B.Op2(ir.Sub, last, last.V(), ir.K(1))
+			e.B.Lea(later, ir.At(i, int(n)))
+			e.B.Sel(later, ir.LT, later.V(), last.V(), later.V(), last.V())
+			e.B.Clear(last)
 			return later
 		},
 		count: func() ir.Reg {
-			n, lo := e.int("n"), e.int("lo")
-			e.b.Load8(lo, ir.At(ir.Ctx, layout.CtxLo))
-			e.b.Op2(ir.Sub, n, i.V(), lo.V())
-			e.b.Clear(lo)
+			n, lo := e.Int("n"), e.Int("lo")
+			e.B.Load8(lo, ir.At(ir.Ctx, layout.CtxLo))
+			e.B.Op2(ir.Sub, n, i.V(), lo.V())
+			e.B.Clear(lo)
 			return n
 		},
 	}
@@ -94,14 +95,14 @@ func (e *emitter) placeInMorsel(i ir.Reg) rowPlace {
 func (e *emitter) openFuel() {
 	e.fuel = ir.NoReg
 	if e.fansOut() {
-		e.fuel = e.int("fuel")
-		e.b.Mov(e.fuel, ir.K(tickEvery))
+		e.fuel = e.Int("fuel")
+		e.B.Mov(e.fuel, ir.K(tickEvery))
 	}
 }
 
 func (e *emitter) closeFuel() {
 	if e.fuel != ir.NoReg {
-		e.b.Clear(e.fuel)
+		e.B.Clear(e.fuel)
 	}
 }
 
@@ -126,27 +127,27 @@ func (e *emitter) tick() {
 	if e.fuel == ir.NoReg {
 		return
 	}
-	e.b.Op2(ir.Sub, e.fuel, e.fuel.V(), ir.K(1))
-	e.when(ir.LE, e.fuel.V(), ir.K(0), func() {
-		e.b.Yield(layout.YieldTick)
-		e.b.Mov(e.fuel, ir.K(tickEvery))
+	e.B.Op2(ir.Sub, e.fuel, e.fuel.V(), ir.K(1))
+	e.When(ir.LE, e.fuel.V(), ir.K(0), func() {
+		e.B.Yield(layout.YieldTick)
+		e.B.Mov(e.fuel, ir.K(tickEvery))
 	}, nil)
 }
 
 // skip drops the current row under a condition.
 func (e *emitter) skip(c ir.Cond, x, y ir.Val) {
 	if e.Target == ir.GPU {
-		e.b.Break(e.skipTo, c, x, y)
+		e.B.Break(e.skipTo, c, x, y)
 		return
 	}
-	e.b.Continue(e.skipTo, c, x, y)
+	e.B.Continue(e.skipTo, c, x, y)
 }
 
 // scanRow emits the body of a scan: what the tests let pass goes to the first operator.
 func (e *emitter) scanRow(s *pipe.Table, i ir.Reg, preds []plan.Expr, filters []ScanFilter) {
 	e.row = i
 	for k, id := range s.Scan.Cols {
-		e.bindLazy(id, func() value { return e.loadColumn(s.Scan, k, i) })
+		e.BindLazy(id, func() code.Value { return e.loadColumn(s.Scan, k, i) })
 	}
 	if e.Off.PostProjection {
 		e.readAll(s, preds, filters)
@@ -168,7 +169,7 @@ func (e *emitter) readAll(s *pipe.Table, preds []plan.Expr, filters []ScanFilter
 	}
 	for _, id := range s.Scan.Cols {
 		if need.Has(id) {
-			e.column(id)
+			e.Column(id)
 		}
 	}
 }
@@ -225,98 +226,98 @@ func (e *emitter) scansText(id plan.ColID) bool {
 }
 
 // loadColumn reads column k of a table at row i.
-func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) value {
+func (e *emitter) loadColumn(scan *plan.Scan, k int, i ir.Reg) code.Value {
 	shape := e.Shapes[k]
 	name := e.Cols.Get(scan.Cols[k]).Name
-	v := value{d: e.columnDesc(scan, k), null: ir.K(0)}
-	p := e.loadWord(e.partName(name, ".data"), Word{Kind: WordData, Index: k})
+	v := code.Value{Desc: e.columnDesc(scan, k), Null: ir.K(0)}
+	p := e.LoadWord(e.PartName(name, ".data"), code.Word{Kind: code.WordData, Index: k})
 
 	at := func(w int) ir.Mem { return ir.AtIndex(p, i, w, 0) }
 	sixteen := func() { // turn p into the address of element i
-		off := e.int("off")
-		e.b.Op2(ir.Shl, off, i.V(), ir.K(4))
-		e.b.Op2(ir.Add, p, p.V(), off.V())
-		e.b.Clear(off)
+		off := e.Int("off")
+		e.B.Op2(ir.Shl, off, i.V(), ir.K(4))
+		e.B.Op2(ir.Add, p, p.V(), off.V())
+		e.B.Clear(off)
 	}
 	switch shape.Enc {
 	case column.EncInt, column.EncDict:
-		r := e.int(name)
-		e.b.Load(r, at(int(shape.Width)), int(shape.Width), false)
-		e.b.Clear(p)
+		r := e.Int(name)
+		e.B.Load(r, at(int(shape.Width)), int(shape.Width), false)
+		e.B.Clear(p)
 		if shape.Based {
-			base := e.loadWord(e.partName(name, ".base"), Word{Kind: WordBase, Index: k})
-			e.b.Op2(ir.Add, r, r.V(), base.V())
-			e.b.Clear(base)
+			base := e.LoadWord(e.PartName(name, ".base"), code.Word{Kind: code.WordBase, Index: k})
+			e.B.Op2(ir.Add, r, r.V(), base.V())
+			e.B.Clear(base)
 		}
-		v.a, v.ownA = r.V(), true
-		switch want := v.d.Form; {
+		v.A, v.OwnA = r.V(), true
+		switch want := v.Desc.Form; {
 		case shape.Enc == column.EncDict && want == layout.Str:
 			// Other segments of this column are not coded: the plain form serves all.
 			v = e.dictOfChunk(v, k)
 		case want == layout.I128:
-			v.d.Form = layout.I64
-			v.d.Range = layout.Range{} // sign unknown
-			v = e.wide(v)
-			v.d = e.columnDesc(scan, k)
+			v.Desc.Form = layout.I64
+			v.Desc.Range = layout.Range{} // sign unknown
+			v = e.Wide(v)
+			v.Desc = e.columnDesc(scan, k)
 		}
 	case column.EncI128, column.EncIvl:
 		sixteen()
-		a, b := e.int(name), e.int(e.partName(name, ".hi"))
-		e.b.Load8(a, ir.At(p, 0))
-		e.b.Load8(b, ir.At(p, 8))
-		e.b.Clear(p)
-		v.a, v.b, v.ownA, v.ownB = a.V(), b.V(), true, true
-		if v.d.Form == layout.I64 {
-			e.b.Clear(b)
-			v.b, v.ownB = ir.Val{}, false
+		a, b := e.Int(name), e.Int(e.PartName(name, ".hi"))
+		e.B.Load8(a, ir.At(p, 0))
+		e.B.Load8(b, ir.At(p, 8))
+		e.B.Clear(p)
+		v.A, v.B, v.OwnA, v.OwnB = a.V(), b.V(), true, true
+		if v.Desc.Form == layout.I64 {
+			e.B.Clear(b)
+			v.B, v.OwnB = ir.Val{}, false
 		}
 	case column.EncF64:
-		r := e.float(name)
-		e.b.FLoad(r, at(int(shape.Width)), int(shape.Width))
-		e.b.Clear(p)
-		v.a, v.ownA = r.V(), true
+		r := e.Float(name)
+		e.B.FLoad(r, at(int(shape.Width)), int(shape.Width))
+		e.B.Clear(p)
+		v.A, v.OwnA = r.V(), true
 	case column.EncStr:
 		sixteen()
-		s := e.called(e.descriptor(p, Word{Kind: WordHeap, Index: k}), name)
-		e.b.Clear(p)
-		v.a, v.b, v.ownA, v.ownB = s.a, s.b, true, true
+		s := e.Called(e.Descriptor(p, code.Word{Kind: code.WordHeap, Index: k}), name)
+		e.B.Clear(p)
+		v.A, v.B, v.OwnA, v.OwnB = s.A, s.B, true, true
 	}
 	if shape.Nulls {
-		np := e.loadWord(e.partName(name, ".nulls"), Word{Kind: WordNull, Index: k})
-		n := e.int(e.partName(name, ".null"))
-		e.b.Load(n, ir.AtIndex(np, i, 1, 0), 1, false)
-		e.b.Clear(np)
-		v.null, v.ownNull = n.V(), true
-	} else if v.d.Nullable {
+		np := e.LoadWord(e.PartName(name, ".nulls"), code.Word{Kind: code.WordNull, Index: k})
+		n := e.Int(e.PartName(name, ".null"))
+		e.B.Load(n, ir.AtIndex(np, i, 1, 0), 1, false)
+		e.B.Clear(np)
+		v.Null, v.OwnNull = n.V(), true
+	} else if v.Desc.Nullable {
 		// Only other segments have NULLs; code after this must look the same for all.
-		n := e.int(e.partName(name, ".null"))
-		e.b.Mov(n, ir.K(0))
-		v.null, v.ownNull = n.V(), true
+		n := e.Int(e.PartName(name, ".null"))
+		e.B.Mov(n, ir.K(0))
+		v.Null, v.OwnNull = n.V(), true
 	}
 	return v
 }
 
 // dictOfChunk decodes a code by the dictionary of the chunk at hand.
-func (e *emitter) dictOfChunk(v value, k int) value {
-	desc := e.loadWord("desc", Word{Kind: WordDesc, Index: k})
-	off := e.int("off")
-	e.b.Op2(ir.Shl, off, v.a, ir.K(4))
-	e.b.Op2(ir.Add, desc, desc.V(), off.V())
-	e.b.Clear(off)
-	s := e.descriptor(desc, Word{Kind: WordDHeap, Index: k})
-	e.b.Clear(desc)
-	e.b.Clear(v.a.R)
-	s.d = v.d
+func (e *emitter) dictOfChunk(v code.Value, k int) code.Value {
+	desc := e.LoadWord("desc", code.Word{Kind: code.WordDesc, Index: k})
+	off := e.Int("off")
+	e.B.Op2(ir.Shl, off, v.A, ir.K(4))
+	e.B.Op2(ir.Add, desc, desc.V(), off.V())
+	e.B.Clear(off)
+	s := e.Descriptor(desc, code.Word{Kind: code.WordDHeap, Index: k})
+	e.B.Clear(desc)
+	e.B.Clear(v.A.R)
+	s.Desc = v.Desc
 	return s
 }
 
 // seriesRow computes element i of a series.
 func (e *emitter) seriesRow(s *plan.Series, i ir.Reg) {
-	e.bindLazy(s.Col, func() value {
-		r := e.int(e.Cols.Get(s.Col).Name)
-		e.b.Op2(ir.Mul, r, i.V(), ir.K(s.Step))
-		e.b.Op2(ir.Add, r, r.V(), ir.K(s.From))
-		return intVal(e.Cols.Get(s.Col).Type, r, layout.Between(min(s.From, s.Last()), max(s.From, s.Last())))
+	e.BindLazy(s.Col, func() code.Value {
+		r := e.Int(e.Cols.Get(s.Col).Name)
+		e.B.Op2(ir.Mul, r, i.V(), ir.K(s.Step))
+		e.B.Op2(ir.Add, r, r.V(), ir.K(s.From))
+		return code.IntValue(e.Cols.Get(s.Col).Type, r, layout.Between(min(s.From, s.Last()), max(s.From, s.Last())))
 	})
 	e.clearDead(0)
 	e.consume(0)
@@ -324,33 +325,33 @@ func (e *emitter) seriesRow(s *plan.Series, i ir.Reg) {
 
 // tupleRow binds the fields of tuple i of a buffer.
 func (e *emitter) tupleRow(s *pipe.Buffer, i ir.Reg) {
-	p := e.int("tuple")
-	e.b.Load8(p, ir.At(ir.Ctx, layout.CtxSource))
+	p := e.Int("tuple")
+	e.B.Load8(p, ir.At(ir.Ctx, layout.CtxSource))
 	if e.Indirect {
-		e.b.Load8(p, ir.AtIndex(p, i, 8, 0))
+		e.B.Load8(p, ir.AtIndex(p, i, 8, 0))
 	} else {
-		off := e.int("off")
-		e.b.Op2(ir.Mul, off, i.V(), ir.K(int64(e.Tuple.Size)))
-		e.b.Op2(ir.Add, p, p.V(), off.V())
-		e.b.Clear(off)
+		off := e.Int("off")
+		e.B.Op2(ir.Mul, off, i.V(), ir.K(int64(e.Tuple.Size)))
+		e.B.Op2(ir.Add, p, p.V(), off.V())
+		e.B.Clear(off)
 	}
 	if s.Flag != pipe.AllTuples {
-		f := e.int("flag")
-		e.b.Load(f, ir.At(p, e.Tuple.Flag), 1, false)
+		f := e.Int("flag")
+		e.B.Load(f, ir.At(p, e.Tuple.Flag), 1, false)
 		want := int64(1)
 		if s.Flag == pipe.Unmatched {
 			want = 0
 		}
 		e.skip(ir.NE, f.V(), ir.K(want))
-		e.b.Clear(f)
+		e.B.Clear(f)
 	}
 	for k := range e.Tuple.Fields {
 		f := &e.Tuple.Fields[k]
-		e.bindLazy(plan.ColID(f.ID), func() value { return e.loadField(p, f, ir.K(0)) })
+		e.BindLazy(plan.ColID(f.ID), func() code.Value { return e.loadField(p, f, ir.K(0)) })
 	}
 	for k, from := range s.From {
 		if f := e.Tuple.Find(int32(from)); f != nil && s.To[k] != from {
-			e.bindLazy(s.To[k], func() value { return e.loadField(p, f, ir.K(0)) })
+			e.BindLazy(s.To[k], func() code.Value { return e.loadField(p, f, ir.K(0)) })
 		}
 	}
 	if e.Merge {
@@ -359,5 +360,5 @@ func (e *emitter) tupleRow(s *pipe.Buffer, i ir.Reg) {
 		e.clearDead(0)
 		e.consume(0)
 	}
-	e.b.Clear(p)
+	e.B.Clear(p)
 }

@@ -12,12 +12,12 @@ import (
 // stageSink materializes a row for Go to go on with: the columns that are still wanted, and
 // room for those that Go adds.
 func (e *emitter) stageSink(s *pipe.Stage) {
-	e.say("buffer", func(n plan.Names) string { return n.Cols(s.Cols) })
+	e.Say("buffer", func(n plan.Names) string { return n.Cols(s.Cols) })
 	if e.f.Sink == nil {
 		var fs []layout.Field
 		for _, id := range s.Cols {
-			v := e.column(id)
-			fs = append(fs, layout.Field{ID: int32(id), Name: e.Cols.Get(id).Name, Desc: v.d})
+			v := e.Column(id)
+			fs = append(fs, layout.Field{ID: int32(id), Name: e.Cols.Get(id).Name, Desc: v.Desc})
 		}
 		for _, id := range s.Compute.Cols {
 			c := e.Cols.Get(id)
@@ -37,5 +37,5 @@ func (e *emitter) stageSink(s *pipe.Stage) {
 	}
 	out := e.newTuple(e.f.Sink.Size)
 	e.storeColumns(out, e.f.Sink, s.Cols, 0)
-	e.b.Clear(out)
+	e.B.Clear(out)
 }

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -10,11 +12,11 @@ import (
 // dropWorse drops the row if it is behind the bound by the sort keys of a sink that wants only
 // its first rows; the bound is a tuple as the sink writes them.
 func (e *emitter) dropWorse(s *pipe.Collect, t *layout.Tuple) {
-	e.say("top", func(n plan.Names) string { return n.SortKeys(s.Keys) })
+	e.Say("top", func(n plan.Names) string { return n.SortKeys(s.Keys) })
 	mark := ir.NoReg // where texts begin that are made for the keys alone
 	for _, k := range s.Keys {
-		if mark == ir.NoReg && e.makes(e.ref(k.Col), true) {
-			mark = e.markTexts()
+		if mark == ir.NoReg && e.Makes(e.Ref(k.Col), true) {
+			mark = text.Mark(e.Emitter)
 		}
 	}
 	drop := func(c ir.Cond, x, y ir.Val) {
@@ -22,90 +24,90 @@ func (e *emitter) dropWorse(s *pipe.Collect, t *layout.Tuple) {
 			e.skip(c, x, y)
 			return
 		}
-		e.when(c, x, y, func() {
-			e.dropTexts(mark)
+		e.When(c, x, y, func() {
+			text.Drop(e.Emitter, mark)
 			e.skip(ir.Always, ir.K(0), ir.K(0))
 		}, nil)
 	}
-	first := e.column(s.Keys[0].Col) // where the row can still use it
-	bound := e.int("bound")
-	e.b.Load8(bound, ir.At(ir.Ctx, layout.CtxBound))
-	e.when(ir.NE, bound.V(), ir.K(0), func() {
-		e.loop(func(better int32) {
+	first := e.Column(s.Keys[0].Col) // where the row can still use it
+	bound := e.Int("bound")
+	e.B.Load8(bound, ir.At(ir.Ctx, layout.CtxBound))
+	e.When(ir.NE, bound.V(), ir.K(0), func() {
+		e.Loop(func(better int32) {
 			for i, k := range s.Keys {
 				v := first
 				if i > 0 {
-					v = e.column(k.Col)
+					v = e.Column(k.Col)
 				}
 				e.worse(k, v, bound, t.Find(int32(k.Col)), better, drop)
 			}
-			tie := e.int("tie")
-			e.b.Load8(tie, ir.At(ir.Ctx, layout.CtxTie))
+			tie := e.Int("tie")
+			e.B.Load8(tie, ir.At(ir.Ctx, layout.CtxTie))
 			drop(ir.NE, tie.V(), ir.K(0))
-			e.b.Clear(tie)
-			e.b.Break(better, ir.Always, ir.K(0), ir.K(0))
+			e.B.Clear(tie)
+			e.B.Break(better, ir.Always, ir.K(0), ir.K(0))
 		})
 	}, nil)
-	e.b.Clear(bound)
+	e.B.Clear(bound)
 	if mark != ir.NoReg {
-		e.b.Clear(mark)
+		e.B.Clear(mark)
 	}
 }
 
 // worse drops the row if v is behind the bound's field, leaves loop better if it is before it, and
 // goes on if they are equal.
-func (e *emitter) worse(k plan.SortKey, v value, bound ir.Reg, f *layout.Field, better int32, drop func(c ir.Cond, x, y ir.Val)) {
+func (e *emitter) worse(k plan.SortKey, v code.Value, bound ir.Reg, f *layout.Field, better int32, drop func(c ir.Cond, x, y ir.Val)) {
 	b := e.loadField(bound, f, ir.K(0))
 	behind, before := ir.GT, ir.LT
 	if k.Desc {
 		behind, before = before, behind
 	}
 	test := func() {
-		if v.d.Form == layout.Code && b.d.Form == layout.Code && v.d.Dict == b.d.Dict {
+		if v.Desc.Form == layout.Code && b.Desc.Form == layout.Code && v.Desc.Dict == b.Desc.Dict {
 			x, y := e.rank(v), e.rank(b)
 			drop(behind, x.V(), y.V())
-			e.b.Break(better, before, x.V(), y.V())
-			e.b.Clear(x, y)
+			e.B.Break(better, before, x.V(), y.V())
+			e.B.Clear(x, y)
 			return
 		}
-		if v.d.Form == layout.I64 && b.d.Form == layout.I64 {
-			drop(behind, v.a, b.a)
-			e.b.Break(better, before, v.a, b.a)
+		if v.Desc.Form == layout.I64 && b.Desc.Form == layout.I64 {
+			drop(behind, v.A, b.A)
+			e.B.Break(better, before, v.A, b.A)
 			return
 		}
-		c := e.comparison(behind, v, b)
+		c := e.Compare(behind, v, b)
 		drop(ir.NE, c.V(), ir.K(0))
-		e.b.Clear(c)
-		c = e.comparison(before, v, b)
-		e.b.Break(better, ir.NE, c.V(), ir.K(0))
-		e.b.Clear(c)
+		e.B.Clear(c)
+		c = e.Compare(before, v, b)
+		e.B.Break(better, ir.NE, c.V(), ir.K(0))
+		e.B.Clear(c)
 	}
-	if v.never() && b.never() {
+	if v.Never() && b.Never() {
 		test()
-		e.free(b)
+		e.Free(b)
 		return
 	}
 	// NULLs are at one end; two of them are equal.
-	d := e.int("nulls")
+	d := e.Int("nulls")
 	if k.NullsFirst {
-		e.b.Op2(ir.Sub, d, b.null, v.null)
+		e.B.Op2(ir.Sub, d, b.Null, v.Null)
 	} else {
-		e.b.Op2(ir.Sub, d, v.null, b.null)
+		e.B.Op2(ir.Sub, d, v.Null, b.Null)
 	}
 	drop(ir.GT, d.V(), ir.K(0))
-	e.b.Break(better, ir.LT, d.V(), ir.K(0))
-	e.b.Clear(d)
-	e.when(ir.EQ, b.null, ir.K(0), test, nil)
-	e.free(b)
+	e.B.Break(better, ir.LT, d.V(), ir.K(0))
+	e.B.Clear(d)
+	e.When(ir.EQ, b.Null, ir.K(0), test, nil)
+	e.Free(b)
 }
 
 // rank opens a register with the rank of a dictionary's code.
-func (e *emitter) rank(v value) ir.Reg {
-	r := e.loadWord("ranks", Word{Kind: WordRanks, Dict: v.d.Dict})
-	code, own := e.reg(v.a, "code")
-	e.b.Load(r, ir.AtIndex(r, code, 4, 0), 4, false)
+func (e *emitter) rank(v code.Value) ir.Reg {
+	r := e.LoadWord("ranks", code.Word{Kind: code.WordRanks, Dict: v.Desc.Dict})
+	code, own := e.Reg(v.A, "code")
+	e.B.Load(r, ir.AtIndex(r, code, 4, 0), 4, false)
 	if own {
-		e.b.Clear(code)
+		e.B.Clear(code)
 	}
 	return r
 }
@@ -135,19 +137,19 @@ func (e *emitter) topMask(f *front) (maskTest, bool) {
 		return maskTest{}, false
 	}
 	first, last := int64(c.d.Range.Lo.Lo), int64(c.d.Range.Hi.Lo)
-	low, span, some := e.scratch(8), e.scratch(8), e.scratch(8)
+	low, span, some := e.Scratch(8), e.Scratch(8), e.Scratch(8)
 	f.setup = append(f.setup, func() {
-		x, y := e.int("low"), e.int("high")
-		e.b.Mov(x, ir.K(first))
-		e.b.Mov(y, ir.K(last))
-		bound := e.int("bound")
-		e.b.Load8(bound, ir.At(ir.Ctx, layout.CtxFirst))
+		x, y := e.Int("low"), e.Int("high")
+		e.B.Mov(x, ir.K(first))
+		e.B.Mov(y, ir.K(last))
+		bound := e.Int("bound")
+		e.B.Load8(bound, ir.At(ir.Ctx, layout.CtxFirst))
 		if k.Desc {
-			e.b.Sel(x, ir.GT, bound.V(), x.V(), bound.V(), x.V())
+			e.B.Sel(x, ir.GT, bound.V(), x.V(), bound.V(), x.V())
 		} else {
-			e.b.Sel(y, ir.LT, bound.V(), y.V(), bound.V(), y.V())
+			e.B.Sel(y, ir.LT, bound.V(), y.V(), bound.V(), y.V())
 		}
-		e.b.Clear(bound)
+		e.B.Clear(bound)
 		e.codesBetween(c, x, y, low, span, some)
 	})
 	say := func(n plan.Names) string { return "top " + n.SortKeys([]plan.SortKey{k}) }
@@ -161,13 +163,13 @@ func (e *emitter) dropEarly() {
 	if !ok || len(e.Pipeline.Ops) == 0 {
 		return
 	}
-	e.b.Comment("top, by the first key")
-	v, bound := e.column(k.Col), e.int("bound")
-	e.b.Load8(bound, ir.At(ir.Ctx, layout.CtxFirst))
+	e.B.Comment("top, by the first key")
+	v, bound := e.Column(k.Col), e.Int("bound")
+	e.B.Load8(bound, ir.At(ir.Ctx, layout.CtxFirst))
 	behind := ir.GT
 	if k.Desc {
 		behind = ir.LT
 	}
-	e.skip(behind, v.a, bound.V())
-	e.b.Clear(bound)
+	e.skip(behind, v.A, bound.V())
+	e.B.Clear(bound)
 }

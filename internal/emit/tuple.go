@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -12,69 +14,69 @@ import (
 
 // loadField reads a field of the tuple at p. miss, when a register, is 1 if p is only the
 // zero tuple of an outer row without match: then the field is NULL.
-func (e *emitter) loadField(p ir.Reg, f *layout.Field, miss ir.Val) value {
-	v := value{d: f.Desc, null: ir.K(0)}
+func (e *emitter) loadField(p ir.Reg, f *layout.Field, miss ir.Val) code.Value {
+	v := code.Value{Desc: f.Desc, Null: ir.K(0)}
 	if f.Desc.Form == layout.F64 {
-		r := e.float(f.Name)
-		e.b.FLoad(r, ir.At(p, f.Off), 8)
-		v.a, v.ownA = r.V(), true
+		r := e.Float(f.Name)
+		e.B.FLoad(r, ir.At(p, f.Off), 8)
+		v.A, v.OwnA = r.V(), true
 	} else {
-		r := e.int(f.Name)
+		r := e.Int(f.Name)
 		e.loadWordOf(r, p, f)
-		v.a, v.ownA = r.V(), true
-		if v.two() {
-			r := e.int(e.partName(f.Name, ".2"))
-			e.b.Load8(r, ir.At(p, f.Off+8))
-			v.b, v.ownB = r.V(), true
+		v.A, v.OwnA = r.V(), true
+		if v.Two() {
+			r := e.Int(e.PartName(f.Name, ".2"))
+			e.B.Load8(r, ir.At(p, f.Off+8))
+			v.B, v.OwnB = r.V(), true
 		}
 	}
 	if f.Null >= 0 {
-		n := e.int(e.partName(f.Name, ".null"))
-		e.b.Load(n, ir.At(p, f.Null), 1, false)
+		n := e.Int(e.PartName(f.Name, ".null"))
+		e.B.Load(n, ir.At(p, f.Null), 1, false)
 		if !miss.IsImm() {
-			e.b.Op2(ir.Or, n, n.V(), miss)
+			e.B.Op2(ir.Or, n, n.V(), miss)
 		}
-		v.null, v.ownNull = n.V(), true
+		v.Null, v.OwnNull = n.V(), true
 		if f.Desc.Type.Kind == types.Bool { // an aggregate over nothing still holds what it started from
-			e.b.Sel(v.a.R, ir.NE, n.V(), ir.K(0), ir.K(0), v.a)
+			e.B.Sel(v.A.R, ir.NE, n.V(), ir.K(0), ir.K(0), v.A)
 		}
 	} else if !miss.IsImm() {
-		n := e.int(e.partName(f.Name, ".null"))
-		e.b.Mov(n, miss)
-		v.null, v.ownNull = n.V(), true
+		n := e.Int(e.PartName(f.Name, ".null"))
+		e.B.Mov(n, miss)
+		v.Null, v.OwnNull = n.V(), true
 	}
-	v.d.Nullable = !v.never()
+	v.Desc.Nullable = !v.Never()
 	return v
 }
 
 // loadWordOf reads a field's first word, an integer.
 func (e *emitter) loadWordOf(r, p ir.Reg, f *layout.Field) {
-	e.b.Load(r, ir.At(p, f.Off), int(f.Width), f.Width < 8 && f.Signed())
+	e.B.Load(r, ir.At(p, f.Off), int(f.Width), f.Width < 8 && f.Signed())
 }
 
 // storeField writes a value to a field; the value's form is adapted to the field's. The
 // caller keeps v.
-func (e *emitter) storeField(p ir.Reg, f *layout.Field, v value) {
-	w := e.reform(v.borrowed(), f.Desc.Form)
+func (e *emitter) storeField(p ir.Reg, f *layout.Field, v code.Value) {
+	w := e.Reform(v.Borrowed(), f.Desc.Form)
 	if f.Desc.Form == layout.F64 {
-		e.b.FStore(ir.At(p, f.Off), w.a.R, 8)
+		e.B.FStore(ir.At(p, f.Off), w.A.R, 8)
 	} else {
-		e.b.Store(ir.At(p, f.Off), w.a, int(f.Width))
-		if w.two() {
-			e.b.Store(ir.At(p, f.Off+8), w.b, 8)
+		e.B.Store(ir.At(p, f.Off), w.A, int(f.Width))
+		if w.Two() {
+			e.B.Store(ir.At(p, f.Off+8), w.B, 8)
 		}
 	}
 	if f.Null >= 0 {
-		e.b.Store(ir.At(p, f.Null), w.null, 1)
+		e.B.Store(ir.At(p, f.Null), w.Null, 1)
 	}
-	w.null, w.ownNull = ir.K(0), false // still v's
-	e.free(w)
+	w.Null, w.OwnNull = ir.K(0), false // still v's
+	e.Free(w)
 }
 
 // field describes a value to be stored, with what other pipelines into the sink may bring.
-func (e *emitter) field(id plan.ColID, name string, v value) layout.Field {
-	e.f.Void = append(e.f.Void, v.isNull())
-	d := v.d
+func (e *emitter) field(id plan.ColID, name string, v code.Value) layout.Field {
+	e.f.Void = append(e.f.Void, v.IsNull())
+	d := v.Desc
 	switch {
 	case e.Generic:
 		d = layout.Desc{Type: d.Type, Nullable: true, Range: layout.TypeRange(d.Type)}
@@ -93,39 +95,39 @@ func (e *emitter) field(id plan.ColID, name string, v value) layout.Field {
 // newTuple makes room for a tuple at the sink's cursor and returns its address; the
 // executor is asked for more space when there is none.
 func (e *emitter) newTuple(size int) ir.Reg {
-	p, end := e.int("out"), e.int("outend")
-	e.b.Load8(p, ir.At(ir.Ctx, layout.CtxCur))
-	e.b.Load8(end, ir.At(ir.Ctx, layout.CtxEnd))
-	e.when(ir.UGE, p.V(), end.V(), func() {
-		e.b.Yield(layout.YieldGrow)
-		e.b.Load8(p, ir.At(ir.Ctx, layout.CtxCur))
+	p, end := e.Int("out"), e.Int("outend")
+	e.B.Load8(p, ir.At(ir.Ctx, layout.CtxCur))
+	e.B.Load8(end, ir.At(ir.Ctx, layout.CtxEnd))
+	e.When(ir.UGE, p.V(), end.V(), func() {
+		e.B.Yield(layout.YieldGrow)
+		e.B.Load8(p, ir.At(ir.Ctx, layout.CtxCur))
 	}, nil)
-	e.b.Lea(end, ir.At(p, size))
-	e.b.Store(ir.At(ir.Ctx, layout.CtxCur), end.V(), 8)
-	e.b.Clear(end)
+	e.B.Lea(end, ir.At(p, size))
+	e.B.Store(ir.At(ir.Ctx, layout.CtxCur), end.V(), 8)
+	e.B.Clear(end)
 	return p
 }
 
 // dropUnless takes texts back unless a tuple's field got one of them.
-func (e *emitter) dropUnless(mark, tuple ir.Reg, f *layout.Field, v value) {
-	held := e.int("held")
-	e.b.Load8(held, ir.At(tuple, f.Off))
-	e.when(ir.NE, held.V(), v.a, func() { e.dropTexts(mark) }, nil)
-	e.b.Clear(held)
+func (e *emitter) dropUnless(mark, tuple ir.Reg, f *layout.Field, v code.Value) {
+	held := e.Int("held")
+	e.B.Load8(held, ir.At(tuple, f.Off))
+	e.When(ir.NE, held.V(), v.A, func() { text.Drop(e.Emitter, mark) }, nil)
+	e.B.Clear(held)
 }
 
 // sameField opens a register telling whether a key equals a field of the tuple at p. Grouping
 // treats NULLs as equal (nullSafe); joins do not, and have dropped NULL keys before.
-func (e *emitter) sameField(p ir.Reg, f *layout.Field, key value, nullSafe bool) ir.Reg {
+func (e *emitter) sameField(p ir.Reg, f *layout.Field, key code.Value, nullSafe bool) ir.Reg {
 	v := e.loadField(p, f, ir.K(0))
-	if nullSafe && (!v.never() || !key.never()) {
-		same := e.notDistinct(v, key.borrowed())
-		return same.a.R
+	if nullSafe && (!v.Never() || !key.Never()) {
+		same := e.NotDistinct(v, key.Borrowed())
+		return same.A.R
 	}
-	d := e.comparison(ir.EQ, v, key)
-	if !v.never() {
-		e.b.Sel(d, ir.NE, v.null, ir.K(0), ir.K(0), d.V())
+	d := e.Compare(ir.EQ, v, key)
+	if !v.Never() {
+		e.B.Sel(d, ir.NE, v.Null, ir.K(0), ir.K(0), d.V())
 	}
-	e.free(v)
+	e.Free(v)
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
@@ -48,7 +49,7 @@ func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
 		s.of[v] = &variant{frag: f, code: k}
 		s.j.variants = append(s.j.variants, s.of[v])
 		for _, w := range f.Words {
-			if w.Kind <= emit.WordDHeap && w.Dict == nil {
+			if w.Kind <= code.WordDHeap && w.Dict == nil {
 				tested[t.Scan.Ordinal[w.Index]] = true
 			}
 		}

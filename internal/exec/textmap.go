@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/eval"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -23,7 +23,7 @@ type knownMap struct {
 	x    *plan.Call
 	dict *column.Dict
 	n    int
-	m    *emit.TextMap
+	m    *scalar.TextMap
 }
 
 const (
@@ -37,8 +37,8 @@ const (
 	mostTextBytes = 1 << 20
 )
 
-// of is an emit.TextMapper.
-func (t *textMaps) of(x *plan.Call, id plan.ColID, d *column.Dict, n int, rows int64) *emit.TextMap {
+// of is an scalar.TextMapper.
+func (t *textMaps) of(x *plan.Call, id plan.ColID, d *column.Dict, n int, rows int64) *scalar.TextMap {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, k := range t.known {
@@ -56,7 +56,7 @@ func (t *textMaps) of(x *plan.Call, id plan.ColID, d *column.Dict, n int, rows i
 
 // makeTextMap computes x for every entry. It returns nil where a map would not be the same as
 // computing it row by row: where NULL does not become NULL, or an entry does, or fails.
-func makeTextMap(x *plan.Call, id plan.ColID, d *column.Dict, n int) *emit.TextMap {
+func makeTextMap(x *plan.Call, id plan.ColID, d *column.Dict, n int) *scalar.TextMap {
 	view := d.View() // of which entry 0 can be read even if all rows are NULL
 	longest := int64(0)
 	for code := range n {
@@ -79,7 +79,7 @@ func makeTextMap(x *plan.Call, id plan.ColID, d *column.Dict, n int) *emit.TextM
 		}
 		texts[code] = []byte(v.S)
 	}
-	m := &emit.TextMap{Dict: column.NewDict(), Width: 1}
+	m := &scalar.TextMap{Dict: column.NewDict(), Width: 1}
 	if ok, err := m.Dict.Add(texts, codes, 8*n, nil); err != nil || !ok {
 		return nil
 	}

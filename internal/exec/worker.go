@@ -9,6 +9,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
@@ -313,26 +314,26 @@ func (w *worker) point(sp *span) error {
 	}
 	scan := w.j.scan()
 	for _, word := range w.v.frag.Words {
-		if word.Kind == emit.WordRow {
+		if word.Kind == code.WordRow {
 			mem.Store64(w.ctx+uintptr(word.Off), uint64(sp.num)<<32)
 		}
-		if word.Kind > emit.WordDHeap || word.Dict != nil {
+		if word.Kind > code.WordDHeap || word.Dict != nil {
 			continue
 		}
 		c := sp.chunk(scan.Ordinal[word.Index])
 		var x uintptr
 		switch word.Kind {
-		case emit.WordData:
+		case code.WordData:
 			x = c.Data
-		case emit.WordBase:
+		case code.WordBase:
 			x = uintptr(c.Base)
-		case emit.WordNull:
+		case code.WordNull:
 			x = c.Null
-		case emit.WordHeap:
+		case code.WordHeap:
 			x = c.Heap
-		case emit.WordDesc:
+		case code.WordDesc:
 			x = w.r.view(c.Dict).Desc
-		case emit.WordDHeap:
+		case code.WordDHeap:
 			x = w.r.view(c.Dict).Heap
 		}
 		mem.Store64(w.ctx+uintptr(word.Off), uint64(x))
@@ -383,46 +384,46 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 	for _, word := range v.frag.Words {
 		var x uintptr
 		switch word.Kind {
-		case emit.WordDesc, emit.WordDHeap:
+		case code.WordDesc, code.WordDHeap:
 			if word.Dict == nil {
 				continue
 			}
 			view := w.r.view(word.Dict)
 			x = view.Desc
-			if word.Kind == emit.WordDHeap {
+			if word.Kind == code.WordDHeap {
 				x = view.Heap
 			}
-		case emit.WordRanks:
+		case code.WordRanks:
 			a, err := w.r.ranks(word.Dict)
 			if err != nil {
 				return err
 			}
 			x = a
-		case emit.WordPool:
+		case code.WordPool:
 			a, err := w.r.pool(v.frag)
 			if err != nil {
 				return err
 			}
 			x = a
-		case emit.WordSlots:
+		case code.WordSlots:
 			x = w.r.tables[word.Build].Slots
-		case emit.WordTuples:
+		case code.WordTuples:
 			x = w.r.tables[word.Build].Tuples
-		case emit.WordZero:
+		case code.WordZero:
 			x = w.r.zero
-		case emit.WordLut:
+		case code.WordLut:
 			x = j.luts[lutBase+word.Index]
-		case emit.WordFilter:
+		case code.WordFilter:
 			x = j.filters[word.Index]
-		case emit.WordCount:
+		case code.WordCount:
 			x = 0
-		case emit.WordTexts:
+		case code.WordTexts:
 			a, err := w.textState()
 			if err != nil {
 				return err
 			}
 			x = a
-		case emit.WordLiteral:
+		case code.WordLiteral:
 			x = uintptr(v.frag.Literals[word.Index])
 		default:
 			continue

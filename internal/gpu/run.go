@@ -11,6 +11,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
@@ -334,15 +335,15 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 	for _, w := range f.Words {
 		var x uint64
 		switch w.Kind {
-		case emit.WordData:
+		case code.WordData:
 			x = uint64(src.cols[w.Index].data)
-		case emit.WordBase:
+		case code.WordBase:
 			x = uint64(src.cols[w.Index].base)
-		case emit.WordNull:
+		case code.WordNull:
 			x = uint64(src.cols[w.Index].nulls)
-		case emit.WordHeap:
+		case code.WordHeap:
 			x = uint64(src.cols[w.Index].heap)
-		case emit.WordDesc, emit.WordDHeap:
+		case code.WordDesc, code.WordDHeap:
 			d := w.Dict
 			if d == nil {
 				d = src.cols[w.Index].dict
@@ -351,10 +352,10 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 			if err != nil {
 				return err
 			}
-			if x = uint64(dict.desc); w.Kind == emit.WordDHeap {
+			if x = uint64(dict.desc); w.Kind == code.WordDHeap {
 				x = uint64(dict.heap)
 			}
-		case emit.WordRanks:
+		case code.WordRanks:
 			ranks := w.Dict.Ranks()
 			b := make([]byte, 4*len(ranks)+4)
 			for i, k := range ranks {
@@ -365,17 +366,17 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 				return err
 			}
 			x = uint64(a)
-		case emit.WordPool:
+		case code.WordPool:
 			a, err := r.pool(f)
 			if err != nil {
 				return err
 			}
 			x = uint64(a)
-		case emit.WordSlots:
+		case code.WordSlots:
 			x = uint64(r.tables[w.Build].Slots)
-		case emit.WordTuples:
+		case code.WordTuples:
 			x = uint64(r.tables[w.Build].Tuples)
-		case emit.WordZero:
+		case code.WordZero:
 			if r.zero == 0 {
 				a, err := r.allocZero(4096)
 				if err != nil {
@@ -384,10 +385,10 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 				r.zero = a
 			}
 			x = uint64(r.zero)
-		case emit.WordLut:
+		case code.WordLut:
 			x = uint64(luts[w.Index])
-		case emit.WordCount:
-		case emit.WordLiteral:
+		case code.WordCount:
+		case code.WordLiteral:
 			x = uint64(f.Literals[w.Index])
 		default:
 			return diag.Internalf("gpu", "context word of kind %d", w.Kind)

@@ -17,7 +17,7 @@ type Ref struct {
 // Const is a literal.
 type Const struct{ V types.Value }
 
-// Op is a built-in operation; the table opinfo.go names each. Package eval says what each means, emit.CanEmit
+// Op is a built-in operation; the table opinfo.go names each. Package eval says what each means, scalar.CanEmit
 // for which there is code.
 type Op uint8
 

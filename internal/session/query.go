@@ -6,7 +6,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/diag"
-	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/opt"
@@ -69,9 +69,9 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *
 	if err != nil {
 		return nil, nil, err
 	}
-	can := emit.CanEmit
+	can := scalar.CanEmit
 	if set.Device != "cpu" || set.Off.TextCode {
-		can = emit.CanEmitTextless
+		can = scalar.CanEmitTextless
 	}
 	patience := diag.Patience{Done: ctx.Done()}
 	return prog, passes, prog.Split(func(e *plan.Call) bool {

@@ -1,9 +1,10 @@
-package emit
+package scalar
 
 import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -31,36 +32,36 @@ type placedMap struct {
 }
 
 // mapText evaluates an expression through a TextMap, where that is possible and pays.
-func (e *evaluator) mapText(x *plan.Call) (value, bool) {
+func (e *Evaluator) mapText(x *plan.Call) (code.Value, bool) {
 	if x.T.Kind != types.Text || e.Map == nil || e.Off.TextMaps || keepsCode(x) {
-		return value{}, false
+		return code.Value{}, false
 	}
 	refs := plan.Refs(x)
 	if refs.Len() != 1 {
-		return value{}, false
+		return code.Value{}, false
 	}
 	id := refs.Slice()[0]
 	if e.Cols.Get(id).Type.Kind != types.Text {
-		return value{}, false
+		return code.Value{}, false
 	}
-	v := e.column(id)
-	if v.d.Form != layout.Code || v.isNull() || !v.d.Range.Known {
-		return value{}, false
+	v := e.Column(id)
+	if v.Desc.Form != layout.Code || v.IsNull() || !v.Desc.Range.Known {
+		return code.Value{}, false
 	}
-	m := e.Map(x, id, v.d.Dict, int(int64(v.d.Range.Hi.Lo))+1, e.Rows)
+	m := e.Map(x, id, v.Desc.Dict, int(int64(v.Desc.Range.Hi.Lo))+1, e.Rows)
 	if m == nil {
-		return value{}, false
+		return code.Value{}, false
 	}
-	n, own := e.anyNull(v)
-	at, ownAt := e.reg(v.a, "at")
-	tab, r := e.loadWord("map", Word{Kind: WordPool}), e.int("code")
-	e.b.Load(r, ir.AtIndex(tab, at, m.Width, e.placeMap(m)), m.Width, false)
-	e.b.Clear(tab)
+	n, own := e.AnyNull(v)
+	at, ownAt := e.Reg(v.A, "at")
+	tab, r := e.LoadWord("map", code.Word{Kind: code.WordPool}), e.Int("code")
+	e.B.Load(r, ir.AtIndex(tab, at, m.Width, e.placeMap(m)), m.Width, false)
+	e.B.Clear(tab)
 	if ownAt {
-		e.b.Clear(at)
+		e.B.Clear(at)
 	}
 	d := layout.Desc{Type: x.T, Form: layout.Code, Dict: m.Dict, Range: layout.Between(0, int64(m.Dict.Len())-1)}
-	return value{d: d, a: r.V(), ownA: true}.withNull(n, own), true
+	return code.Value{Desc: d, A: r.V(), OwnA: true}.WithNull(n, own), true
 }
 
 // keepsCode reports a cast that leaves every text as it is: its operand's codes are the result's.
@@ -73,7 +74,7 @@ func keepsCode(x *plan.Call) bool {
 }
 
 // placeMap is where the map's table lies in the pool.
-func (e *evaluator) placeMap(m *TextMap) int {
+func (e *Evaluator) placeMap(m *TextMap) int {
 	i := slices.IndexFunc(e.textMaps, func(p placedMap) bool { return p.m == m })
 	if i < 0 {
 		i = len(e.textMaps)
@@ -81,7 +82,7 @@ func (e *evaluator) placeMap(m *TextMap) int {
 	}
 	p := &e.textMaps[i]
 	if p.off < 0 {
-		p.off = e.pool(string(m.Table))
+		p.off = e.PoolOffset(string(m.Table))
 	}
 	return p.off
 }

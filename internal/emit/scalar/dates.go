@@ -1,6 +1,7 @@
-package emit
+package scalar
 
 import (
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -8,33 +9,33 @@ import (
 )
 
 // extract is extract(field from date or timestamp) for the fields that are whole numbers.
-func (e *evaluator) extract(x *plan.Call) value {
+func (e *Evaluator) extract(x *plan.Call) code.Value {
 	c, ok := x.Args[0].(*plan.Const)
 	if !ok {
-		refuse(x.Pos, "EXTRACT needs a literal field")
+		code.Refuse(x.Pos, "EXTRACT needs a literal field")
 	}
 	field := c.V.S
-	v := e.eval(x.Args[1])
-	n, own := e.anyNull(v)
-	rng := v.d.Range
-	days := e.int("days")
-	switch v.d.Type.Kind {
+	v := e.Eval(x.Args[1])
+	n, own := e.AnyNull(v)
+	rng := v.Desc.Range
+	days := e.Int("days")
+	switch v.Desc.Type.Kind {
 	case types.Date:
-		e.b.Mov(days, v.a)
+		e.B.Mov(days, v.A)
 	case types.Timestamp:
-		q := e.floorDiv(v.borrowed().withNull(ir.K(0), false), microsPerDay)
-		e.b.Mov(days, q.a)
-		rng = q.d.Range
-		e.free(q)
+		q := e.floorDiv(v.Borrowed().WithNull(ir.K(0), false), microsPerDay)
+		e.B.Mov(days, q.A)
+		rng = q.Desc.Range
+		e.Free(q)
 	default:
-		refuse(x.Pos, "EXTRACT(%s FROM %s) is not supported yet", field, v.d.Type)
+		code.Refuse(x.Pos, "EXTRACT(%s FROM %s) is not supported yet", field, v.Desc.Type)
 	}
 	out := layout.Between(0, 1<<20)
 	var r ir.Reg
 	if r, out, ok := e.extractByTable(field, days, rng, n); ok {
-		e.b.Clear(days)
-		e.free(v)
-		return intVal(x.T, r, out).withNull(n, own)
+		e.B.Clear(days)
+		e.Free(v)
+		return code.IntValue(x.T, r, out).WithNull(n, own)
 	}
 	switch field {
 	case "year", "month", "day", "quarter":
@@ -42,30 +43,30 @@ func (e *evaluator) extract(x *plan.Call) value {
 		switch field {
 		case "year":
 			r, out = y, yearRange(rng)
-			e.b.Clear(m, d)
+			e.B.Clear(m, d)
 			if out.Lo.Sign() <= 0 {
 				e.noYearZero(y)
 			}
 		case "month":
 			r, out = m, layout.Between(1, 12)
-			e.b.Clear(y, d)
+			e.B.Clear(y, d)
 		case "day":
 			r, out = d, layout.Between(1, 31)
-			e.b.Clear(y, m)
+			e.B.Clear(y, m)
 		case "quarter":
-			e.b.Op2(ir.Add, m, m.V(), ir.K(2))
-			e.b.Op2(ir.Div, m, m.V(), ir.K(3))
+			e.B.Op2(ir.Add, m, m.V(), ir.K(2))
+			e.B.Op2(ir.Div, m, m.V(), ir.K(3))
 			r, out = m, layout.Between(1, 4)
-			e.b.Clear(y, d)
+			e.B.Clear(y, d)
 		}
 	case "dow", "isodow":
 		// 1970-01-01 was a Thursday; the offset keeps the dividend positive for all dates.
-		r = e.int(field)
-		e.b.Op2(ir.Add, r, days.V(), ir.K(4+7*1_000_000_000))
-		e.b.Op2(ir.Rem, r, r.V(), ir.K(7))
+		r = e.Int(field)
+		e.B.Op2(ir.Add, r, days.V(), ir.K(4+7*1_000_000_000))
+		e.B.Op2(ir.Rem, r, r.V(), ir.K(7))
 		out = layout.Between(0, 6)
 		if field == "isodow" {
-			e.b.Sel(r, ir.EQ, r.V(), ir.K(0), ir.K(7), r.V())
+			e.B.Sel(r, ir.EQ, r.V(), ir.K(0), ir.K(7), r.V())
 			out = layout.Between(1, 7)
 		}
 	case "doy":
@@ -75,45 +76,45 @@ func (e *evaluator) extract(x *plan.Call) value {
 	case "isoyear":
 		r, out = e.isoWeek(days, true), layout.Between(-10000, 6_000_000)
 	case "epoch": // whole seconds of a date, the microseconds of a timestamp
-		r = e.int(field)
-		if v.d.Type.Kind == types.Date {
-			e.b.Op2(ir.Mul, r, days.V(), ir.K(86400))
+		r = e.Int(field)
+		if v.Desc.Type.Kind == types.Date {
+			e.B.Op2(ir.Mul, r, days.V(), ir.K(86400))
 			out = layout.TypeRange(types.TDate).Intersect(rng).Mul(layout.Between(86400, 86400))
 		} else {
-			e.b.Mov(r, v.a)
-			out = layout.TypeRange(types.TTimestamp).Intersect(v.d.Range)
+			e.B.Mov(r, v.A)
+			out = layout.TypeRange(types.TTimestamp).Intersect(v.Desc.Range)
 		}
 	case "hour", "minute", "second", "milliseconds", "microseconds":
-		if v.d.Type.Kind == types.Date {
-			r = e.int(field)
-			e.b.Mov(r, ir.K(0))
+		if v.Desc.Type.Kind == types.Date {
+			r = e.Int(field)
+			e.B.Mov(r, ir.K(0))
 			break
 		}
-		r = e.int(field)
-		e.b.Op2(ir.Mul, r, days.V(), ir.K(microsPerDay))
-		e.b.Op2(ir.Sub, r, v.a, r.V())
+		r = e.Int(field)
+		e.B.Op2(ir.Mul, r, days.V(), ir.K(microsPerDay))
+		e.B.Op2(ir.Sub, r, v.A, r.V())
 		switch field {
 		case "hour":
-			e.b.Op2(ir.Div, r, r.V(), ir.K(3600_000_000))
+			e.B.Op2(ir.Div, r, r.V(), ir.K(3600_000_000))
 			out = layout.Between(0, 23)
 		case "minute":
-			e.b.Op2(ir.Div, r, r.V(), ir.K(60_000_000))
-			e.b.Op2(ir.Rem, r, r.V(), ir.K(60))
+			e.B.Op2(ir.Div, r, r.V(), ir.K(60_000_000))
+			e.B.Op2(ir.Rem, r, r.V(), ir.K(60))
 			out = layout.Between(0, 59)
 		default: // all three are the microseconds of the minute, at different scales
-			e.b.Op2(ir.Rem, r, r.V(), ir.K(60_000_000))
+			e.B.Op2(ir.Rem, r, r.V(), ir.K(60_000_000))
 			out = layout.Between(0, 60_000_000-1)
 		}
 	default:
-		refuse(x.Pos, "EXTRACT(%s …) is not supported in compiled code yet", field)
+		code.Refuse(x.Pos, "EXTRACT(%s …) is not supported in compiled code yet", field)
 	}
-	e.b.Clear(days)
-	e.free(v)
-	return intVal(x.T, r, out).withNull(n, own)
+	e.B.Clear(days)
+	e.Free(v)
+	return code.IntValue(x.T, r, out).WithNull(n, own)
 }
 
 // extractByTable opens a register with a field of a day where a calendar has it.
-func (e *evaluator) extractByTable(field string, days ir.Reg, rng layout.Range, null ir.Val) (r ir.Reg, out layout.Range, ok bool) {
+func (e *Evaluator) extractByTable(field string, days ir.Reg, rng layout.Range, null ir.Val) (r ir.Reg, out layout.Range, ok bool) {
 	f := calMonth
 	switch field {
 	case "year":
@@ -137,8 +138,8 @@ func (e *evaluator) extractByTable(field string, days ir.Reg, rng layout.Range, 
 	}
 	r = e.calendarField(c, days, null, f)
 	if field == "quarter" {
-		e.b.Op2(ir.Add, r, r.V(), ir.K(2))
-		e.b.Op2(ir.Div, r, r.V(), ir.K(3))
+		e.B.Op2(ir.Add, r, r.V(), ir.K(2))
+		e.B.Op2(ir.Div, r, r.V(), ir.K(3))
 	}
 	return r, out, true
 }
@@ -157,10 +158,10 @@ func yearRange(days layout.Range) layout.Range {
 
 // civil opens registers with year, month and day of a day number: the usual reckoning in
 // years that begin in March, so that the leap day comes last.
-func (e *evaluator) civil(days ir.Reg, rng layout.Range) (y, m, d ir.Reg) {
-	y, m, d = e.int("year"), e.int("month"), e.int("day")
-	z, t, era := e.int("z"), e.int("t"), e.int("era")
-	op := func(o ir.Op, dst ir.Reg, a, b ir.Val) { e.b.Op2(o, dst, a, b) }
+func (e *Evaluator) civil(days ir.Reg, rng layout.Range) (y, m, d ir.Reg) {
+	y, m, d = e.Int("year"), e.Int("month"), e.Int("day")
+	z, t, era := e.Int("z"), e.Int("t"), e.Int("era")
+	op := func(o ir.Op, dst ir.Reg, a, b ir.Val) { e.B.Op2(o, dst, a, b) }
 	op(ir.Add, z, days.V(), ir.K(719468))
 	if rng.Fits64() && int64(rng.Lo.Lo) >= -719468 {
 		op(ir.Div, era, z.V(), ir.K(146097))
@@ -195,11 +196,11 @@ func (e *evaluator) civil(days ir.Reg, rng layout.Range) (y, m, d ir.Reg) {
 	op(ir.Add, d, d.V(), ir.K(1))
 	op(ir.Mul, t, era.V(), ir.K(400))
 	op(ir.Add, y, y.V(), t.V())
-	e.b.Set(t, ir.GE, m.V(), ir.K(10))
+	e.B.Set(t, ir.GE, m.V(), ir.K(10))
 	op(ir.Add, y, y.V(), t.V())
 	op(ir.Mul, t, t.V(), ir.K(12))
 	op(ir.Add, m, m.V(), ir.K(3))
 	op(ir.Sub, m, m.V(), t.V())
-	e.b.Clear(z, t, era)
+	e.B.Clear(z, t, era)
 	return y, m, d
 }

@@ -1,6 +1,7 @@
-package emit
+package scalar
 
 import (
+	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -8,8 +9,8 @@ import (
 
 // Which expressions make texts, and for how long those are needed.
 
-// makesText reports the operations that make texts.
-func makesText(x *plan.Call) bool {
+// MakesText reports the operations that make texts.
+func MakesText(x *plan.Call) bool {
 	switch x.Op {
 	case plan.Concat, plan.Lower, plan.Upper, plan.Replace:
 		return true
@@ -31,17 +32,17 @@ func canMake(x *plan.Call) bool {
 	return true
 }
 
-// makes reports that evaluating x would make texts: by itself, or, lazily, by columns that it reads.
-func (e *evaluator) makes(x plan.Expr, lazily bool) bool {
+// Makes reports that evaluating x would make texts: by itself, or, lazily, by columns that it reads.
+func (e *Evaluator) Makes(x plan.Expr, lazily bool) bool {
 	found := false
 	plan.WalkExpr(x, func(x plan.Expr) bool {
 		switch x := x.(type) {
 		case *plan.Call:
-			found = found || !lazily && makesText(x)
+			found = found || !lazily && MakesText(x)
 		case *plan.Ref:
 			if lazily {
-				if by := e.pending(x.ID); by != nil {
-					found = found || e.makes(by, false) || e.makes(by, true)
+				if by := e.Pending(x.ID); by != nil {
+					found = found || e.Makes(by, false) || e.Makes(by, true)
 				}
 			}
 		}
@@ -52,35 +53,35 @@ func (e *evaluator) makes(x plan.Expr, lazily bool) bool {
 
 // withTexts emits f, after which the texts that it made are not needed any more. Columns that are first
 // computed inside of it live on, so there must be none that make texts.
-func (e *evaluator) withTexts(f func(), xs ...plan.Expr) {
+func (e *Evaluator) withTexts(f func(), xs ...plan.Expr) {
 	made := false
 	for _, x := range xs {
 		if x == nil {
 			continue
 		}
-		if e.makes(x, true) {
+		if e.Makes(x, true) {
 			f()
 			return
 		}
-		made = made || e.makes(x, false)
+		made = made || e.Makes(x, false)
 	}
 	if !made {
 		f()
 		return
 	}
-	mark := e.markTexts()
+	mark := text.Mark(e.Emitter)
 	f()
-	e.dropTexts(mark)
-	e.b.Clear(mark)
+	text.Drop(e.Emitter, mark)
+	e.B.Clear(mark)
 }
 
-// markText opens a register with the place where the texts of x will begin, if x is a text that is made and
+// MarkText opens a register with the place where the texts of x will begin, if x is a text that is made and
 // nothing else is made with it; else it is NoReg.
-func (e *evaluator) markText(x plan.Expr) ir.Reg {
+func (e *Evaluator) MarkText(x plan.Expr) ir.Reg {
 	c, ok := x.(*plan.Call)
-	if !ok || x.Type().Kind != types.Text || !makesText(c) || e.makes(x, true) || !e.Can.Yield {
+	if !ok || x.Type().Kind != types.Text || !MakesText(c) || e.Makes(x, true) || !e.Can.Yield {
 		return ir.NoReg
 	}
-	mark := e.markTexts()
+	mark := text.Mark(e.Emitter)
 	return mark
 }

@@ -1,8 +1,9 @@
-package emit
+package scalar
 
 import (
 	"math"
 
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -10,11 +11,11 @@ import (
 )
 
 // result opens registers for a value that one of several expressions will give.
-func (e *evaluator) result(x *plan.Call, branches []plan.Expr) value {
+func (e *Evaluator) result(x *plan.Call, branches []plan.Expr) code.Value {
 	d := layout.Desc{Type: x.T}
 	first := true
 	for _, b := range branches {
-		bd := e.describe(b)
+		bd := e.Describe(b)
 		if c, ok := b.(*plan.Const); ok && c.V.Null {
 			d.Nullable = true
 			continue
@@ -38,57 +39,57 @@ func (e *evaluator) result(x *plan.Call, branches []plan.Expr) value {
 	if first {
 		d.Form = layout.FormOf(d.Type, layout.Between(0, 0))
 	}
-	v := value{d: d, ownA: true, null: ir.K(0)}
+	v := code.Value{Desc: d, OwnA: true, Null: ir.K(0)}
 	if d.Form == layout.F64 {
-		v.a = e.float("case").V()
-		e.b.FConst(v.a.R, 0)
+		v.A = e.Float("case").V()
+		e.B.FConst(v.A.R, 0)
 	} else {
-		v.a = e.int("case").V()
-		e.b.Mov(v.a.R, ir.K(0))
+		v.A = e.Int("case").V()
+		e.B.Mov(v.A.R, ir.K(0))
 	}
-	if v.two() {
-		v.b, v.ownB = e.int("case.2").V(), true
-		e.b.Mov(v.b.R, ir.K(0))
+	if v.Two() {
+		v.B, v.OwnB = e.Int("case.2").V(), true
+		e.B.Mov(v.B.R, ir.K(0))
 	}
 	if d.Nullable {
-		v.null, v.ownNull = e.int("case.null").V(), true
-		e.b.Mov(v.null.R, ir.K(1))
+		v.Null, v.OwnNull = e.Int("case.null").V(), true
+		e.B.Mov(v.Null.R, ir.K(1))
 	}
 	return v
 }
 
 // assign copies v into the registers of out; v stays the caller's.
-func (e *evaluator) assign(out, v value) {
-	if v.isNull() {
-		if !out.null.IsImm() { // else a later operand takes its place
-			e.b.Mov(out.null.R, ir.K(1))
+func (e *Evaluator) assign(out, v code.Value) {
+	if v.IsNull() {
+		if !out.Null.IsImm() { // else a later operand takes its place
+			e.B.Mov(out.Null.R, ir.K(1))
 		}
-		if out.d.Form != layout.F64 {
-			e.b.Mov(out.a.R, ir.K(0))
+		if out.Desc.Form != layout.F64 {
+			e.B.Mov(out.A.R, ir.K(0))
 		}
-		if out.two() { // a text without address has no length
-			e.b.Mov(out.b.R, ir.K(0))
+		if out.Two() { // a text without address has no length
+			e.B.Mov(out.B.R, ir.K(0))
 		}
 		return
 	}
-	w := e.reform(v.borrowed(), out.d.Form)
-	if out.d.Form == layout.F64 {
-		e.b.FMov(out.a.R, w.a.R)
+	w := e.Reform(v.Borrowed(), out.Desc.Form)
+	if out.Desc.Form == layout.F64 {
+		e.B.FMov(out.A.R, w.A.R)
 	} else {
-		e.b.Mov(out.a.R, w.a)
-		if out.two() {
-			e.b.Mov(out.b.R, w.b)
+		e.B.Mov(out.A.R, w.A)
+		if out.Two() {
+			e.B.Mov(out.B.R, w.B)
 		}
 	}
-	if !out.null.IsImm() {
-		e.b.Mov(out.null.R, v.null)
+	if !out.Null.IsImm() {
+		e.B.Mov(out.Null.R, v.Null)
 	}
-	w.ownNull = false
-	e.free(w)
+	w.OwnNull = false
+	e.Free(w)
 }
 
 // caseExpr evaluates the first branch whose condition is true.
-func (e *evaluator) caseExpr(x *plan.Call) value {
+func (e *Evaluator) caseExpr(x *plan.Call) code.Value {
 	n := len(x.Args)
 	var branches []plan.Expr
 	for i := 1; i < n; i += 2 {
@@ -106,18 +107,18 @@ func (e *evaluator) caseExpr(x *plan.Call) value {
 	var arm func(i int)
 	arm = func(i int) {
 		if 2*i+1 >= n {
-			v := e.eval(otherwise)
+			v := e.Eval(otherwise)
 			e.assign(out, v)
-			e.free(v)
+			e.Free(v)
 			return
 		}
-		c := e.eval(x.Args[2*i])
-		e.when(ir.NE, c.a, ir.K(0), func() {
-			v := e.eval(x.Args[2*i+1])
+		c := e.Eval(x.Args[2*i])
+		e.When(ir.NE, c.A, ir.K(0), func() {
+			v := e.Eval(x.Args[2*i+1])
 			e.assign(out, v)
-			e.free(v)
+			e.Free(v)
 		}, func() { arm(i + 1) })
-		e.free(c)
+		e.Free(c)
 	}
 	arm(0)
 	return out
@@ -128,16 +129,16 @@ const maxSelects = 8
 
 // selectConst is CASE with integer literals: no branch needed. Of several conditions all are computed, the
 // last one first, so they must be cheap.
-func (e *evaluator) selectConst(x *plan.Call, branches []plan.Expr) (value, bool) {
+func (e *Evaluator) selectConst(x *plan.Call, branches []plan.Expr) (code.Value, bool) {
 	if e.Off.BranchFree || len(branches) < 2 || len(branches) > maxSelects || x.T.Phys() != types.PhysI64 {
-		return value{}, false
+		return code.Value{}, false
 	}
 	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
 	ks := make([]int64, len(branches))
 	for i, b := range branches {
 		k, ok := b.(*plan.Const)
 		if !ok || k.V.Null || len(branches) > 2 && i < len(branches)-1 && !e.cheap(x.Args[2*i]) {
-			return value{}, false
+			return code.Value{}, false
 		}
 		ks[i] = k.V.I
 		lo, hi = min(lo, ks[i]), max(hi, ks[i])
@@ -145,72 +146,72 @@ func (e *evaluator) selectConst(x *plan.Call, branches []plan.Expr) (value, bool
 	last := len(branches) - 1
 	r := ir.K(ks[last])
 	for i := last - 1; i >= 0; i-- {
-		c := e.eval(x.Args[2*i])
-		d := e.int("case")
-		e.b.Sel(d, ir.NE, c.a, ir.K(0), ir.K(ks[i]), r)
-		e.free(c)
+		c := e.Eval(x.Args[2*i])
+		d := e.Int("case")
+		e.B.Sel(d, ir.NE, c.A, ir.K(0), ir.K(ks[i]), r)
+		e.Free(c)
 		if !r.IsImm() {
-			e.b.Clear(r.R)
+			e.B.Clear(r.R)
 		}
 		r = d.V()
 	}
-	return intVal(x.T, r.R, layout.Between(lo, hi)), true
+	return code.IntValue(x.T, r.R, layout.Between(lo, hi)), true
 }
 
 // coalesce is the first operand that is not NULL.
-func (e *evaluator) coalesce(x *plan.Call) value {
+func (e *Evaluator) coalesce(x *plan.Call) code.Value {
 	out := e.result(x, x.Args)
 	last := len(x.Args) - 1
-	nullable := e.describe(x.Args[last]).Nullable
-	if !nullable && out.ownNull {
+	nullable := e.Describe(x.Args[last]).Nullable
+	if !nullable && out.OwnNull {
 		// The last resort is never NULL, so neither is the result.
-		e.b.Clear(out.null.R)
-		out = out.withNull(ir.K(0), false)
+		e.B.Clear(out.Null.R)
+		out = out.WithNull(ir.K(0), false)
 	}
 	var arm func(i int)
 	arm = func(i int) {
-		v := e.eval(x.Args[i])
+		v := e.Eval(x.Args[i])
 		e.assign(out, v)
-		if i < last && !v.never() {
-			e.when(ir.NE, v.null, ir.K(0), func() { arm(i + 1) }, nil)
+		if i < last && !v.Never() {
+			e.When(ir.NE, v.Null, ir.K(0), func() { arm(i + 1) }, nil)
 		}
-		e.free(v)
+		e.Free(v)
 	}
 	arm(0)
 	return out
 }
 
 // nullIf is NULL where both operands are equal, else the first.
-func (e *evaluator) nullIf(x *plan.Call) value {
-	l, r := e.eval(x.Args[0]), e.eval(x.Args[1])
-	if l.isNull() {
-		e.free(r)
+func (e *Evaluator) nullIf(x *plan.Call) code.Value {
+	l, r := e.Eval(x.Args[0]), e.Eval(x.Args[1])
+	if l.IsNull() {
+		e.Free(r)
 		return l
 	}
-	out := l.borrowed()
-	n := e.int("nullif")
-	if r.isNull() {
-		e.b.Mov(n, l.null)
+	out := l.Borrowed()
+	n := e.Int("nullif")
+	if r.IsNull() {
+		e.B.Mov(n, l.Null)
 	} else {
-		same := e.comparison(ir.EQ, l, r)
-		if !r.never() {
-			e.b.Sel(same, ir.NE, r.null, ir.K(0), ir.K(0), same.V())
+		same := e.Compare(ir.EQ, l, r)
+		if !r.Never() {
+			e.B.Sel(same, ir.NE, r.Null, ir.K(0), ir.K(0), same.V())
 		}
-		e.b.Op2(ir.Or, n, same.V(), l.null)
-		e.b.Clear(same)
+		e.B.Op2(ir.Or, n, same.V(), l.Null)
+		e.B.Clear(same)
 	}
-	if l.ownNull {
-		e.b.Clear(l.null.R)
+	if l.OwnNull {
+		e.B.Clear(l.Null.R)
 	}
-	out.ownA, out.ownB = l.ownA, l.ownB
-	e.free(r)
-	if out.d.Type.Kind == types.Bool {
-		r := e.int("bool")
-		e.b.Sel(r, ir.NE, n.V(), ir.K(0), ir.K(0), out.a)
-		if out.ownA {
-			e.b.Clear(out.a.R)
+	out.OwnA, out.OwnB = l.OwnA, l.OwnB
+	e.Free(r)
+	if out.Desc.Type.Kind == types.Bool {
+		r := e.Int("bool")
+		e.B.Sel(r, ir.NE, n.V(), ir.K(0), ir.K(0), out.A)
+		if out.OwnA {
+			e.B.Clear(out.A.R)
 		}
-		out.a, out.ownA = r.V(), true
+		out.A, out.OwnA = r.V(), true
 	}
-	return out.withNull(n.V(), true)
+	return out.WithNull(n.V(), true)
 }

@@ -1,4 +1,4 @@
-package emit
+package code
 
 import (
 	"fmt"
@@ -14,19 +14,19 @@ type env struct {
 	cols   []*binding // by ColID
 	spare  []binding  // the next ones
 	blocks [][]*binding
-	bound  int // how many columns have been given a meaning
+	Bound  int // how many columns have been given a meaning
 }
 
 // binding is a column of the current row.
 type binding struct {
 	id   plan.ColID
-	v    value
+	v    Value
 	have bool         // v is in registers
-	load func() value // makes v; nil: v was given
+	load func() Value // makes v; nil: v was given
 	expr plan.Expr    // what load computes from other columns; nil: nothing
 }
 
-func (e *coder) binding(id plan.ColID) *binding {
+func (e *Emitter) binding(id plan.ColID) *binding {
 	if int(id) >= len(e.cols) {
 		e.cols = append(e.cols, make([]*binding, max(e.Cols.Len()+1, int(id)+1)-len(e.cols))...)
 	}
@@ -40,55 +40,55 @@ func (e *coder) binding(id plan.ColID) *binding {
 	return e.cols[id]
 }
 
-// bind gives a column its value; the binding owns it and clears it at the end of the block.
-func (e *coder) bind(id plan.ColID, v value) {
+// Bind gives a column its value; the binding owns it and clears it at the end of the block.
+func (e *Emitter) Bind(id plan.ColID, v Value) {
 	b := e.binding(id)
 	*b = binding{id: id, v: v, have: true}
-	e.bound++
+	e.Bound++
 	e.note(b)
 }
 
-// bindLazy says how to make a column when it is needed.
-func (e *coder) bindLazy(id plan.ColID, load func() value) {
-	e.bound++
+// BindLazy says how to make a column when it is needed.
+func (e *Emitter) BindLazy(id plan.ColID, load func() Value) {
+	e.Bound++
 	*e.binding(id) = binding{id: id, load: load}
 }
 
-// bindAs is bindLazy for a column that an expression over others defines.
-func (e *coder) bindAs(id plan.ColID, x plan.Expr, load func() value) {
-	e.bound++
+// BindAs is BindLazy for a column that an expression over others defines.
+func (e *Emitter) BindAs(id plan.ColID, x plan.Expr, load func() Value) {
+	e.Bound++
 	*e.binding(id) = binding{id: id, expr: x, load: load}
 }
 
-// rebind gives a column a value that somebody else clears.
-func (e *coder) rebind(id plan.ColID, v value) {
-	e.bound++
+// Rebind gives a column a value that somebody else clears.
+func (e *Emitter) Rebind(id plan.ColID, v Value) {
+	e.Bound++
 	*e.binding(id) = binding{id: id, v: v, have: true}
 }
 
-// visible reports a column that the row has.
-func (e *coder) visible(id plan.ColID) bool { return int(id) < len(e.cols) && e.cols[id] != nil }
+// Visible reports a column that the row has.
+func (e *Emitter) Visible(id plan.ColID) bool { return int(id) < len(e.cols) && e.cols[id] != nil }
 
-// definition is the expression over other columns that makes a column; nil: there is none.
-func (e *coder) definition(id plan.ColID) plan.Expr {
-	if !e.visible(id) {
+// Definition is the expression over other columns that makes a column; nil: there is none.
+func (e *Emitter) Definition(id plan.ColID) plan.Expr {
+	if !e.Visible(id) {
 		return nil
 	}
 	return e.cols[id].expr
 }
 
-// pending is the expression that a column will be computed by when it is asked for; nil: there is none, or it was.
-func (e *coder) pending(id plan.ColID) plan.Expr {
-	if !e.visible(id) || e.cols[id].have {
+// Pending is the expression that a column will be computed by when it is asked for; nil: there is none, or it was.
+func (e *Emitter) Pending(id plan.ColID) plan.Expr {
+	if !e.Visible(id) || e.cols[id].have {
 		return nil
 	}
 	return e.cols[id].expr
 }
 
-// ref is a column as an expression.
-func (e *coder) ref(id plan.ColID) *plan.Ref { return &plan.Ref{ID: id, T: e.Cols.Get(id).Type} }
+// Ref is a column as an expression.
+func (e *Emitter) Ref(id plan.ColID) *plan.Ref { return &plan.Ref{ID: id, T: e.Cols.Get(id).Type} }
 
-func (e *coder) note(b *binding) {
+func (e *Emitter) note(b *binding) {
 	if len(e.blocks) == 0 {
 		e.blocks = append(e.blocks, nil)
 	}
@@ -96,9 +96,9 @@ func (e *coder) note(b *binding) {
 	e.blocks[top] = append(e.blocks[top], b)
 }
 
-// column is the value of a column, borrowed from its binding.
-func (e *coder) column(id plan.ColID) value {
-	if !e.visible(id) {
+// Column is the value of a column, borrowed from its binding.
+func (e *Emitter) Column(id plan.ColID) Value {
+	if !e.Visible(id) {
 		panic(fmt.Sprintf("column %q (#%d) is not visible", e.Cols.Get(id).Name, id))
 	}
 	b := e.cols[id]
@@ -110,11 +110,11 @@ func (e *coder) column(id plan.ColID) value {
 		b.have = true
 		e.note(b)
 	}
-	return b.v.borrowed()
+	return b.v.Borrowed()
 }
 
-// block runs f inside a block of control flow: what it loads is cleared at its end.
-func (e *coder) block(f func()) {
+// Block runs f inside a block of control flow: what it loads is cleared at its end.
+func (e *Emitter) Block(f func()) {
 	if len(e.blocks) == 0 {
 		e.blocks = append(e.blocks, nil)
 	}
@@ -128,33 +128,33 @@ func (e *coder) block(f func()) {
 	f()
 	for _, b := range e.blocks[top] {
 		if b.have {
-			e.free(b.v)
+			e.Free(b.v)
 			b.have = false
 		}
 	}
 	e.blocks = e.blocks[:top]
 }
 
-// when emits then (and otherwise, if given) under a condition.
-func (e *coder) when(c ir.Cond, x, y ir.Val, then, otherwise func()) {
-	e.b.If(c, x, y)
-	e.block(then)
+// When emits then (and otherwise, if given) under a condition.
+func (e *Emitter) When(c ir.Cond, x, y ir.Val, then, otherwise func()) {
+	e.B.If(c, x, y)
+	e.Block(then)
 	if otherwise != nil {
-		e.b.Else()
-		e.block(otherwise)
+		e.B.Else()
+		e.Block(otherwise)
 	}
-	e.b.EndIf()
+	e.B.EndIf()
 }
 
-// loop emits a loop for ever; body leaves it with Break.
-func (e *coder) loop(body func(l int32)) {
-	l := e.b.Loop()
-	e.block(func() { body(l) })
-	e.b.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+// Loop emits a loop for ever; body leaves it with Break.
+func (e *Emitter) Loop(body func(l int32)) {
+	l := e.B.Loop()
+	e.Block(func() { body(l) })
+	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 }
 
-// keepOnly ends registers of the innermost block's columns that are not needed.
-func (e *coder) keepOnly(need *plan.ColSet) {
+// KeepOnly ends registers of the innermost block's columns that are not needed.
+func (e *Emitter) KeepOnly(need *plan.ColSet) {
 	if len(e.blocks) == 0 {
 		return
 	}
@@ -166,7 +166,7 @@ func (e *coder) keepOnly(need *plan.ColSet) {
 		case need.Has(b.id) || e.aliased(b, need):
 			kept = append(kept, b)
 		default:
-			e.free(b.v)
+			e.Free(b.v)
 			b.have = false
 		}
 	}
@@ -174,13 +174,13 @@ func (e *coder) keepOnly(need *plan.ColSet) {
 }
 
 // aliased reports that a needed column borrowed b's registers.
-func (e *coder) aliased(b *binding, need *plan.ColSet) bool {
+func (e *Emitter) aliased(b *binding, need *plan.ColSet) bool {
 	for _, o := range e.cols {
 		if o == nil || o == b || !o.have || !need.Has(o.id) {
 			continue
 		}
-		for _, r := range [3]ir.Val{b.v.a, b.v.b, b.v.null} {
-			if !r.IsImm() && r.R != ir.Ctx && (r == o.v.a || r == o.v.b || r == o.v.null) {
+		for _, r := range [3]ir.Val{b.v.A, b.v.B, b.v.Null} {
+			if !r.IsImm() && r.R != ir.Ctx && (r == o.v.A || r == o.v.B || r == o.v.Null) {
 				return true
 			}
 		}

@@ -1,9 +1,10 @@
-package emit
+package scalar
 
 import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -38,7 +39,7 @@ type calendar struct {
 }
 
 // calendarFor is the table for days in a range, if it pays. It has a place in the pool.
-func (e *evaluator) calendarFor(rng layout.Range) (*calendar, bool) {
+func (e *Evaluator) calendarFor(rng layout.Range) (*calendar, bool) {
 	n := rng.Span(maxCalendar)
 	if !e.Can.CheapLoads || e.Off.LookupTables || n <= 0 || n > e.Rows/rowsPerEntry {
 		return nil, false
@@ -55,13 +56,13 @@ func (e *evaluator) calendarFor(rng layout.Range) (*calendar, bool) {
 	}
 	c := e.calendars[i]
 	if c.off < 0 {
-		c.off = e.pool(string(c.table))
+		c.off = e.PoolOffset(string(c.table))
 	}
 	return c, true
 }
 
 // forgetPool is told that the pool was cut to a length.
-func (e *evaluator) forgetPool(n int) {
+func (e *Evaluator) forgetPool(n int) {
 	for _, c := range e.calendars {
 		if c.off >= n {
 			c.off = -1
@@ -106,14 +107,14 @@ func makeCalendar(lo, n int64) []byte {
 
 // calendarField opens a register with a field of a day, by the table. Where null, a register or
 // an immediate, is not 0 the day may be anything.
-func (e *evaluator) calendarField(c *calendar, days ir.Reg, null ir.Val, f calField) ir.Reg {
-	tab, r := e.loadWord("calendar", Word{Kind: WordPool}), e.int("field")
-	at := e.int("day")
-	e.b.Op2(ir.Sub, at, days.V(), ir.K(c.lo))
+func (e *Evaluator) calendarField(c *calendar, days ir.Reg, null ir.Val, f calField) ir.Reg {
+	tab, r := e.LoadWord("calendar", code.Word{Kind: code.WordPool}), e.Int("field")
+	at := e.Int("day")
+	e.B.Op2(ir.Sub, at, days.V(), ir.K(c.lo))
 	if !null.IsImm() {
-		e.b.Sel(at, ir.NE, null, ir.K(0), ir.K(0), at.V())
+		e.B.Sel(at, ir.NE, null, ir.K(0), ir.K(0), at.V())
 	}
-	e.b.Load(r, ir.AtIndex(tab, at, calEntry, c.off+f.off), f.size, false)
-	e.b.Clear(at, tab)
+	e.B.Load(r, ir.AtIndex(tab, at, calEntry, c.off+f.off), f.size, false)
+	e.B.Clear(at, tab)
 	return r
 }

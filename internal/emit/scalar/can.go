@@ -1,4 +1,4 @@
-package emit
+package scalar
 
 import (
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -9,7 +9,7 @@ import (
 // like: it is decided by types and constants alone, before anything is compiled. What it
 // denies is computed in Go (package eval) at a cut of the pipeline.
 func CanEmit(x *plan.Call) bool {
-	if makesText(x) {
+	if MakesText(x) {
 		return canMake(x)
 	}
 	switch x.Op {
@@ -59,7 +59,7 @@ func CanEmit(x *plan.Call) bool {
 }
 
 // CanEmitTextless is CanEmit where generated code makes no texts: on a GPU, or because that is left out.
-func CanEmitTextless(x *plan.Call) bool { return !makesText(x) && CanEmit(x) }
+func CanEmitTextless(x *plan.Call) bool { return !MakesText(x) && CanEmit(x) }
 
 // constantOf is the value of a literal that is not NULL.
 func constantOf(x plan.Expr) *types.Value {

@@ -1,6 +1,7 @@
-package emit
+package scalar
 
 import (
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -9,52 +10,52 @@ import (
 
 // lookupTable evaluates a predicate on one dictionary column through a table of its
 // outcomes, where that is possible and pays.
-func (e *evaluator) lookupTable(x *plan.Call) (value, bool) {
-	if x.T.Kind != types.Bool || e.tabulate == nil {
-		return value{}, false
+func (e *Evaluator) lookupTable(x *plan.Call) (code.Value, bool) {
+	if x.T.Kind != types.Bool || e.Tabulate == nil {
+		return code.Value{}, false
 	}
 	refs := plan.Refs(x)
-	if refs.Len() != 1 || !strictInText(x) {
-		return value{}, false
+	if refs.Len() != 1 || !StrictInText(x) {
+		return code.Value{}, false
 	}
 	id := refs.Slice()[0]
 	if e.Cols.Get(id).Type.Kind != types.Text {
-		return value{}, false
+		return code.Value{}, false
 	}
-	v := e.column(id)
-	if v.d.Form != layout.Code {
-		return value{}, false
+	v := e.Column(id)
+	if v.Desc.Form != layout.Code {
+		return code.Value{}, false
 	}
-	r := e.int("test")
-	n, own := e.anyNull(v)
-	if lit, ok := equalsLiteral(x); ok { // one code to compare with
-		code, found := v.d.Dict.Lookup(lit)
+	r := e.Int("test")
+	n, own := e.AnyNull(v)
+	if lit, ok := EqualsLiteral(x); ok { // one code to compare with
+		code, found := v.Desc.Dict.Lookup(lit)
 		if !found {
-			e.b.Mov(r, ir.K(0))
+			e.B.Mov(r, ir.K(0))
 		} else {
 			c := ir.EQ
 			if x.Op == plan.Ne {
 				c = ir.NE
 			}
-			e.b.Set(r, c, v.a, ir.K(int64(code)))
+			e.B.Set(r, c, v.A, ir.K(int64(code)))
 		}
 		if !found && x.Op == plan.Ne {
-			e.b.Mov(r, ir.K(1))
+			e.B.Mov(r, ir.K(1))
 		}
 	} else {
-		tab := e.loadWord("lut", Word{Kind: WordLut, Index: e.tabulate(x, id, v.d)})
-		e.b.Load(r, ir.AtIndex(tab, v.a.R, 1, 0), 1, false)
-		e.b.Clear(tab)
+		tab := e.LoadWord("lut", code.Word{Kind: code.WordLut, Index: e.Tabulate(x, id, v.Desc)})
+		e.B.Load(r, ir.AtIndex(tab, v.A.R, 1, 0), 1, false)
+		e.B.Clear(tab)
 	}
 	if !n.IsImm() {
-		e.b.Sel(r, ir.NE, n, ir.K(0), ir.K(0), r.V())
+		e.B.Sel(r, ir.NE, n, ir.K(0), ir.K(0), r.V())
 	}
-	return boolVal(r).withNull(n, own), true
+	return code.BoolValue(r).WithNull(n, own), true
 }
 
-// strictInText reports that x is NULL exactly when its column is: then a table by code,
+// StrictInText reports that x is NULL exactly when its column is: then a table by code,
 // without an entry for NULL, says all.
-func strictInText(x plan.Expr) bool {
+func StrictInText(x plan.Expr) bool {
 	switch x := x.(type) {
 	case *plan.Ref:
 		return true
@@ -65,7 +66,7 @@ func strictInText(x plan.Expr) bool {
 		case plan.And, plan.Or: // every branch looks at the column
 			for _, a := range x.Args {
 				refs := plan.Refs(a)
-				if refs.Empty() || !strictInText(a) {
+				if refs.Empty() || !StrictInText(a) {
 					return false
 				}
 			}
@@ -76,7 +77,7 @@ func strictInText(x plan.Expr) bool {
 				return false
 			}
 			for _, a := range x.Args {
-				if !strictInText(a) {
+				if !StrictInText(a) {
 					return false
 				}
 			}
@@ -101,7 +102,7 @@ func mayFail(x *plan.Call) bool {
 	return false
 }
 
-func equalsLiteral(x *plan.Call) (string, bool) {
+func EqualsLiteral(x *plan.Call) (string, bool) {
 	if x.Op != plan.Eq && x.Op != plan.Ne {
 		return "", false
 	}

@@ -1,4 +1,4 @@
-package emit
+package code
 
 import (
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -10,32 +10,32 @@ import (
 	"github.com/kelpiedb/kelpie/internal/techniques"
 )
 
-// coder is a function that is being written: its code, the words of its context, its errors and literals, and the
+// Emitter is a function that is being written: its code, the words of its context, its errors and literals, and the
 // columns of the row at hand. It knows what its surroundings can do, not what they are.
-type coder struct {
-	b    *ir.Builder
+type Emitter struct {
+	B    *ir.Builder
 	Cols *plan.Columns
 	Rows int64 // bounds how many rows there are
-	Can  abilities
+	Can  Abilities
 	Off  techniques.Off
 	// Check: addresses and lengths of texts are looked at. Verbose: comments tell expressions.
 	Check, Verbose bool
-	// exit ends the query with an error status under a condition.
-	exit func(status int32, c ir.Cond, x, y ir.Val)
+	// Exit ends the query with an error status under a condition.
+	Exit func(status int32, c ir.Cond, x, y ir.Val)
 
 	Words    []Word
 	Pool     []byte        // of literals; WordPool points to a copy
 	Literals []int64       // that come from the context
 	Errors   []*diag.Error // exit status k+1 means Errors[k]
 
-	ctx   int          // next free context offset
-	words map[Word]int // places in Words, if there are many
+	CtxSize int          // next free context offset
+	words   map[Word]int // places in Words, if there are many
 
 	env
 }
 
-// abilities are what the surroundings of the code can do.
-type abilities struct {
+// Abilities are what the surroundings of the code can do.
+type Abilities struct {
 	Unaligned  bool // read 8 bytes at any address
 	Divide128  bool // divide 128 bits by 64 in an instruction
 	Masks      bool // work on masks of rows or bytes
@@ -62,7 +62,7 @@ const (
 	WordFilter                  // bits of semi-join filter Index
 	WordCount                   // a counter, starts at 0
 	WordLiteral                 // Literals[Index]
-	WordTexts                   // the worker's space for texts: see maketext.go
+	WordTexts                   // the worker's space for texts: layout.TextCur and what follows it
 	WordRanks                   // Dict: the rank of each code, 4 bytes
 	WordRow                     // the number of the segment, shifted to the upper half: row numbers are added to it
 )
@@ -76,29 +76,30 @@ type Word struct {
 	Build *pipe.Build
 }
 
-type unsupported struct{ err *diag.Error }
+// Unsupported is what Refuse panics with.
+type Unsupported struct{ Err *diag.Error }
 
-// refuse ends the compilation: the query needs something that is not there.
-func refuse(pos int, format string, args ...any) {
-	panic(unsupported{diag.Errorf(diag.FeatureNotSupported, pos, format, args...)})
+// Refuse ends the compilation: the query needs something that is not there.
+func Refuse(pos int, format string, args ...any) {
+	panic(Unsupported{Err: diag.Errorf(diag.FeatureNotSupported, pos, format, args...)})
 }
 
-// word allots a context word for w and returns its offset.
-func (e *coder) word(w Word) int {
+// Word allots a context word for w and returns its offset.
+func (e *Emitter) Word(w Word) int {
 	if i := e.findWord(w); i >= 0 {
 		return e.Words[i].Off
 	}
 	if e.words != nil {
 		e.words[w] = len(e.Words)
 	}
-	w.Off = e.ctx
-	e.ctx += 8
+	w.Off = e.CtxSize
+	e.CtxSize += 8
 	e.Words = append(e.Words, w)
 	return w.Off
 }
 
 // findWord is the place of a word among those that were allotted, -1 if it was not. Few are looked through.
-func (e *coder) findWord(w Word) int {
+func (e *Emitter) findWord(w Word) int {
 	const few = 24
 	if len(e.Words) < few {
 		for i, o := range e.Words {
@@ -121,15 +122,15 @@ func (e *coder) findWord(w Word) int {
 	return -1
 }
 
-// loadWord opens a register with a context word.
-func (e *coder) loadWord(name string, w Word) ir.Reg {
-	r := e.b.Vreg(name, ir.I64)
-	e.b.Load8(r, ir.At(ir.Ctx, e.word(w)))
+// LoadWord opens a register with a context word.
+func (e *Emitter) LoadWord(name string, w Word) ir.Reg {
+	r := e.B.Vreg(name, ir.I64)
+	e.B.Load8(r, ir.At(ir.Ctx, e.Word(w)))
 	return r
 }
 
-// fail is the exit status for an error.
-func (e *coder) fail(err *diag.Error) int32 {
+// Fail is the exit status for an error.
+func (e *Emitter) Fail(err *diag.Error) int32 {
 	for i, x := range e.Errors {
 		if *x == *err {
 			return int32(i + 1)
@@ -139,77 +140,86 @@ func (e *coder) fail(err *diag.Error) int32 {
 	return int32(len(e.Errors))
 }
 
-// say leaves a comment for the reader of a listing; what is only asked in Verbose
+// Say leaves a comment for the reader of a listing; what is only asked in Verbose
 // mode, since it costs more than the line that it explains.
-func (e *coder) say(text string, what func(plan.Names) string) {
+func (e *Emitter) Say(text string, what func(plan.Names) string) {
 	if e.Verbose {
 		if s := what(e.Cols.Short()); s != "" {
 			text += " " + s
 		}
 	}
-	e.b.Comment(text)
+	e.B.Comment(text)
 }
 
-// detail is a comment that only Verbose mode has.
-func (e *coder) detail(text string, what func(plan.Names) string) {
+// Detail is a comment that only Verbose mode has.
+func (e *Emitter) Detail(text string, what func(plan.Names) string) {
 	if e.Verbose {
-		e.say(text, what)
+		e.Say(text, what)
 	}
 }
 
-// partName names a register after a part of a column, as far as people will read it.
-func (e *coder) partName(name, part string) string {
+// PartName names a register after a part of a column, as far as people will read it.
+func (e *Emitter) PartName(name, part string) string {
 	if e.Verbose {
 		return name + part
 	}
 	return name
 }
 
-// called names the registers that a value owns after its column, in Verbose mode.
-func (e *coder) called(v value, name string) value {
+// Called names the registers that a value owns after its column, in Verbose mode.
+func (e *Emitter) Called(v Value, name string) Value {
 	if !e.Verbose {
 		return v
 	}
-	if v.ownA {
-		e.b.F.Regs[v.a.R].Name = name
+	if v.OwnA {
+		e.B.F.Regs[v.A.R].Name = name
 	}
-	if v.ownB {
-		e.b.F.Regs[v.b.R].Name = name + "." + [...]string{layout.I128: "hi", layout.Str: "len", layout.Ivl: "us"}[v.d.Form]
+	if v.OwnB {
+		e.B.F.Regs[v.B.R].Name = name + "." + [...]string{layout.I128: "hi", layout.Str: "len", layout.Ivl: "us"}[v.Desc.Form]
 	}
-	if v.ownNull {
-		e.b.F.Regs[v.null.R].Name = name + ".null"
+	if v.OwnNull {
+		e.B.F.Regs[v.Null.R].Name = name + ".null"
 	}
 	return v
 }
 
-// literal uses a number of a comparison: as it is, or read from the context, so that the same code serves other
+// Literal uses a number of a comparison: as it is, or read from the context, so that the same code serves other
 // numbers.
-func (e *coder) literal(i int64, use func(k ir.Val)) {
+func (e *Emitter) Literal(i int64, use func(k ir.Val)) {
 	if !e.Can.Parameters {
 		use(ir.K(i))
 		return
 	}
 	r := e.loadLiteral(i)
 	use(r.V())
-	e.b.Clear(r)
+	e.B.Clear(r)
 }
 
-func (e *coder) loadLiteral(i int64) ir.Reg {
+func (e *Emitter) loadLiteral(i int64) ir.Reg {
 	e.Literals = append(e.Literals, i)
-	return e.loadWord("literal", Word{Kind: WordLiteral, Index: len(e.Literals) - 1})
+	return e.LoadWord("literal", Word{Kind: WordLiteral, Index: len(e.Literals) - 1})
 }
 
-// literalValue is the same for an operand that may be a literal.
-func (e *coder) literalValue(v value) value {
-	if e.Can.Parameters && v.a.IsImm() && v.d.Form == layout.I64 {
-		v.a, v.ownA = e.loadLiteral(v.a.Imm).V(), true
+// LiteralValue is the same for an operand that may be a literal.
+func (e *Emitter) LiteralValue(v Value) Value {
+	if e.Can.Parameters && v.A.IsImm() && v.Desc.Form == layout.I64 {
+		v.A, v.OwnA = e.loadLiteral(v.A.Imm).V(), true
 	}
 	return v
 }
 
-// scratch allots bytes of the context for use within a morsel.
-func (e *coder) scratch(bytes int) int {
-	off := e.ctx
-	e.ctx += (bytes + 7) &^ 7
+// Scratch allots bytes of the context for use within a morsel.
+func (e *Emitter) Scratch(bytes int) int {
+	off := e.CtxSize
+	e.CtxSize += (bytes + 7) &^ 7
 	return off
+}
+
+// Mix folds a word into a hash: a 64×64→128 multiplication, halves xored.
+func (e *Emitter) Mix(h ir.Reg, w ir.Val) {
+	hi := e.Int("hi")
+	e.B.Op2(ir.Xor, h, h.V(), w)
+	e.B.Op128(ir.MulWideU, h, hi, h.V(), ir.Val{}, ir.K(layout.HashMul), ir.Val{}, 0)
+	e.B.Op2(ir.Xor, h, h.V(), hi.V())
+	e.B.Clear(hi)
 }

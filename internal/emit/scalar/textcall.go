@@ -1,9 +1,11 @@
-package emit
+package scalar
 
 import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -13,61 +15,61 @@ import (
 // Calls of functions on texts: operands are evaluated here, what is done with them stands with texts.
 
 // textCall is a function that takes a text, or makes one.
-func (e *evaluator) textCall(x *plan.Call) value {
-	arg := func(i int) value { return e.eval(x.Args[i]) }
+func (e *Evaluator) textCall(x *plan.Call) code.Value {
+	arg := func(i int) code.Value { return e.Eval(x.Args[i]) }
 	switch x.Op {
 	case plan.Like:
 		return e.like(x)
 	case plan.StartsWith:
 		if c := constantOf(x.Args[1]); c != nil && utf8.ValidString(c.S) {
-			return e.beginsWith(e.eachText(x.Args[0]), c.S)
+			return text.BeginsWith(e.Emitter, e.eachText(x.Args[0]), c.S)
 		}
-		v := e.text(arg(0))
-		return e.startsWith(v, arg(1))
+		v := e.Text(arg(0))
+		return text.StartsWith(e.Emitter, v, arg(1))
 	case plan.Substring:
 		return e.substringCall(x)
 	case plan.LeftStr, plan.RightStr:
 		return e.leftRight(x)
 	case plan.Trim, plan.Ltrim, plan.Rtrim:
-		return e.trim(arg(0), constantOf(x.Args[1]).S, x.Op != plan.Rtrim, x.Op != plan.Ltrim)
+		return text.Trim(e.Emitter, arg(0), constantOf(x.Args[1]).S, x.Op != plan.Rtrim, x.Op != plan.Ltrim)
 	case plan.Position:
-		return e.positionOf(e.eachText(x.Args[0]), constantOf(x.Args[1]).S, x.T)
+		return text.Position(e.Emitter, e.eachText(x.Args[0]), constantOf(x.Args[1]).S, x.T)
 	case plan.Length, plan.OctetLength:
 		return e.length(x)
 	case plan.Concat:
 		return e.concatCall(x)
 	case plan.Lower, plan.Upper:
-		return e.changeCase(arg(0), x.Op == plan.Upper)
+		return text.ChangeCase(e.Emitter, arg(0), x.Op == plan.Upper)
 	case plan.Replace:
-		return e.replace(arg(0), constantOf(x.Args[1]).S, constantOf(x.Args[2]).S)
+		return text.Replace(e.Emitter, arg(0), constantOf(x.Args[1]).S, constantOf(x.Args[2]).S)
 	}
 	panic("CanEmit promised code for " + x.Op.String())
 }
 
 // like is text LIKE 'pattern'.
-func (e *evaluator) like(x *plan.Call) value {
+func (e *Evaluator) like(x *plan.Call) code.Value {
 	c, ok := x.Args[1].(*plan.Const)
 	if !ok {
-		refuse(x.Pos, "LIKE needs a literal pattern")
+		code.Refuse(x.Pos, "LIKE needs a literal pattern")
 	}
 	if c.V.Null {
-		return e.nullValue(types.TBool)
+		return e.NullValue(types.TBool)
 	}
-	return e.likePattern(e.eachText(x.Args[0]), c.V.S, x.Pos)
+	return text.Like(e.Emitter, e.eachText(x.Args[0]), c.V.S, x.Pos)
 }
 
 // substringCall is substring(text from start for count), counted in characters.
-func (e *evaluator) substringCall(x *plan.Call) value {
-	v := e.text(e.eval(x.Args[0]))
-	if from, to, ok := fixedPart(x); ok && !v.isNull() {
-		return e.fixedSubstring(v, from, to)
+func (e *Evaluator) substringCall(x *plan.Call) code.Value {
+	v := e.Text(e.Eval(x.Args[0]))
+	if from, to, ok := fixedPart(x); ok && !v.IsNull() {
+		return text.FixedSubstring(e.Emitter, v, from, to)
 	}
-	start := e.eval(x.Args[1])
+	start := e.Eval(x.Args[1])
 	if len(x.Args) == 2 || allTheRest(x) {
-		return e.substring(v, start, nil, x.Pos)
+		return text.Substring(e.Emitter, v, start, nil, x.Pos)
 	}
-	count := e.eval(x.Args[2])
-	return e.substring(v, start, &count, x.Pos)
+	count := e.Eval(x.Args[2])
+	return text.Substring(e.Emitter, v, start, &count, x.Pos)
 }
 
 // allTheRest reports a count that no text has characters for.
@@ -91,54 +93,54 @@ func fixedPart(x *plan.Call) (from, to int64, ok bool) {
 }
 
 // leftRight is left(text, k) and right(text, k).
-func (e *evaluator) leftRight(x *plan.Call) value {
+func (e *Evaluator) leftRight(x *plan.Call) code.Value {
 	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && x.Op == plan.LeftStr {
-		return e.firstChars(e.eval(x.Args[0]), c.I)
+		return text.FirstChars(e.Emitter, e.Eval(x.Args[0]), c.I)
 	}
-	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && c.I <= maxBack && x.Op == plan.RightStr {
-		return e.lastChars(e.eval(x.Args[0]), c.I)
+	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && c.I <= text.MaxBack && x.Op == plan.RightStr {
+		return text.LastChars(e.Emitter, e.Eval(x.Args[0]), c.I)
 	}
-	v := e.text(e.eval(x.Args[0]))
-	k := e.eval(x.Args[1])
+	v := e.Text(e.Eval(x.Args[0]))
+	k := e.Eval(x.Args[1])
 	if x.Op == plan.LeftStr {
-		return e.leftChars(v, k)
+		return text.Left(e.Emitter, v, k)
 	}
-	return e.rightChars(v, k)
+	return text.Right(e.Emitter, v, k)
 }
 
 // length is the number of characters, or of bytes.
-func (e *evaluator) length(x *plan.Call) value {
-	var v value
+func (e *Evaluator) length(x *plan.Call) code.Value {
+	var v code.Value
 	var r ir.Reg
 	if x.Op == plan.OctetLength {
-		v, r = e.text(e.eval(x.Args[0])), e.int("length")
-		e.b.Mov(r, v.b)
+		v, r = e.Text(e.Eval(x.Args[0])), e.Int("length")
+		e.B.Mov(r, v.B)
 	} else {
 		v = e.eachText(x.Args[0])
-		r = e.countChars(v)
+		r = text.CountChars(e.Emitter, v)
 	}
-	n, own := e.anyNull(v)
-	e.free(v)
-	return intVal(x.T, r, layout.Between(0, 1<<31-1)).withNull(n, own)
+	n, own := e.AnyNull(v)
+	e.Free(v)
+	return code.IntValue(x.T, r, layout.Between(0, 1<<31-1)).WithNull(n, own)
 }
 
 // concatCall puts texts together.
-func (e *evaluator) concatCall(x *plan.Call) value {
-	var parts []textPart
+func (e *Evaluator) concatCall(x *plan.Call) code.Value {
+	var parts []text.Part
 	for _, a := range x.Args {
 		switch c := constantOf(a); {
-		case c == nil || len(c.S) > maxLiteral:
-			parts = append(parts, textPart{v: e.text(e.eval(a))})
+		case c == nil || len(c.S) > text.MaxLiteral:
+			parts = append(parts, text.Part{Value: e.Text(e.Eval(a))})
 		case c.S != "":
-			parts = append(parts, textPart{lit: c.S})
+			parts = append(parts, text.Part{Lit: c.S})
 		}
 	}
-	return e.concat(parts)
+	return text.Concat(e.Emitter, parts)
 }
 
 // textLiteral is a comparison of something, by cond, with a text literal.
 func textLiteral(x *plan.Call) (cond ir.Cond, other plan.Expr, lit string, ok bool) {
-	cond, ok = conds[x.Op]
+	cond, ok = Conds[x.Op]
 	if !ok {
 		return
 	}
@@ -154,11 +156,11 @@ func textLiteral(x *plan.Call) (cond ir.Cond, other plan.Expr, lit string, ok bo
 }
 
 // compareText is cond(x, lit).
-func (e *evaluator) compareText(cond ir.Cond, x plan.Expr, lit string) value {
+func (e *Evaluator) compareText(cond ir.Cond, x plan.Expr, lit string) code.Value {
 	if cond == ir.EQ || cond == ir.NE { // most texts differ in length already
-		return e.compareLiteral(cond, e.eval(x), lit)
+		return text.CompareLiteral(e.Emitter, cond, e.Eval(x), lit)
 	}
-	return e.compareLiteral(cond, e.eachText(x), lit)
+	return text.CompareLiteral(e.Emitter, cond, e.eachText(x), lit)
 }
 
 // textAhead is how far ahead of a scan its texts are fetched: they lie one behind the other, but
@@ -167,14 +169,14 @@ const textAhead = 1024
 
 // eachText evaluates a text whose bytes will be read, for most rows of a scan if it is one of
 // its columns.
-func (e *evaluator) eachText(x plan.Expr) value {
-	v := e.eval(x)
-	if v.isNull() {
+func (e *Evaluator) eachText(x plan.Expr) code.Value {
+	v := e.Eval(x)
+	if v.IsNull() {
 		return v
 	}
-	v = e.text(v)
-	if r, ok := x.(*plan.Ref); ok && !e.Off.Prefetch && e.scans(r.ID) {
-		e.b.Prefetch(ir.At(v.a.R, textAhead))
+	v = e.Text(v)
+	if r, ok := x.(*plan.Ref); ok && !e.Off.Prefetch && e.Scans(r.ID) {
+		e.B.Prefetch(ir.At(v.A.R, textAhead))
 	}
 	return v
 }
