@@ -305,11 +305,21 @@ func (r *run) compile(f *emit.Fragment) (device.Function, error) {
 }
 
 func (r *run) compileFunc(f *ir.Func) (device.Function, error) {
+	if !r.Listing { // nobody will read it any more
+		defer f.Release()
+	}
+	fn, hash := r.store.codes.find(f)
+	if fn != nil {
+		return fn, nil
+	}
 	text, err := device.ListGPU(f)
 	if err != nil {
 		return nil, r.lacks("%v", err)
 	}
-	return r.dev.Load(text).Function(f.Name)
+	if fn, err = r.dev.Load(text).Function(f.Name); err == nil {
+		r.store.codes.add(f, hash, fn)
+	}
+	return fn, err
 }
 
 // block is the context that a kernel finds its words in, and where it leaves its status.

@@ -17,6 +17,7 @@ import (
 // those that were not used for the longest time go first; those of a query that runs stay.
 type Store struct {
 	dev   device.Device
+	codes codes
 	limit int64 // bytes; 0: what the device has
 
 	mu    sync.Mutex

@@ -1,0 +1,78 @@
+package gpu
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/ir"
+)
+
+// codes finds the functions of a device by their IR. A query that comes again emits the same, and to write that as PTX
+// would take longer than all other work of the host on it.
+type codes struct {
+	mu     sync.Mutex
+	byHash map[uint64][]*compiled
+	count  int
+}
+
+// compiled is a function and what it was made of.
+type compiled struct {
+	name   string
+	code   []ir.Instr
+	types  []ir.Type // of registers
+	shared int
+	fn     device.Function
+}
+
+// maxCodes bounds the cache; a full one starts afresh.
+const maxCodes = 4096
+
+func (c *codes) find(f *ir.Func) (fn device.Function, hash uint64) {
+	hash = hashOf(f)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.byHash[hash] {
+		if k.is(f) {
+			return k.fn, hash
+		}
+	}
+	return nil, hash
+}
+
+func (c *codes) add(f *ir.Func, hash uint64, fn device.Function) {
+	k := &compiled{name: f.Name, code: slices.Clone(f.Code), shared: f.SharedBytes, fn: fn}
+	for _, r := range f.Regs {
+		k.types = append(k.types, r.Type)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byHash == nil || c.count >= maxCodes {
+		c.byHash, c.count = map[uint64][]*compiled{}, 0
+	}
+	c.byHash[hash] = append(c.byHash[hash], k)
+	c.count++
+}
+
+// is reports that k is the function f, whatever its comments and names of registers say.
+func (k *compiled) is(f *ir.Func) bool {
+	return k.name == f.Name && k.shared == f.SharedBytes && slices.Equal(k.code, f.Code) &&
+		slices.EqualFunc(k.types, f.Regs, func(t ir.Type, r ir.RegInfo) bool { return t == r.Type })
+}
+
+func hashOf(f *ir.Func) uint64 {
+	h := uint64(len(f.Code))
+	mix := func(x uint64) {
+		hi, lo := bits.Mul64(h^x, 0x9e3779b97f4a7c15)
+		h = hi ^ lo
+	}
+	for i := range f.Code {
+		in := &f.Code[i]
+		mix(uint64(in.Op)<<56 ^ uint64(in.Cond)<<48 ^ uint64(in.D)<<24 ^ uint64(in.D2))
+		mix(uint64(in.A.R)<<32 ^ uint64(in.B.R))
+		mix(uint64(in.A.Imm) ^ bits.RotateLeft64(uint64(in.B.Imm), 32))
+		mix(uint64(in.M.Base)<<40 ^ uint64(in.M.Index)<<20 ^ uint64(uint32(in.M.Disp)))
+	}
+	return h
+}
