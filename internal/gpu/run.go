@@ -474,7 +474,13 @@ func (r *run) queue(c *block, fn device.Function, items int64) error {
 	if err := r.st.Upload(c.at, c.words); err != nil {
 		return r.failed(err)
 	}
-	return r.failed(r.st.Launch(fn, r.shape(items), uint64(c.at)))
+	sh := r.shape(items)
+	if r.Grid <= 0 { // as many blocks as the device holds at a time, and no more than there is work for
+		if n, err := fn.Resident(sh.Threads, 0); err == nil {
+			sh.Blocks = min(sh.Blocks, max(n, 1)*max(r.dev.Info().Units, 1))
+		}
+	}
+	return r.failed(r.st.Launch(fn, sh, uint64(c.at)))
 }
 
 // sync waits for all that was queued. What it read of the host may change then.
@@ -522,7 +528,7 @@ func (r *run) failed(err error) error {
 	return err
 }
 
-// shape is that of a launch.
+// shape is that of a launch, at the most.
 func (r *run) shape(items int64) device.Shape {
 	threads := r.Block
 	if threads <= 0 {
@@ -530,7 +536,7 @@ func (r *run) shape(items int64) device.Shape {
 	}
 	grid := r.Grid
 	if grid <= 0 {
-		full := int64(max(r.dev.Info().Units, 1) * 4)
+		full := int64(max(r.dev.Info().Units, 1) * (max(r.dev.Info().UnitThreads, threads) / threads))
 		grid = int(max(min(full, (items+int64(threads)-1)/int64(threads)), 1))
 	}
 	return device.Shape{Blocks: grid, Threads: threads}
