@@ -39,7 +39,7 @@ Examples:
 `
 
 // engineHelp tells of the flags that all commands have which run queries.
-const engineHelp = `  --device NAME      where queries run: cpu (default), gpu, or simt, a simulated one
+const engineHelp = `  --device NAME      where queries run: cpu (default), gpu, or simt, simulated
   --threads N        threads per query (default: all processors)
   --memory SIZE      memory for all tables and statements together, such as 4GB
                      (default: 80 % of the machine)
