@@ -5,5 +5,9 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ptx"
 )
 
-// ListGPU is the PTX module of functions as text. It needs no GPU.
+// ListGPU is the PTX module of functions as text, for any GPU. It needs none.
 func ListGPU(fs ...*ir.Func) (string, error) { return ptx.Translate(fs...) }
+
+// ModuleGPU is the PTX module of functions for GPUs of an architecture (Info.Arch): what Device.Load
+// takes.
+func ModuleGPU(arch int, fs ...*ir.Func) (string, error) { return ptx.TranslateFor(arch, fs...) }

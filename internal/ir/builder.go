@@ -91,6 +91,15 @@ func (b *Builder) Vreg(name string, t Type) Reg {
 	return r
 }
 
+// Vregs opens n registers with consecutive numbers and returns the first.
+func (b *Builder) Vregs(name string, t Type, n int) Reg {
+	first := Reg(len(b.F.Regs))
+	for range n {
+		b.Vreg(name, t)
+	}
+	return first
+}
+
 func (b *Builder) Clear(rs ...Reg) {
 	for _, r := range rs {
 		b.add(Clear).D = r
@@ -175,6 +184,38 @@ func (b *Builder) Lea(d Reg, m Mem) {
 }
 func (b *Builder) Prefetch(m Mem) { b.add(Prefetch).M = m }
 
+// LoadAs and StoreAs are accesses of a kind; LoadN and StoreN move 2 or 4 values of w bytes.
+func (b *Builder) LoadAs(k MemKind, d Reg, m Mem, w int, signed bool) {
+	in := b.add(Load)
+	in.D, in.M, in.W, in.Signed, in.Kind = d, m, uint8(w), signed, k
+}
+func (b *Builder) StoreAs(k MemKind, m Mem, a Val, w int) {
+	in := b.add(Store)
+	in.M, in.A, in.W, in.Kind = m, a, uint8(w), k
+}
+func (b *Builder) LoadN(k MemKind, d Reg, n int, m Mem, w int) {
+	in := b.add(spanOp(Load2, n))
+	in.D, in.M, in.W, in.Kind = d, m, uint8(w), k
+}
+func (b *Builder) StoreN(k MemKind, m Mem, a Reg, n, w int) {
+	in := b.add(spanOp(Store2, n))
+	in.M, in.A, in.W, in.Kind = m, a.V(), uint8(w), k
+}
+
+// spanOp is the operation for n values, of which there are two and four.
+func spanOp(two Op, n int) Op {
+	if n == 4 {
+		return two + 1
+	}
+	return two
+}
+
+// Part takes w bytes out of a word.
+func (b *Builder) Part(d Reg, a Val, from, w int, signed bool) {
+	in := b.add(Part)
+	in.D, in.A, in.B, in.W, in.Signed = d, a, K(int64(from)), uint8(w), signed
+}
+
 // Masks of rows.
 func (b *Builder) MaskRange(d Reg, a, low, span Val, m Mem, w int) {
 	in := b.add(MaskRange)
@@ -239,6 +280,16 @@ func (b *Builder) Yield(code int32) { b.add(Yield).Code = code }
 func (b *Builder) Atom(op Op, d Reg, m Mem, a, x Val) {
 	in := b.add(op)
 	in.D, in.M, in.A, in.B, in.W = d, m, a, x, 8
+}
+
+// Atom4 is an atomic on a cell of 4 bytes.
+func (b *Builder) Atom4(op Op, d Reg, m Mem, a, x Val) {
+	b.Atom(op, d, m, a, x)
+	b.F.Code[len(b.F.Code)-1].W = 4
+}
+func (b *Builder) Param(d Reg, i int) {
+	in := b.add(Param)
+	in.D, in.A = d, K(int64(i))
 }
 func (b *Builder) Special(d Reg, s SpecialReg) {
 	in := b.add(Special)

@@ -123,7 +123,7 @@ func (m *machine) step(th *thread, in *Instr) {
 		}
 	})
 	info := in.Op.info()
-	if info.d == intVal {
+	if info.d == intVal || info.d == sameVal || info.d == freeVal {
 		th.assigned[in.D] = true
 		th.regs[in.D] = m.result(th, in)
 	}

@@ -13,12 +13,13 @@ const (
 	Vreg  // open D
 	Clear // end D
 
-	// 64-bit integers. Arithmetic wraps; shifts take A by B & 63.
+	// Integers: all operands are I64, or all are I32 (GPU only). Arithmetic wraps; shifts take A by
+	// B & 63, or by B & 31 where A is I32; the count may be of either type.
 	Mov // D = A
 	Add // D = A + B
 	Sub // D = A - B
 	Mul // D = A * B
-	Div // D = A / B, signed, truncating; B is never 0 and never -1 with A = MinInt64
+	Div // D = A / B, signed, truncating; B is never 0 and never -1 with the smallest A
 	Rem // D = A % B, sign of A; same conditions
 	And // D = A & B
 	Or  // D = A | B
@@ -29,7 +30,15 @@ const (
 	Neg // D = -A
 	Not // D = ^A
 
-	// Checked arithmetic: like Add, Sub, Mul, but a signed overflow ends the
+	// From one width to the other (GPU only).
+	Narrow // D(I32) = low half of A(I64)
+	Widen  // D(I64) = A(I32), extended by its sign
+	WidenU // D(I64) = A(I32), extended by zeros
+	MulW   // D(I64) = A(I32) * B(I32), signed
+	MulWU  // D(I64) = A(I32) * B(I32), unsigned
+	Part   // D(I32) = W bytes of A(I32), 1 or 2, from byte B on (a constant), extended by sign when Signed
+
+	// Checked arithmetic on I64: like Add, Sub, Mul, but a signed overflow ends the
 	// function with exit status Code (CPU) or leaves Code in the context's status
 	// word and goes on with the wrapped value (GPU).
 	AddX
@@ -49,8 +58,8 @@ const (
 
 	// Bits.
 	Popcnt // D = number of ones in A
-	Ctz    // D = trailing zeros of A; 64 for 0
-	Clz    // D = leading zeros of A; 64 for 0
+	Ctz    // D = trailing zeros of A; 64 for 0, and 32 where A is I32
+	Clz    // D = leading zeros of A; likewise
 	Bswap  // D = A with its 8 bytes reversed
 	Blsr   // D = A & (A-1): A without its lowest one (CPU only)
 
@@ -77,20 +86,29 @@ const (
 	FBits    // D(I64) = bits of A
 	BitsF    // D(F64) = bits A
 
-	// Conditions. Cond compares A with B; FCond-itions compare floats and are
+	// Conditions. Cond compares A with B, which have one type; the others of Sel have one, too. FCond-itions compare floats and are
 	// false when either is NaN, except NE, which is then true.
 	Set  // D = Cond(A,B) ? 1 : 0
 	FSet // D(I64) = Cond(A,B) ? 1 : 0 on floats
 	Sel  // D = Cond(A,B) ? C : C2
 	FSel // D(F64) = Cond(A,B) ? C : C2; A,B integers, C,C2 floats
 
-	// Memory. W bytes; loads of less than 8 bytes extend by sign when Signed.
+	// Memory. W bytes; loads of less than D's bytes extend by sign when Signed. See MemKind for what
+	// else is known of an access.
 	Load     // D = M
 	Store    // M = A
 	FLoad    // D(F64) = M, W 8, or 4 widened from single precision
 	FStore   // M = A(F64), W 8, or 4 rounded to single precision
 	Lea      // D = address of M
 	Prefetch // hint that M will be read
+
+	// Several values at a time (GPU only): W bytes each, 4 in I32 or 8 in I64, from an address that is a
+	// multiple of all their bytes. D, or A, is the first of as many registers with consecutive numbers,
+	// as Builder.Vregs opens them.
+	Load2  //
+	Load4  // W is 4
+	Store2 //
+	Store4 // W is 4
 
 	// Masks of rows (CPU only). A mask has one bit for each of 64 rows, bit k for row
 	// k, and an array at M one element of W bytes for each row, x_k. All 64 elements
@@ -120,23 +138,29 @@ const (
 	Exit  // return status Code if Cond(A,B); GPU: the lane ends (only where no collective follows)
 	Yield // return status Code, and continue with the next instruction when entered again, all registers as they were (CPU only)
 
-	// Atomics on 8-byte cells; D is the value before.
+	// Atomics on cells of W bytes, 8 or (GPU only, in I32) 4; D is the value before.
 	AtomAdd  // M += A
 	AtomMin  // signed
 	AtomMax  // signed
 	AtomOr   //
 	AtomExch // M = A
 	AtomCAS  // if M == A { M = B }
-	AtomFAdd // D(F64), M += A(F64)
+	AtomFAdd // D(F64), M += A(F64), 8 bytes
 
 	// Lanes and blocks (GPU only). A warp has 32 lanes.
+	Param   // D = word A (a constant) of the launch's parameters, or its low half where D is I32. Word 0 is the context
 	Special // D = the special register named by Imm of A: see SpecialReg
+	Uniform // D = A, which is the same for all threads of the block: its writer knows, if Verify does not
 	Ballot  // D = 32-bit mask of lanes whose A is not 0; collective
 	Shfl    // D = A of lane B; collective
 	ShflXor // D = A of lane (own ^ B); collective
 	ShflUp  // D = A of lane (own - B), own A where there is none; collective
 	ShflDown
 	Match   // D = 32-bit mask of lanes whose A equals mine; collective
+	RedAdd  // D(I32) = sum of A(I32) of all lanes; collective
+	RedMin  // signed
+	RedMax  // signed
+	RedOr   //
 	Barrier // all threads of the block meet; shared memory is then consistent
 	Fence   // whoever sees what this lane writes after it sees what it wrote before
 
@@ -152,6 +176,7 @@ const (
 	BlockID
 	BlockDim
 	GridDim
+	LanesBelow // 32-bit mask of the lanes with a smaller number
 )
 
 // Cond is a comparison.
@@ -183,6 +208,7 @@ type Type uint8
 const (
 	I64 Type = iota
 	F64
+	I32 // GPU only
 )
 
 // Reg is a virtual register's number. Register 0 is always the context pointer,
@@ -209,13 +235,26 @@ func (v Val) IsImm() bool { return v.R == NoReg }
 type Space uint8
 
 const (
-	Global Space = iota // host memory on the CPU, device memory on the GPU
-	Shared              // a block's scratchpad: addresses count from 0 (GPU only)
+	Global  Space = iota // host memory on the CPU, device memory on the GPU
+	Shared               // a block's scratchpad of Func.SharedBytes: addresses count from 0 (GPU only)
+	Dynamic              // more of it, as much as a launch asks for: addresses count from 0 again (GPU only)
 )
 
-// Mem is a memory operand: [Base + Index*Scale + Disp].
+// MemKind is what is known of an access to global memory on the GPU, beside that it happens.
+type MemKind uint8
+
+const (
+	Plain    MemKind = iota
+	ReadOnly         // loads: nobody writes there while the kernel runs
+	Once             // not worth a place in the cache near by; loads: and ReadOnly
+	Relaxed          // others read or write it at the same time, and either value will do
+	Ordered          // loads: what the writer stored before is seen after; stores: the other side of that
+)
+
+// Mem is a memory operand: [Base + Index*Scale + Disp]. An index that is I32 counts as unsigned; in
+// Shared and Dynamic the base may be I32, too.
 type Mem struct {
-	Base, Index Reg // Index may be NoReg; Base may be NoReg in Shared space
+	Base, Index Reg // Index may be NoReg; Base may be NoReg except in Global
 	Disp        int32
 	Scale       uint8 // 1, 2, 4 or 8
 	Space       Space
@@ -234,6 +273,7 @@ type Instr struct {
 	Cond                Cond
 	W                   uint8 // bytes of a memory access
 	Signed              bool
+	Kind                MemKind
 	Label               int32 // loops
 	Code                int32 // exit status of checked arithmetic, Exit and Yield; Comment: which text
 	D, D2               Reg
@@ -269,6 +309,7 @@ type Func struct {
 	Code        []Instr
 	Texts       []string // of comments
 	SharedBytes int      // GPU scratchpad of a block
+	Params      int      // GPU: words that a launch passes beside the context; Param has them as 1 to Params
 
 	mem *memory // to be given back by Release
 }

@@ -10,12 +10,18 @@ type slot uint8
 const (
 	unused  slot = iota
 	intVal       // I64 register, or immediate where the field is a Val
+	wordVal      // I32 register, likewise
+	sameVal      // I64 or I32, and all of these in an instruction are of one type
+	condVal      // I64 or I32, and both sides of the comparison are of one type
+	freeVal      // I64 or I32, by itself
 	fltVal       // F64 register; never an immediate, FConst is there for that
 	fltBits      // immediate, the bits of a float
 	special      // immediate, a SpecialReg
 	size         // immediate, 1, 2, 4 or 8
 	dist         // immediate, 0 to 63
 	count        // immediate, positive
+	paramNo      // immediate, a parameter's number
+	byteNo       // immediate, 0 to 3
 	anyReg       // register of either type, opened or ended but not assigned
 )
 
@@ -34,18 +40,27 @@ const (
 var (
 	oneInt      = [numIn]slot{inA: intVal}
 	twoInts     = [numIn]slot{inA: intVal, inB: intVal}
+	oneSame     = [numIn]slot{inA: sameVal}
+	twoSame     = [numIn]slot{inA: sameVal, inB: sameVal}
+	sameAndFree = [numIn]slot{inA: sameVal, inB: freeVal}
+	oneFree     = [numIn]slot{inA: freeVal}
+	oneWord     = [numIn]slot{inA: wordVal}
+	twoWords    = [numIn]slot{inA: wordVal, inB: wordVal}
+	comparison  = [numIn]slot{inA: condVal, inB: condVal}
 	pairAndInt  = [numIn]slot{inA: intVal, inA2: intVal, inB: intVal}
 	twoPairs    = [numIn]slot{inA: intVal, inA2: intVal, inB: intVal, inB2: intVal}
 	oneFloat    = [numIn]slot{inA: fltVal}
 	twoFloats   = [numIn]slot{inA: fltVal, inB: fltVal}
-	intChoice   = [numIn]slot{inA: intVal, inB: intVal, inC: intVal, inC2: intVal}
-	floatChoice = [numIn]slot{inA: intVal, inB: intVal, inC: fltVal, inC2: fltVal}
+	intChoice   = [numIn]slot{inA: condVal, inB: condVal, inC: sameVal, inC2: sameVal}
+	floatChoice = [numIn]slot{inA: condVal, inB: condVal, inC: fltVal, inC2: fltVal}
 	constFloat  = [numIn]slot{inA: fltBits}
 	specialName = [numIn]slot{inA: special}
 	threeInts   = [numIn]slot{inA: intVal, inB: intVal, inC: intVal}
 	maskCmp     = [numIn]slot{inA: intVal, inB: intVal, inC: intVal, inC2: size}
 	maskLut     = [numIn]slot{inA: intVal, inC: intVal, inC2: count}
 	maskBytes   = [numIn]slot{inA: intVal, inB: intVal, inC: intVal, inC2: dist}
+	paramNumber = [numIn]slot{inA: paramNo}
+	partOfWord  = [numIn]slot{inA: wordVal, inB: byteNo}
 )
 
 // condUse says which conditions an operation takes. Where the condition is
@@ -78,6 +93,19 @@ const (
 	fltWidths widthUse = 4 | 8
 	onlyEight widthUse = 8
 	upToFour  widthUse = 1 | 2 | 4
+	upToTwo   widthUse = 1 | 2
+	onlyFour  widthUse = 4
+	fourEight widthUse = 4 | 8
+)
+
+// kindUse is the set of kinds that an access can have: bit k for kind k.
+type kindUse uint8
+
+const (
+	loadKinds  kindUse = 1<<ReadOnly | 1<<Once | 1<<Relaxed | 1<<Ordered
+	storeKinds kindUse = 1<<Once | 1<<Relaxed | 1<<Ordered
+	wideLoads  kindUse = 1<<ReadOnly | 1<<Once
+	wideStores kindUse = 1 << Once
 )
 
 // group is who must take part in an operation together.
@@ -97,6 +125,8 @@ type opInfo struct {
 	mem    bool
 	width  widthUse
 	signed bool // Signed matters, for widths below 8
+	kinds  kindUse
+	span   uint8 // registers from D on that are assigned, or from A on that are read; 0 is one
 	cond   condUse
 	code   codeUse
 	label  bool
@@ -112,20 +142,27 @@ var ops = [numOps]opInfo{
 	Vreg:    {name: "vreg", d: anyReg},
 	Clear:   {name: "clear", d: anyReg},
 
-	Mov: {name: "mov", d: intVal, src: oneInt},
-	Add: {name: "add", d: intVal, src: twoInts},
-	Sub: {name: "sub", d: intVal, src: twoInts},
-	Mul: {name: "mul", d: intVal, src: twoInts},
-	Div: {name: "div", d: intVal, src: twoInts},
-	Rem: {name: "rem", d: intVal, src: twoInts},
-	And: {name: "and", d: intVal, src: twoInts},
-	Or:  {name: "or", d: intVal, src: twoInts},
-	Xor: {name: "xor", d: intVal, src: twoInts},
-	Shl: {name: "shl", d: intVal, src: twoInts},
-	Shr: {name: "shr", d: intVal, src: twoInts},
-	Sar: {name: "sar", d: intVal, src: twoInts},
-	Neg: {name: "neg", d: intVal, src: oneInt},
-	Not: {name: "not", d: intVal, src: oneInt},
+	Mov: {name: "mov", d: sameVal, src: oneSame},
+	Add: {name: "add", d: sameVal, src: twoSame},
+	Sub: {name: "sub", d: sameVal, src: twoSame},
+	Mul: {name: "mul", d: sameVal, src: twoSame},
+	Div: {name: "div", d: sameVal, src: twoSame},
+	Rem: {name: "rem", d: sameVal, src: twoSame},
+	And: {name: "and", d: sameVal, src: twoSame},
+	Or:  {name: "or", d: sameVal, src: twoSame},
+	Xor: {name: "xor", d: sameVal, src: twoSame},
+	Shl: {name: "shl", d: sameVal, src: sameAndFree},
+	Shr: {name: "shr", d: sameVal, src: sameAndFree},
+	Sar: {name: "sar", d: sameVal, src: sameAndFree},
+	Neg: {name: "neg", d: sameVal, src: oneSame},
+	Not: {name: "not", d: sameVal, src: oneSame},
+
+	Narrow: {name: "narrow", d: wordVal, src: oneInt, only: GPU},
+	Widen:  {name: "widen", d: intVal, src: oneWord, only: GPU},
+	WidenU: {name: "widenu", d: intVal, src: oneWord, only: GPU},
+	MulW:   {name: "mulw", d: intVal, src: twoWords, only: GPU},
+	MulWU:  {name: "mulwu", d: intVal, src: twoWords, only: GPU},
+	Part:   {name: "part", d: wordVal, src: partOfWord, width: upToTwo, signed: true, only: GPU},
 
 	AddX: {name: "addx", d: intVal, src: twoInts, code: positive},
 	SubX: {name: "subx", d: intVal, src: twoInts, code: positive},
@@ -141,9 +178,9 @@ var ops = [numOps]opInfo{
 	Div128:   {name: "div128", d: intVal, d2: intVal, src: pairAndInt, only: CPU},
 	Rem128:   {name: "rem128", d: intVal, src: pairAndInt, only: CPU},
 
-	Popcnt: {name: "popcnt", d: intVal, src: oneInt},
-	Ctz:    {name: "ctz", d: intVal, src: oneInt},
-	Clz:    {name: "clz", d: intVal, src: oneInt},
+	Popcnt: {name: "popcnt", d: sameVal, src: oneSame},
+	Ctz:    {name: "ctz", d: sameVal, src: oneSame},
+	Clz:    {name: "clz", d: sameVal, src: oneSame},
 	Bswap:  {name: "bswap", d: intVal, src: oneInt},
 	Blsr:   {name: "blsr", d: intVal, src: oneInt, only: CPU},
 
@@ -163,23 +200,28 @@ var ops = [numOps]opInfo{
 	FRound:   {name: "fround", d: fltVal, src: oneFloat},
 	FRound32: {name: "fround32", d: fltVal, src: oneFloat},
 	FConst:   {name: "fconst", d: fltVal, src: constFloat},
-	I2F:      {name: "i2f", d: fltVal, src: oneInt},
-	U2F:      {name: "u2f", d: fltVal, src: oneInt},
+	I2F:      {name: "i2f", d: fltVal, src: oneFree},
+	U2F:      {name: "u2f", d: fltVal, src: oneFree},
 	F2I:      {name: "f2i", d: intVal, src: oneFloat},
 	FBits:    {name: "fbits", d: intVal, src: oneFloat},
 	BitsF:    {name: "bitsf", d: fltVal, src: oneInt},
 
-	Set:  {name: "set", d: intVal, src: twoInts, cond: intCond},
-	FSet: {name: "fset", d: intVal, src: twoFloats, cond: fltCond},
-	Sel:  {name: "sel", d: intVal, src: intChoice, cond: intCond},
+	Set:  {name: "set", d: freeVal, src: comparison, cond: intCond},
+	FSet: {name: "fset", d: freeVal, src: twoFloats, cond: fltCond},
+	Sel:  {name: "sel", d: sameVal, src: intChoice, cond: intCond},
 	FSel: {name: "fsel", d: fltVal, src: floatChoice, cond: intCond},
 
-	Load:     {name: "load", d: intVal, mem: true, width: intWidths, signed: true},
-	Store:    {name: "store", mem: true, src: oneInt, width: intWidths},
-	FLoad:    {name: "fload", d: fltVal, mem: true, width: fltWidths},
-	FStore:   {name: "fstore", mem: true, src: oneFloat, width: fltWidths},
+	Load:     {name: "load", d: freeVal, mem: true, width: intWidths, signed: true, kinds: loadKinds},
+	Store:    {name: "store", mem: true, src: oneFree, width: intWidths, kinds: storeKinds},
+	FLoad:    {name: "fload", d: fltVal, mem: true, width: fltWidths, kinds: loadKinds},
+	FStore:   {name: "fstore", mem: true, src: oneFloat, width: fltWidths, kinds: storeKinds},
 	Lea:      {name: "lea", d: intVal, mem: true},
 	Prefetch: {name: "prefetch", mem: true},
+
+	Load2:  {name: "load2", d: freeVal, mem: true, width: fourEight, kinds: wideLoads, span: 2, only: GPU},
+	Load4:  {name: "load4", d: freeVal, mem: true, width: onlyFour, kinds: wideLoads, span: 4, only: GPU},
+	Store2: {name: "store2", mem: true, src: oneFree, width: fourEight, kinds: wideStores, span: 2, only: GPU},
+	Store4: {name: "store4", mem: true, src: oneFree, width: onlyFour, kinds: wideStores, span: 4, only: GPU},
 
 	MaskRange: {name: "maskrange", d: intVal, mem: true, src: threeInts, width: intWidths, only: CPU},
 	MaskCmp:   {name: "maskcmp", d: intVal, mem: true, src: maskCmp, width: intWidths, cond: intCond, only: CPU},
@@ -189,41 +231,49 @@ var ops = [numOps]opInfo{
 	Pick:      {name: "pick", d: intVal, mem: true, src: twoInts, only: CPU},
 
 	// If takes no Always: translators jump on the negated condition.
-	If:       {name: "if", src: twoInts, cond: intCond, opens: true},
+	If:       {name: "if", src: comparison, cond: intCond, opens: true},
 	Else:     {name: "else", opens: true, closes: true},
 	EndIf:    {name: "endif", closes: true},
 	Loop:     {name: "loop", label: true, opens: true},
 	Next:     {name: "next", label: true},
-	EndLoop:  {name: "while", src: twoInts, cond: jumpCond, label: true, closes: true},
-	Break:    {name: "break", src: twoInts, cond: jumpCond, label: true},
-	Continue: {name: "continue", src: twoInts, cond: jumpCond, label: true},
+	EndLoop:  {name: "while", src: comparison, cond: jumpCond, label: true, closes: true},
+	Break:    {name: "break", src: comparison, cond: jumpCond, label: true},
+	Continue: {name: "continue", src: comparison, cond: jumpCond, label: true},
 
-	Exit:  {name: "exit", src: twoInts, cond: jumpCond, code: anyCode},
+	Exit:  {name: "exit", src: comparison, cond: jumpCond, code: anyCode},
 	Yield: {name: "yield", code: positive, only: CPU},
 
-	AtomAdd:  {name: "atomadd", d: intVal, mem: true, src: oneInt, width: onlyEight},
-	AtomMin:  {name: "atommin", d: intVal, mem: true, src: oneInt, width: onlyEight},
-	AtomMax:  {name: "atommax", d: intVal, mem: true, src: oneInt, width: onlyEight},
-	AtomOr:   {name: "atomor", d: intVal, mem: true, src: oneInt, width: onlyEight},
-	AtomExch: {name: "atomexch", d: intVal, mem: true, src: oneInt, width: onlyEight},
-	AtomCAS:  {name: "atomcas", d: intVal, mem: true, src: twoInts, width: onlyEight},
+	AtomAdd:  {name: "atomadd", d: sameVal, mem: true, src: oneSame, width: fourEight},
+	AtomMin:  {name: "atommin", d: sameVal, mem: true, src: oneSame, width: fourEight},
+	AtomMax:  {name: "atommax", d: sameVal, mem: true, src: oneSame, width: fourEight},
+	AtomOr:   {name: "atomor", d: sameVal, mem: true, src: oneSame, width: fourEight},
+	AtomExch: {name: "atomexch", d: sameVal, mem: true, src: oneSame, width: fourEight},
+	AtomCAS:  {name: "atomcas", d: sameVal, mem: true, src: twoSame, width: fourEight},
 	AtomFAdd: {name: "atomfadd", d: fltVal, mem: true, src: oneFloat, width: onlyEight},
 
-	Special:  {name: "special", d: intVal, src: specialName, only: GPU},
-	Ballot:   {name: "ballot", d: intVal, src: oneInt, only: GPU, group: warp},
-	Shfl:     {name: "shfl", d: intVal, src: twoInts, only: GPU, group: warp},
-	ShflXor:  {name: "shflxor", d: intVal, src: twoInts, only: GPU, group: warp},
-	ShflUp:   {name: "shflup", d: intVal, src: twoInts, only: GPU, group: warp},
-	ShflDown: {name: "shfldown", d: intVal, src: twoInts, only: GPU, group: warp},
-	Match:    {name: "match", d: intVal, src: oneInt, only: GPU, group: warp},
+	Param:    {name: "param", d: freeVal, src: paramNumber, only: GPU},
+	Special:  {name: "special", d: freeVal, src: specialName, only: GPU},
+	Uniform:  {name: "uniform", d: sameVal, src: oneSame, only: GPU},
+	Ballot:   {name: "ballot", d: freeVal, src: oneFree, only: GPU, group: warp},
+	Shfl:     {name: "shfl", d: sameVal, src: sameAndFree, only: GPU, group: warp},
+	ShflXor:  {name: "shflxor", d: sameVal, src: sameAndFree, only: GPU, group: warp},
+	ShflUp:   {name: "shflup", d: sameVal, src: sameAndFree, only: GPU, group: warp},
+	ShflDown: {name: "shfldown", d: sameVal, src: sameAndFree, only: GPU, group: warp},
+	Match:    {name: "match", d: freeVal, src: oneFree, only: GPU, group: warp},
+	RedAdd:   {name: "redadd", d: wordVal, src: oneWord, only: GPU, group: warp},
+	RedMin:   {name: "redmin", d: wordVal, src: oneWord, only: GPU, group: warp},
+	RedMax:   {name: "redmax", d: wordVal, src: oneWord, only: GPU, group: warp},
+	RedOr:    {name: "redor", d: wordVal, src: oneWord, only: GPU, group: warp},
 	Barrier:  {name: "barrier", only: GPU, group: block},
 	Fence:    {name: "fence", only: GPU},
 }
 
 var (
 	condNames    = [...]string{"", "eq", "ne", "lt", "le", "gt", "ge", "ult", "ule", "ugt", "uge"}
-	typeNames    = [...]string{"i64", "f64"}
-	specialNames = [...]string{"laneid", "threadid", "blockid", "blockdim", "griddim"}
+	typeNames    = [...]string{"i64", "f64", "i32"}
+	specialNames = [...]string{"laneid", "threadid", "blockid", "blockdim", "griddim", "lanesbelow"}
+	kindNames    = [...]string{"", "readonly", "once", "relaxed", "ordered"}
+	spaceNames   = [...]string{"", sharedName, "dynamic"}
 	targetNames  = [...]string{"none", "cpu", "gpu", "cpu|gpu"}
 )
 
@@ -262,6 +312,9 @@ func (in *Instr) slot(k int) slot {
 	return info.src[k]
 }
 
+// spans is how many registers from D, or from A on, an instruction means.
+func (in *Instr) spans() int { return max(1, int(in.Op.info().span)) }
+
 // Normal is the instruction with every field zeroed that its operation does not
 // use. Two instructions mean the same exactly if their normal forms are equal,
 // and Parse returns normal forms.
@@ -296,6 +349,9 @@ func (in Instr) Normal() Instr {
 	if info.width != noWidth {
 		out.W = in.W
 		out.Signed = in.Signed && info.signed && in.W != 8
+	}
+	if info.kinds != 0 {
+		out.Kind = in.Kind
 	}
 	if info.label {
 		out.Label = in.Label

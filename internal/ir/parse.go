@@ -88,7 +88,7 @@ func (p *parser) finish() error {
 	return nil
 }
 
-// header reads: func name target [shared bytes] {
+// header reads: func name target [params words] [shared bytes] {
 func (c *cursor) header() error {
 	if err := c.expect("func "); err != nil {
 		return err
@@ -107,12 +107,17 @@ func (c *cursor) header() error {
 		return c.errorf("unknown target %q", target)
 	}
 	f.Target = Target(t)
-	if c.accept(sharedName) {
-		n, err := c.int(64)
-		if err != nil {
-			return err
+	for _, number := range [...]struct {
+		name string
+		to   *int
+	}{{paramsName, &f.Params}, {sharedName, &f.SharedBytes}} {
+		if c.accept(number.name) {
+			n, err := c.int(64)
+			if err != nil {
+				return err
+			}
+			*number.to = int(n)
 		}
-		f.SharedBytes = int(n)
 	}
 	if err := c.expect("{"); err != nil {
 		return err
@@ -185,6 +190,14 @@ func (c *cursor) mnemonic(in *Instr, word string, closing bool) error {
 	}
 	in.Op = op
 	info := op.info()
+	if info.kinds != 0 && dotted {
+		// The kind stands last, behind the width or alone.
+		at := strings.LastIndexByte(suffix, '.')
+		if k := indexOf(kindNames[:], suffix[at+1:]); k > int(Plain) {
+			in.Kind = MemKind(k)
+			suffix, dotted = suffix[:max(at, 0)], at >= 0
+		}
+	}
 	if info.width != noWidth {
 		in.W = 8
 	}

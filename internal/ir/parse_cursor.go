@@ -238,10 +238,16 @@ func (c *cursor) val(kind slot) (Val, error) {
 // mem takes [base + index*scale + disp] with any of the three left out.
 func (c *cursor) mem() (Mem, error) {
 	m := Mem{Base: NoReg, Index: NoReg, Scale: 1}
-	if c.accept(sharedName + "[") {
-		m.Space = Shared
-	} else if err := c.expect("["); err != nil {
-		return m, err
+	for s := Shared; s <= Dynamic; s++ {
+		if c.accept(spaceNames[s] + "[") {
+			m.Space = s
+			break
+		}
+	}
+	if m.Space == Global {
+		if err := c.expect("["); err != nil {
+			return m, err
+		}
 	}
 	sign := int64(1)
 	for first := true; ; first = false {

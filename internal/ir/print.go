@@ -97,8 +97,12 @@ func (p *printer) header() {
 	p.name(p.f.Name)
 	p.str(" ")
 	p.str(p.f.Target.String())
+	if p.f.Params != 0 {
+		p.str(" " + paramsName + " ")
+		p.int(int64(p.f.Params))
+	}
 	if p.f.SharedBytes != 0 {
-		p.str(" shared ")
+		p.str(" " + sharedName + " ")
 		p.int(int64(p.f.SharedBytes))
 	}
 	p.str(" {\n")
@@ -156,7 +160,7 @@ func (p *printer) instr(in *Instr) {
 	}
 }
 
-// mnemonic prints the operation with its condition or its width.
+// mnemonic prints the operation with its condition, its width and its kind.
 func (p *printer) mnemonic(in *Instr, info *opInfo) {
 	if in.Op == EndLoop && in.Cond == Always {
 		p.str(foreverName)
@@ -177,6 +181,10 @@ func (p *printer) mnemonic(in *Instr, info *opInfo) {
 			}
 		}
 		p.int(int64(in.W))
+	}
+	if info.kinds != 0 && in.Kind != Plain {
+		p.str(".")
+		p.str(nameOf(int(in.Kind), "kind", kindNames[:]))
 	}
 }
 
@@ -221,11 +229,7 @@ func (p *printer) operands(in *Instr, info *opInfo) {
 // mem prints [base + index*scale + disp]. The scale is always there: it tells an
 // index without base from a base.
 func (p *printer) mem(m *Mem) {
-	if m.Space == Shared {
-		p.str(sharedName)
-	} else if m.Space != Global {
-		p.str("space" + strconv.Itoa(int(m.Space)))
-	}
+	p.str(nameOf(int(m.Space), "space", spaceNames[:]))
 	p.str("[")
 	first := true
 	if m.Base != NoReg {
@@ -324,6 +328,7 @@ func (p *printer) float(bits int64) {
 const (
 	ctxName     = "ctx"
 	sharedName  = "shared"
+	paramsName  = "params"
 	foreverName = "forever" // EndLoop without condition
 	nanPrefix   = "nan:"
 )

@@ -118,6 +118,14 @@ var lineCases = []struct {
 	{"sar a#1, b#2, c#3", Instr{Op: Sar, D: 1, A: Reg(2).V(), B: Reg(3).V()}},
 	{"neg a#1, b#2", Instr{Op: Neg, D: 1, A: Reg(2).V()}},
 	{"not a#1, b#2", Instr{Op: Not, D: 1, A: Reg(2).V()}},
+	{"add w#9, w#9, -7", Instr{Op: Add, D: 9, A: Reg(9).V(), B: K(-7)}},
+	{"narrow w#9, a#1", Instr{Op: Narrow, D: 9, A: Reg(1).V()}},
+	{"widen a#1, w#9", Instr{Op: Widen, D: 1, A: Reg(9).V()}},
+	{"widenu a#1, w#9", Instr{Op: WidenU, D: 1, A: Reg(9).V()}},
+	{"mulw a#1, w#9, 3", Instr{Op: MulW, D: 1, A: Reg(9).V(), B: K(3)}},
+	{"mulwu a#1, w#9, v#10", Instr{Op: MulWU, D: 1, A: Reg(9).V(), B: Reg(10).V()}},
+	{"part.u1 w#9, v#10, 3", Instr{Op: Part, W: 1, D: 9, A: Reg(10).V(), B: K(3)}},
+	{"part.s2 w#9, v#10, 2", Instr{Op: Part, W: 2, Signed: true, D: 9, A: Reg(10).V(), B: K(2)}},
 	{"addx a#1, b#2, 7 !3", Instr{Op: AddX, D: 1, A: Reg(2).V(), B: K(7), Code: 3}},
 	{"subx a#1, b#2, 7 !3", Instr{Op: SubX, D: 1, A: Reg(2).V(), B: K(7), Code: 3}},
 	{"mulx a#1, b#2, 7 !-1", Instr{Op: MulX, D: 1, A: Reg(2).V(), B: K(7), Code: -1}},
@@ -187,6 +195,18 @@ var lineCases = []struct {
 	{"lea a#1, [b#2 + ctx*3]", Instr{Op: Lea, D: 1, M: AtIndex(2, Ctx, 3, 0)}},
 	{"prefetch [-8]", Instr{Op: Prefetch, M: At(NoReg, -8)}},
 
+	{"load.u4.once w#9, [b#2 + w#9*4]", Instr{Op: Load, D: 9, W: 4, Kind: Once, M: AtIndex(2, 9, 4, 0)}},
+	{"load.readonly a#1, [b#2]", Instr{Op: Load, D: 1, W: 8, Kind: ReadOnly, M: At(2, 0)}},
+	{"load.s2.relaxed a#1, [b#2]", Instr{Op: Load, D: 1, W: 2, Signed: true, Kind: Relaxed, M: At(2, 0)}},
+	{"store.4.ordered [b#2], w#9", Instr{Op: Store, W: 4, Kind: Ordered, M: At(2, 0), A: Reg(9).V()}},
+	{"fload.4.once x#4, [b#2]", Instr{Op: FLoad, D: 4, W: 4, Kind: Once, M: At(2, 0)}},
+	{"store.4 dynamic[w#9], 1", Instr{Op: Store, W: 4, M: Mem{Base: 9, Index: NoReg, Scale: 1, Space: Dynamic}, A: K(1)}},
+	{"load2 a#1, [b#2]", Instr{Op: Load2, D: 1, W: 8, M: At(2, 0)}},
+	{"load2.4.readonly w#9, [b#2]", Instr{Op: Load2, D: 9, W: 4, Kind: ReadOnly, M: At(2, 0)}},
+	{"load4.4 w#9, shared[0]", Instr{Op: Load4, D: 9, W: 4, M: Mem{Base: NoReg, Index: NoReg, Scale: 1, Space: Shared}}},
+	{"store2 [b#2], a#1", Instr{Op: Store2, W: 8, M: At(2, 0), A: Reg(1).V()}},
+	{"store4.4.once [b#2], w#9", Instr{Op: Store4, W: 4, Kind: Once, M: At(2, 0), A: Reg(9).V()}},
+
 	{"if.ne a#1, 0 {", Instr{Op: If, Cond: NE, A: Reg(1).V(), B: K(0)}},
 	{"if {", Instr{Op: If}},
 	{"} else {", Instr{Op: Else}},
@@ -208,8 +228,16 @@ var lineCases = []struct {
 	{"atomor a#1, [b#2], 3", Instr{Op: AtomOr, D: 1, W: 8, M: At(2, 0), A: K(3)}},
 	{"atomexch a#1, [b#2], 3", Instr{Op: AtomExch, D: 1, W: 8, M: At(2, 0), A: K(3)}},
 	{"atomcas a#1, [b#2], 3, c#3", Instr{Op: AtomCAS, D: 1, W: 8, M: At(2, 0), A: K(3), B: Reg(3).V()}},
+	{"atomadd.4 w#9, shared[w#9], 3", Instr{Op: AtomAdd, D: 9, W: 4, M: Mem{Base: 9, Index: NoReg, Scale: 1, Space: Shared}, A: K(3)}},
 	{"atomfadd x#4, [b#2], y#5", Instr{Op: AtomFAdd, D: 4, W: 8, M: At(2, 0), A: Reg(5).V()}},
 
+	{"param a#1, 2", Instr{Op: Param, D: 1, A: K(2)}},
+	{"uniform w#9, v#10", Instr{Op: Uniform, D: 9, A: Reg(10).V()}},
+	{"redadd w#9, v#10", Instr{Op: RedAdd, D: 9, A: Reg(10).V()}},
+	{"redmin w#9, v#10", Instr{Op: RedMin, D: 9, A: Reg(10).V()}},
+	{"redmax w#9, v#10", Instr{Op: RedMax, D: 9, A: Reg(10).V()}},
+	{"redor w#9, 1", Instr{Op: RedOr, D: 9, A: K(1)}},
+	{"special w#9, lanesbelow", Instr{Op: Special, D: 9, A: K(int64(LanesBelow))}},
 	{"special a#1, laneid", Instr{Op: Special, D: 1, A: K(int64(LaneID))}},
 	{"special a#1, griddim", Instr{Op: Special, D: 1, A: K(int64(GridDim))}},
 	{"special a#1, 17", Instr{Op: Special, D: 1, A: K(17)}},
@@ -224,7 +252,7 @@ var lineCases = []struct {
 }
 
 // caseHead declares the registers of lineCases.
-const caseHead = `func f gpu shared 64 {
+const caseHead = `func f gpu params 3 shared 64 {
 reg a#1:i64
 reg b#2:i64
 reg c#3:i64
@@ -233,6 +261,8 @@ reg y#5:f64
 reg "odd \" name"#6:i64
 reg #7:i64
 reg ctx#8:i64
+reg w#9:i32
+reg v#10:i32
 `
 
 func TestLines(t *testing.T) {
@@ -335,7 +365,10 @@ func TestParseErrors(t *testing.T) {
 		{"func f cpu {\nvreg a#2000000000:i64\n}", "there is no register 1"},
 		{"func f cpu {\nvreg a#1:i64\nclear b#1\n}", `line 3: register 1 is called "b" here and "a" in line 2`},
 		{"func f cpu {\nvreg a#1:i64\nvreg a#1:f64\n}", "line 3: register 1 is"},
-		{"func f cpu {\nvreg a#1:i32\n}", `unknown type "i32"`},
+		{"func f cpu {\nvreg a#1:i16\n}", `unknown type "i16"`},
+		{"func f gpu params x {\n}", "expected a number"},
+		{"func f gpu {\nload.u4.twice a#1, [ctx]\n}", `width "u4.twice" is not a number`},
+		{"func f gpu {\nmov.once a#1, 1\n}", "mov takes no suffix"},
 		{"func f cpu {\nvreg a#1\n}", `expected ":"`},
 		{"func f cpu {\nmov ctx, 9223372036854775808\n}", "does not fit in 64 bits"},
 		{"func f cpu {\nmov ctx 1\n}", `expected ","`},
@@ -444,9 +477,9 @@ func TestRandomRoundTrip(t *testing.T) {
 	names := []string{"a", "l_quantity", "", "ctx", "shared", "L1", "two words", "q\"uote", "t.c", "1st", "größe", "\xff\n", "#", "-5"}
 	pick := func(n int) int { return rng.IntN(n) }
 	for range 2000 {
-		f := &Func{Name: names[pick(len(names))], Target: Target(pick(4)), SharedBytes: pick(3) * 100, Regs: []RegInfo{{Name: "ctx"}}}
+		f := &Func{Name: names[pick(len(names))], Target: Target(pick(4)), SharedBytes: pick(3) * 100, Params: pick(3), Regs: []RegInfo{{Name: "ctx"}}}
 		for range 1 + pick(6) {
-			f.Regs = append(f.Regs, RegInfo{names[pick(len(names))], Type(pick(2))})
+			f.Regs = append(f.Regs, RegInfo{names[pick(len(names))], Type(pick(3))})
 		}
 		reg := func() Reg { return Reg(pick(len(f.Regs))) }
 		index := func() Reg { return reg() - Reg(pick(2)) } // sometimes NoReg
@@ -462,13 +495,14 @@ func TestRandomRoundTrip(t *testing.T) {
 				Op: Op(pick(int(numOps))), Cond: Cond(pick(11)), W: uint8(1 << pick(4)), Signed: pick(2) == 0,
 				Label: int32(imm()), Code: int32(imm()), D: reg(), D2: reg(),
 				A: val(), A2: val(), B: val(), B2: val(), C: val(), C2: val(),
-				M: Mem{Base: index(), Index: index(), Disp: int32(imm()), Scale: uint8(pick(256)), Space: Space(pick(2))},
+				M:    Mem{Base: index(), Index: index(), Disp: int32(imm()), Scale: uint8(pick(256)), Space: Space(pick(3))},
+				Kind: MemKind(pick(5)),
 			}
 			switch in.Op {
 			case Comment:
 				in.Code = int32(len(f.Texts))
 				f.Texts = append(f.Texts, names[pick(len(names))])
-			case FConst, Special: // never registers, as the text has no word for it
+			case FConst, Special, Param: // never registers, as the text has no word for it
 				in.A = K(imm())
 			}
 			f.Code = append(f.Code, in)

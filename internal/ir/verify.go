@@ -50,10 +50,17 @@ func verifyHeader(f *Func) error {
 		return fmt.Errorf("%d bytes of shared memory", f.SharedBytes)
 	case f.SharedBytes > 0 && f.Target != GPU:
 		return fmt.Errorf("shared memory exists only on the gpu, target is %s", f.Target)
+	case f.Params < 0:
+		return fmt.Errorf("%d parameters", f.Params)
+	case f.Params > 0 && f.Target != GPU:
+		return fmt.Errorf("parameters exist only on the gpu, target is %s", f.Target)
 	}
 	for r, info := range f.Regs {
-		if info.Type > F64 {
+		if info.Type > I32 {
 			return fmt.Errorf("register #%d has no valid type", r)
+		}
+		if info.Type == I32 && f.Target != GPU {
+			return fmt.Errorf("%s is i32, which exists only on the gpu, target is %s", regText(f, Reg(r)), f.Target)
 		}
 	}
 	return nil
@@ -84,8 +91,14 @@ func verifyForm(f *Func, in *Instr) error {
 	if info.width != noWidth && (in.W&(in.W-1) != 0 || info.width&widthUse(in.W) == 0) {
 		return fmt.Errorf("a width of %d bytes is not possible here", in.W)
 	}
+	if err := verifySpan(f, in, info); err != nil {
+		return err
+	}
+	if err := verifyTypes(f, in, info); err != nil {
+		return err
+	}
 	if info.mem {
-		if err := verifyMem(f, &in.M, in.W); err != nil {
+		if err := verifyMem(f, in); err != nil {
 			return err
 		}
 	}
@@ -134,11 +147,11 @@ func verifyCond(in *Instr, info *opInfo) error {
 
 func verifyVal(f *Func, v Val, kind slot) error {
 	switch {
-	case kind >= fltBits && kind <= count:
+	case kind >= fltBits && kind <= byteNo:
 		if !v.IsImm() {
 			return fmt.Errorf("%s stands where a constant must be", regText(f, v.R))
 		}
-		if kind == special && (v.Imm < 0 || v.Imm > int64(GridDim)) {
+		if kind == special && (v.Imm < 0 || v.Imm > int64(LanesBelow)) {
 			return fmt.Errorf("no such special register")
 		}
 		if kind == size && v.Imm != 1 && v.Imm != 2 && v.Imm != 4 && v.Imm != 8 {
@@ -149,6 +162,12 @@ func verifyVal(f *Func, v Val, kind slot) error {
 		}
 		if kind == count && v.Imm <= 0 {
 			return fmt.Errorf("%d entries are none", v.Imm)
+		}
+		if kind == paramNo && (v.Imm < 1 || v.Imm > int64(f.Params)) {
+			return fmt.Errorf("parameter %d is not from 1 to %d", v.Imm, f.Params)
+		}
+		if kind == byteNo && (v.Imm < 0 || v.Imm > 3) {
+			return fmt.Errorf("a word has no byte %d", v.Imm)
 		}
 	case !v.IsImm():
 		return verifyReg(f, v.R, kind)
@@ -163,38 +182,155 @@ func verifyReg(f *Func, r Reg, kind slot) error {
 		return fmt.Errorf("there is no register #%d", r)
 	}
 	want := I64
-	if kind == fltVal {
+	switch t := f.Regs[r].Type; kind {
+	case anyReg:
+		return nil
+	case sameVal, condVal, freeVal:
+		if t == I32 {
+			return nil
+		}
+	case fltVal:
 		want = F64
+	case wordVal:
+		want = I32
 	}
-	if t := f.Regs[r].Type; kind != anyReg && t != want {
+	if t := f.Regs[r].Type; t != want {
 		return fmt.Errorf("%s is %s, must be %s", regText(f, r), t, want)
 	}
 	return nil
 }
 
-func verifyMem(f *Func, m *Mem, w uint8) error {
+// verifySpan checks the registers behind the first of several.
+func verifySpan(f *Func, in *Instr, info *opInfo) error {
+	if info.span == 0 {
+		return nil
+	}
+	first := in.D
+	if info.d == unused {
+		if in.A.IsImm() {
+			return fmt.Errorf("constant %d stands where registers must be", in.A.Imm)
+		}
+		first = in.A.R
+	}
+	for i := range Reg(info.span) {
+		r := first + i
+		if int(r) >= len(f.Regs) {
+			return fmt.Errorf("there are no %d registers from %s on", info.span, regText(f, first))
+		}
+		if bytes := typeBytes(f.Regs[r].Type); f.Regs[r].Type == F64 || bytes != int(in.W) {
+			return fmt.Errorf("%s is %s and does not hold %d bytes", regText(f, r), f.Regs[r].Type, in.W)
+		}
+	}
+	return nil
+}
+
+func typeBytes(t Type) int {
+	if t == I32 {
+		return 4
+	}
+	return 8
+}
+
+// verifyTypes checks that operands agree which may be of either width, that constants fit them, and
+// that memory holds what they are.
+func verifyTypes(f *Func, in *Instr, info *opInfo) error {
+	if err := verifySame(f, in, info, sameVal); err != nil {
+		return err
+	}
+	if err := verifySame(f, in, info, condVal); err != nil {
+		return err
+	}
+	t := I64
+	switch in.Op {
+	case Load:
+		t = f.Regs[in.D].Type
+	case Store:
+		if !in.A.IsImm() {
+			t = f.Regs[in.A.R].Type
+		}
+	case AtomAdd, AtomMin, AtomMax, AtomOr, AtomExch, AtomCAS:
+		if t = f.Regs[in.D].Type; typeBytes(t) != int(in.W) {
+			return fmt.Errorf("a cell of %d bytes does not hold %s", in.W, t)
+		}
+	}
+	if t == I32 && in.W == 8 {
+		return fmt.Errorf("8 bytes are not an i32")
+	}
 	switch {
-	case m.Space > Shared:
+	case in.Kind > Ordered || in.Kind != Plain && info.kinds&(1<<in.Kind) == 0:
+		return fmt.Errorf("%s cannot be %s", in.Op, nameOf(int(in.Kind), "kind", kindNames[:]))
+	case in.Kind != Plain && (f.Target != GPU || in.M.Space != Global):
+		return fmt.Errorf("%s is for global memory of the gpu", kindNames[in.Kind])
+	}
+	return nil
+}
+
+func verifySame(f *Func, in *Instr, info *opInfo, kind slot) error {
+	first := NoReg
+	agree := func(r Reg) error {
+		if first == NoReg {
+			first = r
+		}
+		if f.Regs[r].Type != f.Regs[first].Type {
+			return fmt.Errorf("%s is %s and %s is %s", regText(f, first), f.Regs[first].Type, regText(f, r), f.Regs[r].Type)
+		}
+		return nil
+	}
+	if info.d == kind {
+		first = in.D
+	}
+	for k := range numIn {
+		if v := in.val(k); in.slot(k) == kind && !v.IsImm() {
+			if err := agree(v.R); err != nil {
+				return err
+			}
+		}
+	}
+	if first == NoReg || f.Regs[first].Type != I32 {
+		return nil
+	}
+	for k := range numIn {
+		if v := in.val(k); in.slot(k) == kind && v.IsImm() && (v.Imm < -1<<31 || v.Imm >= 1<<32) {
+			return fmt.Errorf("constant %d does not fit in 32 bits", v.Imm)
+		}
+	}
+	return nil
+}
+
+func verifyMem(f *Func, in *Instr) error {
+	m, w := &in.M, int64(in.W)*int64(in.spans())
+	// Elsewhere an address counts bytes of a scratchpad, for which 32 bits are enough.
+	base, index := intVal, freeVal
+	if m.Space != Global && in.Op != Lea {
+		base = freeVal
+	} else if m.Space != Global {
+		index = intVal
+	}
+	switch {
+	case m.Space > Dynamic:
 		return fmt.Errorf("no such address space")
-	case m.Space == Shared && f.Target != GPU:
+	case m.Space != Global && f.Target != GPU:
 		return fmt.Errorf("shared memory exists only on the gpu, target is %s", f.Target)
 	case m.Space == Global && m.Base == NoReg:
 		return fmt.Errorf("an address outside shared memory needs a base register")
 	}
 	if m.Base != NoReg {
-		if err := verifyReg(f, m.Base, intVal); err != nil {
+		if err := verifyReg(f, m.Base, base); err != nil {
 			return err
 		}
 	}
 	if m.Index != NoReg {
-		if err := verifyReg(f, m.Index, intVal); err != nil {
+		if err := verifyReg(f, m.Index, index); err != nil {
 			return err
 		}
 		if m.Scale != 1 && m.Scale != 2 && m.Scale != 4 && m.Scale != 8 {
 			return fmt.Errorf("a scale of %d is not possible", m.Scale)
 		}
 	}
-	if m.Base == NoReg && m.Index == NoReg && (m.Disp < 0 || int64(m.Disp)+int64(w) > int64(f.SharedBytes)) {
+	if m.Base != NoReg || m.Index != NoReg {
+		return nil
+	}
+	if m.Disp < 0 || m.Space == Shared && int64(m.Disp)+w > int64(f.SharedBytes) {
 		return fmt.Errorf("address is outside the %d bytes of shared memory", f.SharedBytes)
 	}
 	return nil

@@ -225,8 +225,10 @@ func (w *flow) assign(in *Instr) {
 		return
 	}
 	g := w.resultGrain(in) // before the assignment: D may be an operand too
-	w.state.set(unassigned*w.words, in.D, false)
-	w.setGrain(in.D, g)
+	for i := range Reg(in.spans()) {
+		w.state.set(unassigned*w.words, in.D+i, false)
+		w.setGrain(in.D+i, g)
+	}
 	if info.d2 != unused {
 		w.state.set(unassigned*w.words, in.D2, false)
 		w.setGrain(in.D2, g)

@@ -130,16 +130,23 @@ func (w *flow) resultGrain(in *Instr) grain {
 func (w *flow) ownGrain(in *Instr) grain {
 	switch in.Op {
 	case Special:
-		if s := SpecialReg(in.A.Imm); s == LaneID || s == ThreadID {
+		if s := SpecialReg(in.A.Imm); s == LaneID || s == ThreadID || s == LanesBelow {
 			return perLane
 		}
 		return perBlock
-	case Load, FLoad:
+	case Param, Uniform:
+		return perBlock
+	case Load, FLoad, Load2, Load4:
+		if in.Kind == ReadOnly || in.Kind == Once {
+			break // whoever reads the same address sees the same
+		}
 		return loadGrain(in)
 	case AtomAdd, AtomMin, AtomMax, AtomOr, AtomExch, AtomCAS, AtomFAdd:
 		return perLane
 	case Ballot:
 		return perWarp
+	case RedAdd, RedMin, RedMax, RedOr:
+		return min(perWarp, w.valGrain(in.A))
 	case Match:
 		// Lanes that all have the same value get the same mask.
 		return max(perWarp, w.valGrain(in.A))

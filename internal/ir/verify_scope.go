@@ -167,8 +167,10 @@ func (s *scopes) clear(r Reg) error {
 func (s *scopes) uses(in *Instr) error {
 	info := in.Op.info()
 	if info.d != unused {
-		if err := s.use(in.D); err != nil {
-			return err
+		for i := range Reg(in.spans()) {
+			if err := s.use(in.D + i); err != nil {
+				return err
+			}
 		}
 	}
 	if info.d2 != unused {
@@ -197,6 +199,11 @@ func (s *scopes) use(r Reg) error {
 
 // reads calls visit for each register that an instruction reads.
 func (in *Instr) reads(visit func(Reg)) {
+	if info := in.Op.info(); info.span > 0 && info.d == unused {
+		for i := Reg(1); i < Reg(info.span); i++ {
+			visit(in.A.R + i)
+		}
+	}
 	if in.Op.info().mem {
 		if in.M.Base != NoReg {
 			visit(in.M.Base)

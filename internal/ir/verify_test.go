@@ -24,6 +24,12 @@ const (
 	shutLane = " / clear m#2 / clear v#1"
 )
 
+const (
+	// words has two words and an i64.
+	words     = "vreg w#1:i32 / mov w#1, 0 / vreg v#2:i32 / mov v#2, 0 / vreg a#3:i64 / mov a#3, 0 / "
+	shutWords = " / clear a#3 / clear v#2 / clear w#1"
+)
+
 var verifyCases = []verifyCase{
 	// The function.
 	{"none", "nop", "target none"},
@@ -42,8 +48,68 @@ var verifyCases = []verifyCase{
 	{"cpu", open1 + "vreg x#2:f64 / i2f x#2, a#1 / fsel.lt x#2, a#1, 3, x#2, a#1 / clear x#2" + shut1, "a#1 is i64, must be f64"},
 	{"cpu", open1 + "vreg x#2:f64 / i2f x#2, a#1 / fsel.lt x#2, a#1, 3, x#2, x#2 / f2i a#1, x#2 / clear x#2" + shut1, ""},
 	{"cpu", open1 + "mulwide a#1, a#1, a#1, 1" + shut1, "both halves of the result go to a#1"},
-	{"gpu", open1 + "special a#1, 5" + shut1, "no such special register"},
+	{"gpu", open1 + "special a#1, 6" + shut1, "no such special register"},
 	{"gpu", open1 + "special a#1, a#1" + shut1, "a#1 stands where a constant must be"},
+
+	// What the GPU has beside: words, parameters, several values at a time, kinds of access.
+	{"cpu", "vreg w#1:i32 / mov w#1, 0 / clear w#1", "w#1 is i32, which exists only on the gpu"},
+	{"cpu|gpu", "vreg w#1:i32 / mov w#1, 0 / clear w#1", "w#1 is i32, which exists only on the gpu"},
+	{"gpu", words + "add v#2, w#1, -1 / shl v#2, v#2, w#1 / popcnt v#2, v#2 / sel.lt v#2, a#3, 1, w#1, 4294967295" + shutWords, ""},
+	{"gpu", words + "add a#3, w#1, 1" + shutWords, "a#3 is i64 and w#1 is i32"},
+	{"gpu", words + "add w#1, w#1, a#3" + shutWords, "w#1 is i32 and a#3 is i64"},
+	{"gpu", words + "add w#1, w#1, 4294967296" + shutWords, "constant 4294967296 does not fit in 32 bits"},
+	{"gpu", words + "if.lt w#1, -2147483649 { / }" + shutWords, "constant -2147483649 does not fit in 32 bits"},
+	{"gpu", words + "if.lt w#1, a#3 { / }" + shutWords, "w#1 is i32 and a#3 is i64"},
+	{"gpu", words + "sel.lt w#1, a#3, 1, w#1, a#3" + shutWords, "w#1 is i32 and a#3 is i64"},
+	{"gpu", words + "shl a#3, a#3, w#1 / set.eq w#1, a#3, 1 / set.eq a#3, w#1, 1" + shutWords, ""},
+	{"gpu", words + "addx w#1, w#1, 1 !3" + shutWords, "w#1 is i32, must be i64"},
+	{"gpu", words + "widen w#1, w#1" + shutWords, "w#1 is i32, must be i64"},
+	{"gpu", words + "narrow w#1, w#1" + shutWords, "w#1 is i32, must be i64"},
+	{"gpu", words + "mulw a#3, a#3, w#1" + shutWords, "a#3 is i64, must be i32"},
+	{"gpu", words + "part.u4 w#1, w#1, 0" + shutWords, "width of 4 bytes"},
+	{"gpu", words + "part.u1 w#1, w#1, 4" + shutWords, "a word has no byte 4"},
+	{"gpu", words + "part.u1 w#1, w#1, w#1" + shutWords, "w#1 stands where a constant must be"},
+	{"cpu", open1 + "param a#1, 1" + shut1, "param exists only on the gpu"},
+	{"cpu params 1", "nop", "parameters exist only on the gpu"},
+	{"gpu params -1", "nop", "-1 parameters"},
+	{"gpu params 2", open1 + "param a#1, 2" + shut1, ""},
+	{"gpu params 2", open1 + "param a#1, 3" + shut1, "parameter 3 is not from 1 to 2"},
+	{"gpu params 2", open1 + "param a#1, 0" + shut1, "parameter 0 is not from 1 to 2"},
+	{"gpu", words + "load w#1, [ctx]" + shutWords, "8 bytes are not an i32"},
+	{"gpu", words + "store [ctx], w#1" + shutWords, "8 bytes are not an i32"},
+	{"gpu", words + "load.s2 w#1, [ctx + w#1*4]" + shutWords, ""},
+	{"gpu", words + "load a#3, [w#1]" + shutWords, "w#1 is i32, must be i64"},
+	{"gpu", words + "load.u4 w#1, dynamic[w#1 + v#2*4]" + shutWords, ""},
+	{"gpu", words + "load.u4 w#1, dynamic[-4]" + shutWords, "outside"},
+	{"gpu shared 64", words + "load a#3, shared[w#1 + a#3*8]" + shutWords, ""},
+	{"gpu shared 64", words + "lea a#3, shared[w#1]" + shutWords, "w#1 is i32, must be i64"},
+	{"gpu", words + "atomadd.4 w#1, [ctx], v#2" + shutWords, ""},
+	{"gpu", words + "atomadd w#1, [ctx], v#2" + shutWords, "a cell of 8 bytes does not hold i32"},
+	{"gpu", words + "atomcas.4 w#1, [ctx], v#2, a#3" + shutWords, "w#1 is i32 and a#3 is i64"},
+	{"gpu", words + "load2.4 w#1, [ctx] / store2.4 [ctx], w#1" + shutWords, ""},
+	{"gpu", words + "load4.4 w#1, [ctx]" + shutWords, "a#3 is i64 and does not hold 4 bytes"},
+	{"gpu", words + "load2 w#1, [ctx]" + shutWords, "w#1 is i32 and does not hold 8 bytes"},
+	{"gpu", words + "load4.4 v#2, [ctx]" + shutWords, "a#3 is i64 and does not hold"},
+	{"gpu", words + "load2 a#3, [ctx]" + shutWords, "there are no 2 registers from a#3 on"},
+	{"gpu", words + "store2.4 [ctx], 5" + shutWords, "constant 5 stands where registers must be"},
+	{"gpu", "vreg w#1:i32 / vreg v#2:i32 / mov w#1, 1 / store2.4 [ctx], w#1 / clear v#2 / clear w#1", "v#2 may be read before it is assigned"},
+	{"gpu", "vreg w#1:i32 / vreg v#2:i32 / load2.4 w#1, [ctx] / clear v#2 / mov w#1, v#2 / clear w#1", "v#2 is used after its clear"},
+	{"gpu", "vreg w#1:i32 / vreg v#2:i32 / clear v#2 / load2.4 w#1, [ctx] / clear w#1", "v#2 is used after its clear"},
+	{"gpu shared 8", words + "load2.4 w#1, shared[0]" + shutWords, ""},
+	{"gpu shared 7", words + "load2.4 w#1, shared[0]" + shutWords, "outside the 7 bytes"},
+	{"cpu", open1 + "load.once a#1, [ctx]" + shut1, "once is for global memory of the gpu"},
+	{"gpu shared 8", open1 + "load.relaxed a#1, shared[0]" + shut1, "relaxed is for global memory of the gpu"},
+	{"gpu", open1 + "store.readonly [ctx], a#1" + shut1, "store cannot be readonly"},
+	{"gpu", words + "load2.4.relaxed w#1, [ctx]" + shutWords, "load2 cannot be relaxed"},
+
+	// What threads agree on: parameters, reductions, read-only memory at one address.
+	{"gpu params 1", open1 + "param a#1, 1 / if.eq a#1, 3 { / barrier / }" + shut1, ""},
+	{"gpu params 1", open1 + "param a#1, 1 / load.readonly a#1, [a#1] / if.eq a#1, 3 { / barrier / }" + shut1, ""},
+	{"gpu params 1", open1 + "param a#1, 1 / load a#1, [a#1] / if.eq a#1, 3 { / barrier / }" + shut1, "not uniform over the block"},
+	{"gpu params 1", open1 + "param a#1, 1 / load a#1, [a#1] / uniform a#1, a#1 / if.eq a#1, 3 { / barrier / }" + shut1, ""},
+	{"gpu", words + "special w#1, laneid / redadd w#1, w#1 / if.eq w#1, 3 { / redor w#1, w#1 / }" + shutWords, ""},
+	{"gpu", words + "special w#1, laneid / redadd w#1, w#1 / if.eq w#1, 3 { / barrier / }" + shutWords, "not uniform over the block"},
+	{"gpu", words + "special w#1, lanesbelow / if.eq w#1, 3 { / redor w#1, w#1 / }" + shutWords, "lane-dependent condition"},
 
 	// Widths, addresses, conditions, codes.
 	{"cpu", open1 + "load.u3 a#1, [ctx]" + shut1, "width of 3 bytes"},
@@ -51,7 +117,9 @@ var verifyCases = []verifyCase{
 	{"cpu", open1 + "load.u16 a#1, [ctx]" + shut1, "width of 16 bytes"},
 	{"cpu", "vreg x#1:f64 / fload.2 x#1, [ctx] / clear x#1", "width of 2 bytes"},
 	{"cpu", "vreg x#1:f64 / fload.4 x#1, [ctx] / fstore.1 [ctx], x#1 / clear x#1", "width of 1 bytes"},
-	{"cpu", open1 + "atomadd.4 a#1, [ctx], 1" + shut1, "width of 4 bytes"},
+	{"cpu", open1 + "atomadd.4 a#1, [ctx], 1" + shut1, "a cell of 4 bytes does not hold i64"},
+	{"cpu", open1 + "atomadd.2 a#1, [ctx], 1" + shut1, "width of 2 bytes"},
+	{"cpu", "vreg x#1:f64 / atomfadd.4 x#1, [ctx], x#1 / clear x#1", "width of 4 bytes"},
 	{"cpu", open1 + "load a#1, [ctx + a#1*3]" + shut1, "scale of 3"},
 	{"cpu", open1 + "load a#1, [8]" + shut1, "needs a base register"},
 	{"cpu", open1 + "load a#1, [a#1*8]" + shut1, "needs a base register"},
@@ -254,7 +322,7 @@ func TestVerifyStruct(t *testing.T) {
 		{Instr{Op: Mov, D: 3, A: K(1)}, "there is no register #3"},
 		{Instr{Op: Mov, D: 1, A: Reg(-2).V()}, "there is no register #-2"},
 		{Instr{Op: Load, D: 1, W: 8, M: At(9, 0)}, "there is no register #9"},
-		{Instr{Op: Load, D: 1, W: 8, M: Mem{Space: 2}}, "no such address space"},
+		{Instr{Op: Load, D: 1, W: 8, M: Mem{Space: 3}}, "no such address space"},
 		{Instr{Op: FConst, D: 2, A: Reg(1).V()}, "a#1 stands where a constant must be"},
 		{Instr{Op: MaskCmp, Cond: EQ, D: 1, A: K(1), B: K(1), C: K(1), C2: K(3), W: 8, M: At(0, 0)}, "3 bytes is not a size"},
 		{Instr{Op: MaskCmp, Cond: EQ, D: 1, A: K(1), B: K(1), C: K(1), C2: Reg(1).V(), W: 8, M: At(0, 0)}, "a#1 stands where a constant must be"},

@@ -6,14 +6,24 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ir"
 )
 
-// binary and unary are the operations that are one PTX instruction.
+// binary and unary are the operations that are one PTX instruction; the width of their registers
+// follows the name.
 var (
 	binary = map[ir.Op]string{
-		ir.Add: "add.s64", ir.Sub: "sub.s64", ir.Mul: "mul.lo.s64", ir.Div: "div.s64", ir.Rem: "rem.s64",
-		ir.And: "and.b64", ir.Or: "or.b64", ir.Xor: "xor.b64",
+		ir.Add: "add.s", ir.Sub: "sub.s", ir.Mul: "mul.lo.s", ir.Div: "div.s", ir.Rem: "rem.s",
+		ir.And: "and.b", ir.Or: "or.b", ir.Xor: "xor.b",
 	}
-	unary = map[ir.Op]string{ir.Mov: "mov.b64", ir.Neg: "neg.s64", ir.Not: "not.b64"}
-	shift = map[ir.Op]string{ir.Shl: "shl.b64", ir.Shr: "shr.u64", ir.Sar: "shr.s64"}
+	unary = map[ir.Op]string{ir.Mov: "mov.b", ir.Neg: "neg.s", ir.Not: "not.b", ir.Uniform: "mov.b"}
+	shift = map[ir.Op]string{ir.Shl: "shl.b", ir.Shr: "shr.u", ir.Sar: "shr.s"}
+
+	// between are the operations from one width to the other.
+	between = map[ir.Op]struct {
+		name     string
+		to, from ir.Type
+	}{
+		ir.Narrow: {"cvt.u32.u64", ir.I32, ir.I64}, ir.Widen: {"cvt.s64.s32", ir.I64, ir.I32},
+		ir.WidenU: {"cvt.u64.u32", ir.I64, ir.I32},
+	}
 
 	// Float arithmetic names its rounding, because without it the driver may
 	// contract a multiplication and an addition, and devices would disagree.
@@ -26,15 +36,22 @@ var (
 
 func (t *translator) arith(in *ir.Instr) {
 	if name, ok := binary[in.Op]; ok {
-		t.op("%s %s, %s, %s", name, t.idst(in.D), t.val(in.A), t.val(in.B))
+		typ := t.typ(in.D)
+		t.op("%s%d %s, %s, %s", name, bitsOf(typ), t.dst(in.D, typ), t.as(in.A, typ), t.as(in.B, typ))
 		return
 	}
 	if name, ok := unary[in.Op]; ok {
-		t.op("%s %s, %s", name, t.idst(in.D), t.val(in.A))
+		typ := t.typ(in.D)
+		t.op("%s%d %s, %s", name, bitsOf(typ), t.dst(in.D, typ), t.as(in.A, typ))
 		return
 	}
 	if name, ok := shift[in.Op]; ok {
-		t.op("%s %s, %s, %s", name, t.idst(in.D), t.val(in.A), t.count(in.B))
+		typ := t.typ(in.D)
+		t.op("%s%d %s, %s, %s", name, bitsOf(typ), t.dst(in.D, typ), t.as(in.A, typ), t.count(in.B, typ))
+		return
+	}
+	if c, ok := between[in.Op]; ok {
+		t.op("%s %s, %s", c.name, t.dst(in.D, c.to), t.as(in.A, c.from))
 		return
 	}
 	if name, ok := fbinary[in.Op]; ok {
@@ -52,12 +69,19 @@ func (t *translator) arith(in *ir.Instr) {
 		t.wide(in)
 	case ir.Popcnt, ir.Ctz, ir.Clz, ir.Bswap:
 		t.bits(in)
+	case ir.MulW:
+		t.op("mul.wide.s32 %s, %s, %s", t.idst(in.D), t.as(in.A, ir.I32), t.as(in.B, ir.I32))
+	case ir.MulWU:
+		t.op("mul.wide.u32 %s, %s, %s", t.idst(in.D), t.as(in.A, ir.I32), t.as(in.B, ir.I32))
+	case ir.Part:
+		t.part(in)
 	case ir.Set:
-		t.op("selp.b64 %s, 1, 0, %s", t.idst(in.D), t.valueCond(in))
+		t.truth(in, t.valueCond(in))
 	case ir.FSet:
-		t.op("selp.b64 %s, 1, 0, %s", t.idst(in.D), t.fcond(in))
+		t.truth(in, t.fcond(in))
 	case ir.Sel:
-		t.op("selp.b64 %s, %s, %s, %s", t.idst(in.D), t.val(in.C), t.val(in.C2), t.valueCond(in))
+		typ := t.typ(in.D)
+		t.op("selp.b%d %s, %s, %s, %s", bitsOf(typ), t.dst(in.D, typ), t.as(in.C, typ), t.as(in.C2, typ), t.valueCond(in))
 	case ir.FSel:
 		t.op("selp.f64 %s, %s, %s, %s", t.fdst(in.D), t.fval(in.C), t.fval(in.C2), t.valueCond(in))
 	default:
@@ -65,16 +89,56 @@ func (t *translator) arith(in *ir.Instr) {
 	}
 }
 
+// truth makes a predicate a number.
+func (t *translator) truth(in *ir.Instr, p string) {
+	typ := t.typ(in.D)
+	t.op("selp.b%d %s, 1, 0, %s", bitsOf(typ), t.dst(in.D, typ), p)
+}
+
 // count is a shift count: 32 bits wide, and masked, since PTX clamps where the
-// IR takes the count modulo 64.
-func (t *translator) count(v ir.Val) string {
+// IR takes the count modulo the width of what is shifted.
+func (t *translator) count(v ir.Val, of ir.Type) string {
+	mask := int64(bitsOf(of) - 1)
 	if v.IsImm() {
-		return fmt.Sprint(v.Imm & 63)
+		return fmt.Sprint(v.Imm & mask)
+	}
+	r := t.temp(temp32)
+	t.op("and.b32 %s, %s, %d", r, t.low(v), mask)
+	return r
+}
+
+// low is an operand's lower 32 bits, whatever its type.
+func (t *translator) low(v ir.Val) string {
+	if v.IsImm() {
+		return imm(int64(int32(v.Imm)))
+	}
+	if t.typ(v.R) == ir.I32 {
+		return t.reg(v.R, ir.I32)
 	}
 	r := t.temp(temp32)
 	t.op("cvt.u32.u64 %s, %s", r, t.val(v))
-	t.op("and.b32 %s, %s, 63", r, r)
 	return r
+}
+
+// part takes bytes out of a word by one permutation: selectors 0 to 3 are the word's bytes, 4 is a
+// zero, and 8 more is the sign of a byte instead of it.
+func (t *translator) part(in *ir.Instr) {
+	from, w := int(in.B.Imm), int(in.W)
+	if !in.B.IsImm() || from < 0 || w < 1 || w > 2 || from+w > 4 {
+		t.fail("%d bytes of a word from byte %d on", w, from)
+		return
+	}
+	sel := 0
+	for i := range 4 {
+		s := 4
+		if i < w {
+			s = from + i
+		} else if in.Signed {
+			s = 8 | (from + w - 1)
+		}
+		sel |= s << (4 * i)
+	}
+	t.op("prmt.b32 %s, %s, 0, 0x%04x", t.dst(in.D, ir.I32), t.as(in.A, ir.I32), sel)
 }
 
 // checked is arithmetic whose overflow leaves a status.
@@ -156,6 +220,20 @@ func (t *translator) wide(in *ir.Instr) {
 }
 
 func (t *translator) bits(in *ir.Instr) {
+	if in.Op != ir.Bswap && t.typ(in.D) == ir.I32 {
+		a, d := t.as(in.A, ir.I32), t.dst(in.D, ir.I32)
+		if in.Op == ir.Ctz {
+			r := t.temp(temp32)
+			t.op("brev.b32 %s, %s", r, a)
+			a = r
+		}
+		name := "clz.b32"
+		if in.Op == ir.Popcnt {
+			name = "popc.b32"
+		}
+		t.op("%s %s, %s", name, d, a)
+		return
+	}
 	a, d := t.val(in.A), t.idst(in.D)
 	r := t.temp(temp32)
 	switch in.Op {
@@ -197,9 +275,11 @@ func (t *translator) floats(in *ir.Instr) {
 	case ir.FConst:
 		t.op("mov.f64 %s, 0d%016X", t.fdst(in.D), uint64(in.A.Imm))
 	case ir.I2F:
-		t.op("cvt.rn.f64.s64 %s, %s", t.fdst(in.D), t.val(in.A))
+		typ := t.valType(in.A)
+		t.op("cvt.rn.f64.s%d %s, %s", bitsOf(typ), t.fdst(in.D), t.as(in.A, typ))
 	case ir.U2F:
-		t.op("cvt.rn.f64.u64 %s, %s", t.fdst(in.D), t.val(in.A))
+		typ := t.valType(in.A)
+		t.op("cvt.rn.f64.u%d %s, %s", bitsOf(typ), t.fdst(in.D), t.as(in.A, typ))
 	case ir.F2I:
 		t.op("cvt.rzi.s64.f64 %s, %s", t.idst(in.D), t.fval(in.A))
 	case ir.FBits:

@@ -153,9 +153,9 @@ func (t *translator) status(p string, code int32) {
 	t.op("%satom.global.cas.b64 _, [%%ctx+%d], 0, %d", guard(p), ir.CtxStatus, code)
 }
 
-// conds are setp's comparison and type for each integer condition.
-var conds = [...]string{ir.EQ: "eq.s64", ir.NE: "ne.s64", ir.LT: "lt.s64", ir.LE: "le.s64", ir.GT: "gt.s64", ir.GE: "ge.s64",
-	ir.ULT: "lt.u64", ir.ULE: "le.u64", ir.UGT: "gt.u64", ir.UGE: "ge.u64"}
+// conds are setp's comparison and type, but for its width, for each integer condition.
+var conds = [...]string{ir.EQ: "eq.s", ir.NE: "ne.s", ir.LT: "lt.s", ir.LE: "le.s", ir.GT: "gt.s", ir.GE: "ge.s",
+	ir.ULT: "lt.u", ir.ULE: "le.u", ir.UGT: "gt.u", ir.UGE: "ge.u"}
 
 // fconds compare floats: false when unordered, except ne.
 var fconds = [...]string{ir.EQ: "eq.f64", ir.NE: "neu.f64", ir.LT: "lt.f64", ir.LE: "le.f64", ir.GT: "gt.f64", ir.GE: "ge.f64"}
@@ -170,7 +170,11 @@ func (t *translator) cond(in *ir.Instr) string {
 		return ""
 	}
 	p := t.temp(tempPred)
-	t.op("setp.%s %s, %s, %s", conds[in.Cond], p, t.val(in.A), t.val(in.B))
+	typ := t.valType(in.A)
+	if in.A.IsImm() {
+		typ = t.valType(in.B)
+	}
+	t.op("setp.%s%d %s, %s, %s", conds[in.Cond], bitsOf(typ), p, t.as(in.A, typ), t.as(in.B, typ))
 	return p
 }
 

@@ -15,8 +15,10 @@ import (
 // machine runs kernels on the simulator. Buffers are slices of uint64; the
 // kernel finds the address of the i-th at arg(i) of its context.
 type machine struct {
-	ctx  []uint64
-	bufs [][]uint64
+	ctx    []uint64
+	bufs   [][]uint64
+	params []uint64 // behind the context
+	shared int      // bytes of dynamic shared memory
 }
 
 func newMachine(bufs ...[]uint64) *machine {
@@ -48,7 +50,8 @@ func (m *machine) try(k *simt.Kernel, grid, block int) (simt.Stats, error) {
 			return simt.Stats{}, err
 		}
 	}
-	return dev.Launch(context.Background(), k, grid, block, []uint64{uint64(addrOf(m.ctx))})
+	params := append([]uint64{uint64(addrOf(m.ctx))}, m.params...)
+	return dev.LaunchShape(context.Background(), k, simt.Shape{Grid: grid, Block: block, Shared: m.shared}, params)
 }
 
 func (m *machine) run(t *testing.T, k *simt.Kernel, grid, block int) simt.Stats {
@@ -63,13 +66,18 @@ func (m *machine) run(t *testing.T, k *simt.Kernel, grid, block int) simt.Stats 
 // compile takes functions through PTX text to simulator kernels.
 func compile(t *testing.T, fs ...*ir.Func) (string, []*simt.Kernel) {
 	t.Helper()
+	return compileFor(t, Oldest, fs...)
+}
+
+func compileFor(t *testing.T, arch int, fs ...*ir.Func) (string, []*simt.Kernel) {
+	t.Helper()
 	for _, f := range fs {
 		closeAll(f)
 		if err := ir.Verify(f); err != nil {
 			t.Fatalf("the test's own kernel: %v\n%v", err, f)
 		}
 	}
-	text, err := Translate(fs...)
+	text, err := TranslateFor(arch, fs...)
 	if err != nil {
 		t.Fatal(err)
 	}

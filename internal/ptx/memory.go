@@ -2,36 +2,28 @@ package ptx
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/ir"
 )
 
 func spaceName(s ir.Space) string {
-	if s == ir.Shared {
-		return "shared"
+	if s == ir.Global {
+		return "global"
 	}
-	return "global"
+	return "shared"
 }
 
 // addr writes an address in brackets. PTX has base and displacement only; an
-// index costs an instruction. Shared addresses count from 0 in the IR and from
-// wherever scratch lies in PTX.
+// index costs an instruction.
 func (t *translator) addr(m ir.Mem) string {
+	if m.Space != ir.Global {
+		return t.sharedAddr(m)
+	}
 	base := ""
 	if m.Base != ir.NoReg {
 		base = t.reg(m.Base, ir.I64)
-	}
-	if m.Space == ir.Shared {
-		if t.f.SharedBytes == 0 {
-			t.fail("shared memory is used but none is declared")
-		}
-		if m.Base == ir.NoReg && m.Index == ir.NoReg {
-			base = "scratch"
-		} else {
-			t.scratch = true
-			base = t.sum("%scratch", base)
-		}
-	} else if base == "" {
+	} else {
 		t.fail("an address in global memory has no base")
 	}
 	if m.Index != ir.NoReg {
@@ -39,32 +31,63 @@ func (t *translator) addr(m ir.Mem) string {
 		t.index(x, m, base)
 		base = x
 	}
-	if m.Disp == 0 {
+	return bracket(base, m.Disp)
+}
+
+func bracket(base string, disp int32) string {
+	if disp == 0 {
 		return "[" + base + "]"
 	}
-	return fmt.Sprintf("[%s+%d]", base, m.Disp)
+	return fmt.Sprintf("[%s+%d]", base, disp)
 }
 
-// sum adds two registers, either of which may be absent.
-func (t *translator) sum(a, b string) string {
-	if b == "" {
-		return a
+// sharedAddr is an address in shared memory: 32 bits are enough. They count from 0 in the IR and
+// from wherever scratch or dynamic lies in PTX.
+func (t *translator) sharedAddr(m ir.Mem) string {
+	name := "scratch"
+	if m.Space == ir.Dynamic {
+		name = "dynamic"
+		t.dynamic = true
+	} else if t.f.SharedBytes == 0 {
+		t.fail("shared memory is used but none is declared")
 	}
-	x := t.temp(temp64)
-	t.op("add.s64 %s, %s, %s", x, a, b)
-	return x
+	if m.Base == ir.NoReg && m.Index == ir.NoReg {
+		return bracket(name, m.Disp)
+	}
+	at := t.temp(temp32)
+	t.op("mov.u32 %s, %s", at, name)
+	if m.Base != ir.NoReg {
+		t.op("add.s32 %s, %s, %s", at, at, t.low(m.Base.V()))
+	}
+	if m.Index != ir.NoReg {
+		t.scaled("s32", at, t.low(m.Index.V()), m.Scale, at)
+	}
+	return bracket(at, m.Disp)
 }
 
-// index writes d = base + Index*Scale.
+// index writes d = base + Index*Scale. An index of 32 bits is unsigned.
 func (t *translator) index(d string, m ir.Mem, base string) {
-	i := t.reg(m.Index, ir.I64)
-	switch m.Scale {
+	if t.typ(m.Index) == ir.I32 {
+		switch m.Scale {
+		case 1, 2, 4, 8:
+			t.op("mad.wide.u32 %s, %s, %d, %s", d, t.reg(m.Index, ir.I32), m.Scale, base)
+		default:
+			t.fail("an index cannot be scaled by %d", m.Scale)
+		}
+		return
+	}
+	t.scaled("s64", d, t.reg(m.Index, ir.I64), m.Scale, base)
+}
+
+// scaled writes d = base + i*scale.
+func (t *translator) scaled(typ, d, i string, scale uint8, base string) {
+	switch scale {
 	case 1:
-		t.op("add.s64 %s, %s, %s", d, base, i)
+		t.op("add.%s %s, %s, %s", typ, d, base, i)
 	case 2, 4, 8:
-		t.op("mad.lo.s64 %s, %s, %d, %s", d, i, m.Scale, base)
+		t.op("mad.lo.%s %s, %s, %d, %s", typ, d, i, scale, base)
 	default:
-		t.fail("an index cannot be scaled by %d", m.Scale)
+		t.fail("an index cannot be scaled by %d", scale)
 	}
 }
 
@@ -87,8 +110,69 @@ func (t *translator) lea(in *ir.Instr) {
 	}
 }
 
+// loadKinds and storeKinds are the kinds of accesses to global memory. Relaxed and ordered ones are
+// so for the whole device.
+var (
+	loadKinds = [...]string{ir.Plain: "ld.global", ir.ReadOnly: "ld.global.nc", ir.Once: "ld.global.nc.L1::no_allocate",
+		ir.Relaxed: "ld.relaxed.gpu.global", ir.Ordered: "ld.acquire.gpu.global"}
+	storeKinds = [...]string{ir.Plain: "st.global", ir.ReadOnly: "", ir.Once: "st.global.L1::no_allocate",
+		ir.Relaxed: "st.relaxed.gpu.global", ir.Ordered: "st.release.gpu.global"}
+)
+
+// access is a load or store without its type.
+func (t *translator) access(in *ir.Instr, shared string, kinds []string) string {
+	if int(in.Kind) >= len(kinds) || kinds[in.Kind] == "" || in.Kind != ir.Plain && in.M.Space != ir.Global {
+		t.fail("%s cannot be of kind %d", in.Op, in.Kind)
+		return "?"
+	}
+	if in.M.Space != ir.Global {
+		return shared
+	}
+	t.once = t.once || in.Kind == ir.Once
+	return kinds[in.Kind]
+}
+
+func (t *translator) load(in *ir.Instr) string { return t.access(in, "ld.shared", loadKinds[:]) }
+
+func (t *translator) store(in *ir.Instr) string { return t.access(in, "st.shared", storeKinds[:]) }
+
+// several moves 2 or 4 values: a list of registers in braces.
+func (t *translator) several(in *ir.Instr) {
+	n := 2
+	if in.Op == ir.Load4 || in.Op == ir.Store4 {
+		n = 4
+	}
+	typ := ir.I32
+	if in.W == 8 {
+		typ = ir.I64
+	}
+	if bytes := n * t.width(in) / 8; bytes != 8 && bytes != 16 {
+		t.fail("an access of %d bytes", bytes)
+	}
+	first, isLoad := in.D, in.Op == ir.Load2 || in.Op == ir.Load4
+	if !isLoad {
+		if in.A.IsImm() {
+			t.fail("a constant instead of registers")
+		}
+		first = in.A.R
+	}
+	var names []string
+	for i := range ir.Reg(n) {
+		if isLoad {
+			names = append(names, t.dst(first+i, typ))
+		} else {
+			names = append(names, t.reg(first+i, typ))
+		}
+	}
+	list := "{" + strings.Join(names, ", ") + "}"
+	if isLoad {
+		t.op("%s.v%d.u%d %s, %s", t.load(in), n, t.width(in), list, t.addr(in.M))
+		return
+	}
+	t.op("%s.v%d.u%d %s, %s", t.store(in), n, t.width(in), t.addr(in.M), list)
+}
+
 func (t *translator) memory(in *ir.Instr) {
-	space := spaceName(in.M.Space)
 	switch in.Op {
 	case ir.Lea:
 		t.lea(in)
@@ -101,34 +185,40 @@ func (t *translator) memory(in *ir.Instr) {
 		if in.Signed {
 			sign = "s"
 		}
-		t.op("ld.%s.%s%d %s, %s", space, sign, t.width(in), t.idst(in.D), t.addr(in.M))
+		typ := t.typ(in.D)
+		t.fits(in, typ)
+		t.op("%s.%s%d %s, %s", t.load(in), sign, t.width(in), t.dst(in.D, typ), t.addr(in.M))
 	case ir.Store:
 		bits := t.width(in)
-		v := t.val(in.A)
+		typ := t.valType(in.A)
+		t.fits(in, typ)
+		v := t.as(in.A, typ)
 		if in.A.IsImm() && bits < 64 {
 			v = fmt.Sprint(in.A.Imm & (1<<bits - 1))
 		}
-		t.op("st.%s.u%d %s, %s", space, bits, t.addr(in.M), v)
+		t.op("%s.u%d %s, %s", t.store(in), bits, t.addr(in.M), v)
+	case ir.Load2, ir.Load4, ir.Store2, ir.Store4:
+		t.several(in)
 	case ir.FLoad:
 		d := t.fdst(in.D)
 		if in.W == 8 {
-			t.op("ld.%s.f64 %s, %s", space, d, t.addr(in.M))
+			t.op("%s.f64 %s, %s", t.load(in), d, t.addr(in.M))
 			return
 		}
 		t.single(in)
 		f := t.temp(tempF32)
-		t.op("ld.%s.f32 %s, %s", space, f, t.addr(in.M))
+		t.op("%s.f32 %s, %s", t.load(in), f, t.addr(in.M))
 		t.op("cvt.f64.f32 %s, %s", d, f)
 	case ir.FStore:
 		a := t.fval(in.A)
 		if in.W == 8 {
-			t.op("st.%s.f64 %s, %s", space, t.addr(in.M), a)
+			t.op("%s.f64 %s, %s", t.store(in), t.addr(in.M), a)
 			return
 		}
 		t.single(in)
 		f := t.temp(tempF32)
 		t.op("cvt.rn.f32.f64 %s, %s", f, a)
-		t.op("st.%s.f32 %s, %s", space, t.addr(in.M), f)
+		t.op("%s.f32 %s, %s", t.store(in), t.addr(in.M), f)
 	default:
 		t.atomic(in)
 	}
@@ -144,26 +234,39 @@ func (t *translator) width(in *ir.Instr) int {
 	return 64
 }
 
+// fits fails where a register has fewer bytes than the access.
+func (t *translator) fits(in *ir.Instr, typ ir.Type) {
+	if t.width(in) > bitsOf(typ) {
+		t.fail("an access of %d bytes with a register of %d bits", in.W, bitsOf(typ))
+	}
+}
+
 func (t *translator) single(in *ir.Instr) {
 	if in.W != 4 {
 		t.fail("a float of %d bytes", in.W)
 	}
 }
 
+// atomics are the operations without their width.
 var atomics = map[ir.Op]string{
-	ir.AtomAdd: "add.u64", ir.AtomMin: "min.s64", ir.AtomMax: "max.s64", ir.AtomOr: "or.b64",
-	ir.AtomExch: "exch.b64", ir.AtomCAS: "cas.b64", ir.AtomFAdd: "add.f64",
+	ir.AtomAdd: "add.u", ir.AtomMin: "min.s", ir.AtomMax: "max.s", ir.AtomOr: "or.b",
+	ir.AtomExch: "exch.b", ir.AtomCAS: "cas.b", ir.AtomFAdd: "add.f",
 }
 
 func (t *translator) atomic(in *ir.Instr) {
-	typ := ir.I64
-	val := t.val
+	name, width := atomics[in.Op], t.width(in)
 	if in.Op == ir.AtomFAdd {
-		typ, val = ir.F64, t.fval
+		d, a := t.fdst(in.D), t.fval(in.A)
+		t.op("atom.%s.%s%d %s, %s, %s", spaceName(in.M.Space), name, width, d, t.addr(in.M), a)
+		return
 	}
-	d, operands := t.dst(in.D, typ), val(in.A)
+	typ := ir.I64
+	if in.W == 4 {
+		typ = ir.I32
+	}
+	d, operands := t.dst(in.D, typ), t.as(in.A, typ)
 	if in.Op == ir.AtomCAS {
-		operands += ", " + t.val(in.B)
+		operands += ", " + t.as(in.B, typ)
 	}
-	t.op("atom.%s.%s %s, %s, %s", spaceName(in.M.Space), atomics[in.Op], d, t.addr(in.M), operands)
+	t.op("atom.%s.%s%d %s, %s, %s", spaceName(in.M.Space), name, width, d, t.addr(in.M), operands)
 }

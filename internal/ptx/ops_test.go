@@ -15,7 +15,7 @@ import (
 // opCase is one operation with a reference in Go.
 type opCase struct {
 	name string
-	in   string                                        // types of the operands, i or f
+	in   string                                        // types of the operands, i, w (I32) or f
 	out  string                                        // types of the results
 	emit func(b *ir.Builder, d []ir.Reg, in []ir.Val)  //
 	ref  func(in []uint64) (out []uint64, failed bool) // failed: the status must show
@@ -26,10 +26,7 @@ type opCase struct {
 const overflowCode = 77
 
 func typeOf(c byte) ir.Type {
-	if c == 'f' {
-		return ir.F64
-	}
-	return ir.I64
+	return map[byte]ir.Type{'i': ir.I64, 'w': ir.I32, 'f': ir.F64}[c]
 }
 
 // TestOps runs every operation over edge and random values, with each way in
@@ -75,6 +72,11 @@ func (c *opCase) variants() []variant {
 				vs = append(vs, variant{fresh, map[int]int64{i: k}})
 			}
 		}
+		if c.in[i] == 'w' {
+			for _, k := range []int64{0, 1, -1, 7, 31, 70, math.MaxInt32, math.MinInt32, math.MaxUint32} {
+				vs = append(vs, variant{fresh, map[int]int64{i: k}})
+			}
+		}
 	}
 	if !strings.Contains(c.in, "f") {
 		all := map[int]int64{}
@@ -105,9 +107,12 @@ func (c *opCase) kernel(name string, v variant) *ir.Func {
 	for k := range vals {
 		r := b.Vreg(fmt.Sprintf("in%d", k), typeOf(c.in[k]))
 		vals[k] = r.V()
-		if typeOf(c.in[k]) == ir.F64 {
+		switch typeOf(c.in[k]) {
+		case ir.F64:
 			b.FLoad(r, ir.AtIndex(ps[k], i, 8, 0), 8)
-		} else {
+		case ir.I32:
+			b.Load(r, ir.AtIndex(ps[k], i, 8, 0), 4, false)
+		default:
 			b.Load8(r, ir.AtIndex(ps[k], i, 8, 0))
 		}
 	}
@@ -125,9 +130,12 @@ func (c *opCase) kernel(name string, v variant) *ir.Func {
 	c.emit(b, d, vals)
 	for j := range d {
 		m := ir.AtIndex(ps[len(c.in)+j], i, 8, 0)
-		if typeOf(c.out[j]) == ir.F64 {
+		switch typeOf(c.out[j]) {
+		case ir.F64:
 			b.FStore(m, d[j], 8)
-		} else {
+		case ir.I32:
+			b.Store(m, d[j].V(), 4)
+		default:
 			b.Store(m, d[j].V(), 8)
 		}
 	}
@@ -141,6 +149,11 @@ func (c *opCase) tuples(v variant, n int) [][]uint64 {
 	add := func(in []uint64) {
 		for k, x := range v.imms {
 			in[k] = uint64(x)
+		}
+		for k := range in {
+			if c.in[k] == 'w' {
+				in[k] &= math.MaxUint32
+			}
 		}
 		if c.ok == nil || c.ok(in) {
 			ts = append(ts, in)
@@ -421,7 +434,7 @@ func opCases() []opCase {
 			emit: func(b *ir.Builder, d []ir.Reg, in []ir.Val) { b.FConst(d[0], int64(math.Float64bits(f))) },
 			ref:  int1(func(uint64) uint64 { return math.Float64bits(f) })})
 	}
-	return append(cases, condCases()...)
+	return append(append(cases, condCases()...), wordCases()...)
 }
 
 func holds(c ir.Cond, x, y int64) bool {

@@ -35,17 +35,17 @@ func TestPtxas(t *testing.T) {
 			}
 		}
 	}
-	fs = append(fs, discountedRevenue(), oddNames(), everything())
-	text, _ := compile(t, fs...)
+	fs = append(fs, discountedRevenue(), oddNames(), everything(), wideAccess("wide", 4), wordsOfAll())
 	dir := t.TempDir()
 	file := filepath.Join(dir, "all.ptx")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, arch := range []string{"sm_70", "sm_90"} {
-		out, err := exec.Command(tool, "-arch="+arch, "-o", filepath.Join(dir, "all.cubin"), file).CombinedOutput()
+	for _, arch := range []int{70, 80, 90} {
+		text, _ := compileFor(t, arch, fs...)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(tool, fmt.Sprintf("-arch=sm_%d", arch), "-o", filepath.Join(dir, "all.cubin"), file).CombinedOutput()
 		if err != nil {
-			t.Errorf("ptxas for %s: %v\n%s", arch, err, out)
+			t.Errorf("ptxas for sm_%d: %v\n%s", arch, err, out)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func everything() *ir.Func {
 		b.Op2(op, v, v.V(), i.V())
 		b.Op2(op, v, ir.K(12345678912345), ir.K(3))
 	}
-	for s := ir.LaneID; s <= ir.GridDim; s++ {
+	for s := ir.LaneID; s <= ir.LanesBelow; s++ {
 		b.Special(v, s)
 	}
 	b.Barrier()

@@ -7,39 +7,58 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ir"
 )
 
-// header: sm_70 is the oldest architecture with match and independent lanes; the
-// driver compiles for whatever is newer.
-const header = `.version 7.0
-.target sm_70
-.address_size 64
-`
+// Oldest is the oldest architecture with match and independent lanes. Text for it runs on whatever
+// is newer: the driver compiles it.
+const Oldest = 70
 
-// maxShared is how much shared memory a kernel may declare.
-const maxShared = 48 << 10
+// maxShared is how much shared memory a kernel may declare, maxParams how many words it may take.
+const (
+	maxShared = 48 << 10
+	maxParams = 4096/8 - 1
+)
 
-// Translate writes a module of all functions.
-func Translate(fs ...*ir.Func) (string, error) {
+// Translate writes a module of all functions for all architectures.
+func Translate(fs ...*ir.Func) (string, error) { return TranslateFor(Oldest, fs...) }
+
+// TranslateFor writes a module of all functions for an architecture, as 90, and newer ones. The text
+// says no more than it needs, so that it may be the same for several.
+func TranslateFor(arch int, fs ...*ir.Func) (string, error) {
+	if arch < Oldest {
+		return "", fmt.Errorf("ptx: sm_%d is older than sm_%d", arch, Oldest)
+	}
 	var b strings.Builder
-	b.WriteString(header)
+	version, target, dynamic := "7.0", Oldest, false
 	seen := map[string]bool{}
 	for _, f := range fs {
 		if seen[f.Name] {
 			return "", fmt.Errorf("ptx: two functions are named %s", f.Name)
 		}
 		seen[f.Name] = true
-		t := &translator{f: f, declared: make([]bool, len(f.Regs)), loopNames: map[int32]bool{}}
+		t := &translator{f: f, arch: arch, declared: make([]bool, len(f.Regs)), loopNames: map[int32]bool{}}
 		if err := t.function(); err != nil {
 			return "", fmt.Errorf("ptx: %s: %w", f.Name, err)
 		}
 		b.WriteByte('\n')
 		t.write(&b)
+		if t.once {
+			version = "7.4"
+		}
+		if t.redux {
+			target = 80
+		}
+		dynamic = dynamic || t.dynamic
 	}
-	return b.String(), nil
+	head := fmt.Sprintf(".version %s\n.target sm_%d\n.address_size 64\n", version, target)
+	if dynamic {
+		head += "\n.extern .shared .align 16 .b8 dynamic[];\n"
+	}
+	return head + b.String(), nil
 }
 
 // translator writes one function. Its methods note the first error and go on.
 type translator struct {
 	f    *ir.Func
+	arch int
 	at   int // instruction being translated
 	body strings.Builder
 	err  error
@@ -50,7 +69,9 @@ type translator struct {
 	hasElse   []bool // by number of the if
 	loopNames map[int32]bool
 	declared  []bool // registers that have a .reg already
-	scratch   bool   // the address of shared memory is needed in a register
+	dynamic   bool   // dynamic shared memory is used
+	once      bool   // hints for caches are used
+	redux     bool   // reductions over a warp are used
 
 	// Temporaries belong to one instruction and are used again by the next.
 	temps [numTemps]int
@@ -105,7 +126,11 @@ func (t *translator) label(name string) {
 
 // write gives the finished text: declarations that are known only now, then the body.
 func (t *translator) write(b *strings.Builder) {
-	fmt.Fprintf(b, ".visible .entry %s(.param .u64 ctx)\n{\n", t.f.Name)
+	fmt.Fprintf(b, ".visible .entry %s(.param .u64 ctx", t.f.Name)
+	for i := range t.f.Params {
+		fmt.Fprintf(b, ", .param .u64 p%d", i+1)
+	}
+	b.WriteString(")\n{\n")
 	if t.f.SharedBytes > 0 {
 		fmt.Fprintf(b, "    .shared .align 16 .b8 scratch[%d];\n", t.f.SharedBytes)
 	}
@@ -113,9 +138,6 @@ func (t *translator) write(b *strings.Builder) {
 		if n > 0 {
 			fmt.Fprintf(b, "    .reg %s %s<%d>;\n", tempNames[k].typ, tempNames[k].prefix, n)
 		}
-	}
-	if t.scratch {
-		b.WriteString("    .reg .b64 %scratch;\n    mov.b64 %scratch, scratch;\n")
 	}
 	b.WriteString("    .reg .b64 %ctx;\n    ld.param.u64 %ctx, [ctx];\n")
 	b.WriteString(t.body.String())
@@ -131,6 +153,9 @@ func (t *translator) function() error {
 	}
 	if t.f.SharedBytes > maxShared {
 		return fmt.Errorf("%d bytes of shared memory are more than %d", t.f.SharedBytes, maxShared)
+	}
+	if t.f.Params < 0 || t.f.Params > maxParams {
+		return fmt.Errorf("%d parameters are not 0 to %d", t.f.Params, maxParams)
 	}
 	if len(t.f.Regs) == 0 {
 		return fmt.Errorf("the function has no context register")
@@ -180,10 +205,17 @@ func (t *translator) instr(in *ir.Instr) {
 		t.fail("%s is for the CPU only", in.Op)
 	case ir.If, ir.Else, ir.EndIf, ir.Loop, ir.Next, ir.EndLoop, ir.Break, ir.Continue, ir.Exit:
 		t.control(in)
-	case ir.Load, ir.Store, ir.FLoad, ir.FStore, ir.Lea, ir.Prefetch,
+	case ir.Param:
+		if i := in.A.Imm; !in.A.IsImm() || i < 1 || i > int64(t.f.Params) {
+			t.fail("parameter %d does not exist", i)
+		}
+		typ := t.typ(in.D)
+		t.op("ld.param.u%d %s, [p%d]", bitsOf(typ), t.dst(in.D, typ), in.A.Imm)
+	case ir.Load, ir.Store, ir.FLoad, ir.FStore, ir.Lea, ir.Prefetch, ir.Load2, ir.Load4, ir.Store2, ir.Store4,
 		ir.AtomAdd, ir.AtomMin, ir.AtomMax, ir.AtomOr, ir.AtomExch, ir.AtomCAS, ir.AtomFAdd:
 		t.memory(in)
-	case ir.Special, ir.Ballot, ir.Shfl, ir.ShflXor, ir.ShflUp, ir.ShflDown, ir.Match, ir.Barrier, ir.Fence:
+	case ir.Special, ir.Ballot, ir.Shfl, ir.ShflXor, ir.ShflUp, ir.ShflDown, ir.Match, ir.Barrier, ir.Fence,
+		ir.RedAdd, ir.RedMin, ir.RedMax, ir.RedOr:
 		t.lanes(in)
 	default:
 		t.arith(in)
@@ -200,11 +232,8 @@ func (t *translator) declare(r ir.Reg) {
 		return
 	}
 	t.declared[r] = true
-	typ := ".b64"
-	if t.f.Regs[r].Type == ir.F64 {
-		typ = ".f64"
-	}
-	t.op(".reg %s %s", typ, t.name(r))
+	typ := [...]string{ir.I64: ".b64", ir.F64: ".f64", ir.I32: ".b32"}
+	t.op(".reg %s %s", typ[t.f.Regs[r].Type], t.name(r))
 }
 
 // name is a register's PTX name: unique by its number, readable by its column.
@@ -252,15 +281,46 @@ func (t *translator) dst(r ir.Reg, typ ir.Type) string {
 	return t.reg(r, typ)
 }
 
+// typ is the type of an integer register: I64 or I32.
+func (t *translator) typ(r ir.Reg) ir.Type {
+	if r >= 0 && int(r) < len(t.f.Regs) && t.f.Regs[r].Type == ir.I32 {
+		return ir.I32
+	}
+	return ir.I64
+}
+
+// valType is the type of an integer operand; a constant is I64.
+func (t *translator) valType(v ir.Val) ir.Type {
+	if v.IsImm() {
+		return ir.I64
+	}
+	return t.typ(v.R)
+}
+
+func bitsOf(typ ir.Type) int {
+	if typ == ir.I32 {
+		return 32
+	}
+	return 64
+}
+
 func (t *translator) idst(r ir.Reg) string { return t.dst(r, ir.I64) }
 func (t *translator) fdst(r ir.Reg) string { return t.dst(r, ir.F64) }
 
-// val writes an integer operand, fval a float operand.
-func (t *translator) val(v ir.Val) string {
-	if v.IsImm() {
-		return imm(v.Imm)
+// val writes an integer operand, as one of a type, fval a float operand.
+func (t *translator) val(v ir.Val) string { return t.as(v, ir.I64) }
+
+func (t *translator) as(v ir.Val, typ ir.Type) string {
+	switch {
+	case !v.IsImm():
+		return t.reg(v.R, typ)
+	case typ == ir.I32:
+		if v.Imm < -1<<31 || v.Imm >= 1<<32 {
+			t.fail("constant %d does not fit in 32 bits", v.Imm)
+		}
+		return fmt.Sprint(int32(v.Imm))
 	}
-	return t.reg(v.R, ir.I64)
+	return imm(v.Imm)
 }
 
 func (t *translator) fval(v ir.Val) string {

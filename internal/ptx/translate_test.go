@@ -171,6 +171,15 @@ func TestErrors(t *testing.T) {
 			x, f := reg(b), b.Vreg("f", ir.F64)
 			b.FSet(x, ir.ULT, f, f)
 		}},
+		{"parameter 2 does not exist", func(b *ir.Builder) { b.F.Params = 1; b.Param(reg(b), 2) }},
+		{"512 parameters", func(b *ir.Builder) { b.F.Params = 512 }},
+		{"does not fit in 32 bits", func(b *ir.Builder) { b.Mov(b.Vreg("w", ir.I32), ir.K(1<<32)) }},
+		{"wrong type", func(b *ir.Builder) { w := b.Vreg("w", ir.I32); b.Op2(ir.Add, w, w.V(), reg(b).V()) }},
+		{"8 bytes with a register of 32 bits", func(b *ir.Builder) { b.Load8(b.Vreg("w", ir.I32), ir.At(ir.Ctx, 0)) }},
+		{"cannot be of kind 1", func(b *ir.Builder) { b.StoreAs(ir.ReadOnly, ir.At(ir.Ctx, 0), ir.K(1), 8) }},
+		{"access of 32 bytes", func(b *ir.Builder) { b.LoadN(ir.Plain, b.Vregs("x", ir.I64, 4), 4, ir.At(ir.Ctx, 0), 8) }},
+		{"register 3 does not exist", func(b *ir.Builder) { b.LoadN(ir.Plain, b.Vregs("w", ir.I32, 2), 4, ir.At(ir.Ctx, 0), 4) }},
+		{"2 bytes of a word from byte 3", func(b *ir.Builder) { w := b.Vreg("w", ir.I32); b.Part(w, w.V(), 3, 2, false) }},
 		{"operation 250", func(b *ir.Builder) { b.Op1(250, reg(b), ir.K(1)) }},
 	}
 	for _, c := range cases {

@@ -6,6 +6,10 @@ import "github.com/kelpiedb/kelpie/internal/ir"
 // rdx, so that rax (the old value, as cmpxchg wants it) and rcx (the new one) are
 // free. A result that nobody wants (D is NoReg) saves the loop where x86 can.
 func (t *translator) atomic(in *ir.Instr) {
+	if in.W != 8 {
+		t.fail("an atomic of %d bytes is not one of the CPU", in.W)
+		return
+	}
 	x := t.mem1(&in.M, rdx, rcx)
 	want := in.D != ir.NoReg
 	switch in.Op {

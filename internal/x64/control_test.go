@@ -100,14 +100,21 @@ func TestErrors(t *testing.T) {
 		t.Skip("no x86-64-v3 processor")
 	}
 	cases := map[string]func(b *ir.Builder){
-		"register 1 is not open": func(b *ir.Builder) { v := b.Vreg("v", ir.I64); b.Clear(v); b.Store(ir.At(ir.Ctx, 0), v.V(), 8) },
-		"internal error in x64":  func(b *ir.Builder) { b.Store(ir.At(ir.Ctx, 0), ir.Reg(7).V(), 8) },
-		"never assigned":         func(b *ir.Builder) { b.Mov(ir.Ctx, ir.K(1)) },
-		"cannot be cleared":      func(b *ir.Builder) { b.Clear(ir.Ctx) },
-		"blocks are not closed":  func(b *ir.Builder) { b.Loop() },
-		"loop 3 is not open":     func(b *ir.Builder) { b.Break(3, ir.Always, ir.K(0), ir.K(0)) },
-		"no If is open":          func(b *ir.Builder) { b.EndIf() },
-		"not one of the CPU":     func(b *ir.Builder) { b.Barrier() },
+		"register 1 is not open":        func(b *ir.Builder) { v := b.Vreg("v", ir.I64); b.Clear(v); b.Store(ir.At(ir.Ctx, 0), v.V(), 8) },
+		"internal error in x64":         func(b *ir.Builder) { b.Store(ir.At(ir.Ctx, 0), ir.Reg(7).V(), 8) },
+		"never assigned":                func(b *ir.Builder) { b.Mov(ir.Ctx, ir.K(1)) },
+		"cannot be cleared":             func(b *ir.Builder) { b.Clear(ir.Ctx) },
+		"blocks are not closed":         func(b *ir.Builder) { b.Loop() },
+		"loop 3 is not open":            func(b *ir.Builder) { b.Break(3, ir.Always, ir.K(0), ir.K(0)) },
+		"no If is open":                 func(b *ir.Builder) { b.EndIf() },
+		"not one of the CPU":            func(b *ir.Builder) { b.Barrier() },
+		"is i32, and the CPU's are i64": func(b *ir.Builder) { b.Mov(b.Vreg("w", ir.I32), ir.K(1)) },
+		"atomic of 4 bytes": func(b *ir.Builder) {
+			b.Atom4(ir.AtomAdd, b.Vreg("x", ir.I64), ir.At(ir.Ctx, 0), ir.K(1), ir.Val{})
+		},
+		"only global memory with": func(b *ir.Builder) {
+			b.Load8(b.Vreg("x", ir.I64), ir.Mem{Base: ir.Ctx, Index: ir.NoReg, Scale: 1, Space: ir.Dynamic})
+		},
 		"ends inside another block": func(b *ir.Builder) {
 			l := b.Loop()
 			b.If(ir.EQ, ir.K(0), ir.K(0))
@@ -126,6 +133,15 @@ func TestErrors(t *testing.T) {
 		build(b)
 		if _, err := Translate(b.F); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	// What only GPUs have is refused by name, whatever a function says of its target.
+	for _, op := range []ir.Op{ir.Param, ir.Uniform, ir.Narrow, ir.Widen, ir.WidenU, ir.MulW, ir.MulWU, ir.Part, ir.Load2, ir.Load4,
+		ir.Store2, ir.Store4, ir.RedAdd, ir.RedMin, ir.RedMax, ir.RedOr, ir.Match} {
+		b := ir.NewFunc("bad", ir.CPU)
+		b.Op2(op, b.Vreg("x", ir.I64), ir.K(1), ir.K(1))
+		if _, err := Translate(b.F); err == nil || !strings.Contains(err.Error(), op.String()+" is not one of the CPU's operations") {
+			t.Errorf("%s: %v", op, err)
 		}
 	}
 	if _, err := Translate(ir.NewFunc("kernel", ir.GPU).F); err == nil {

@@ -53,7 +53,12 @@ func (t *translator) open(v ir.Reg) {
 		t.fail("register %d cannot be opened", v)
 		return
 	}
-	isFloat := t.f.Regs[v].Type == ir.F64
+	typ := t.f.Regs[v].Type
+	if typ == ir.I32 {
+		t.fail("register %d is i32, and the CPU's are i64", v)
+		return
+	}
+	isFloat := typ == ir.F64
 	switch {
 	case t.spill:
 		t.loc[v] = firstSlot + loc(t.openSlot())

@@ -248,7 +248,7 @@ func (t *translator) instr(in *ir.Instr) {
 		t.atomic(in)
 	default:
 		if !t.float(in) {
-			t.fail("operation %d is not one of the CPU", in.Op)
+			t.fail("%s is not one of the CPU's operations", in.Op)
 		}
 	}
 }
