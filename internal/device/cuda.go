@@ -47,10 +47,9 @@ func OpenCUDA(ordinal int) (Device, error) {
 	if err != nil {
 		return nil, cudaError("cuda", "open", err)
 	}
-	// A miss brings one sector: late loads of single values are what most of our kernels miss on.
-	if err := c.FetchGranularity(32); err != nil {
-		return nil, cudaError(c.Info.Name, "open", errors.Join(err, c.Close()))
-	}
+	// A miss shall bring one sector: late loads of single values are what most of our kernels miss on.
+	// A device that does not know such a limit is only slower.
+	_ = c.FetchGranularity(32)
 	var disk *cuda.Cache
 	if dir, err := cuda.UserCacheDir(); err == nil {
 		disk = cuda.NewCache(dir, cubinBytes)

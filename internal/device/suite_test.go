@@ -12,7 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"unsafe"
 )
 
 // The suite: what every device does. It runs on simulated ones, in several orders, and on a GPU
@@ -447,13 +446,12 @@ func testMemory(t *testing.T, d Device) {
 func testLost(t *testing.T, d Device) {
 	s := stream(t, d)
 	f := function(t, d, "add")
-	host := make([]byte, 1024)
-	at := uint64(uintptr(unsafe.Pointer(&host[0])))
-	err := s.Launch(f, Shape{1, 32, 0}, at, at, 32, 1)
+	const nowhere = 16 // a host pointer would do on most machines, but some GPUs follow those
+	err := s.Launch(f, Shape{1, 32, 0}, nowhere, nowhere, 32, 1)
 	if err == nil {
 		err = s.Sync()
 	}
-	wantKind(t, "a host pointer", err, Faulted)
+	wantKind(t, "an address where nothing is", err, Faulted)
 	_, err = s.Alloc(64)
 	if k := KindOf(err); k != Lost && k != Faulted {
 		t.Errorf("after a fault: %v", err)
