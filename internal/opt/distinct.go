@@ -50,11 +50,6 @@ func (s *state) dropDistinct(g *plan.Group) {
 		if !a.Distinct {
 			continue
 		}
-		switch a.Func {
-		case plan.Min, plan.Max, plan.AnyValue, plan.BoolAnd, plan.BoolOr:
-			a.Distinct = false
-			continue
-		}
 		cols := plan.Refs(a.Arg)
 		if _, plain := a.Arg.(*plan.Ref); plain {
 			for _, k := range g.Keys {

@@ -1,7 +1,8 @@
 package opt
 
 // likeLiteral takes a pattern apart: the text before the first wildcard, whether that is
-// all of it, and the number of literal characters in total.
+// all of it, and the number of literal characters in total. A pattern that ends with a backslash is never whole:
+// matching it is an error, which comparing with a text would hide.
 func likeLiteral(pattern string) (prefix string, whole bool, literals int) {
 	var b []byte
 	whole = true
@@ -11,8 +12,10 @@ func likeLiteral(pattern string) (prefix string, whole bool, literals int) {
 			whole = false
 			continue
 		}
-		if c == '\\' && i+1 < len(pattern) {
-			i++
+		if c == '\\' {
+			if i++; i == len(pattern) {
+				return string(b), false, literals
+			}
 			c = pattern[i]
 		}
 		literals++

@@ -18,7 +18,8 @@ func TestLikeLiteral(t *testing.T) {
 		pattern, prefix string
 		whole           bool
 		literals        int
-	}{{"abc", "abc", true, 3}, {"ab%", "ab", false, 2}, {"%a_b%", "", false, 2}, {`a\%b`, "a%b", true, 3}, {"", "", true, 0}} {
+	}{{"abc", "abc", true, 3}, {"ab%", "ab", false, 2}, {"%a_b%", "", false, 2}, {`a\%b`, "a%b", true, 3}, {"", "", true, 0},
+		{`a\\`, `a\`, true, 2}, {`ab\`, "ab", false, 2}, {`%\`, "", false, 0}} {
 		prefix, whole, n := likeLiteral(c.pattern)
 		if prefix != c.prefix || whole != c.whole || n != c.literals {
 			t.Errorf("%q: %q %v %d", c.pattern, prefix, whole, n)

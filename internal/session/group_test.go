@@ -21,6 +21,7 @@ func TestManyGroups(t *testing.T) {
 		"select count(*), sum(a), sum(b) from (select distinct a, b from many where c < 9) q",
 		"select count(*), sum(n * c), sum(b), count(b), sum(e), count(e) from (select b, c, e, count(*) as n from many group by b, c, e) q", // a directory
 		"select count(*), sum(n), sum(a), sum(b), count(b), min(w) from (select a, b, e, w, count(*) as n from many group by a, b, e, w) q",
+		"select count(*), sum(n), sum(twice - a), sum(length(t)) from (select a, any_value(a * 2) as twice, any_value(cast(a as text)) as t, count(*) as n from many group by a) q",
 		"select a, b, count(*), sum(d) from many group by a, b order by 3 desc, a, b limit 50",
 	} {
 		ask("set threads = 1")

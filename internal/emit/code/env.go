@@ -28,7 +28,7 @@ type binding struct {
 
 func (e *Emitter) binding(id plan.ColID) *binding {
 	if int(id) >= len(e.cols) {
-		e.cols = append(e.cols, make([]*binding, max(e.Cols.Len()+1, int(id)+1)-len(e.cols))...)
+		e.cols = append(e.cols, make([]*binding, e.Cols.Len()-len(e.cols))...)
 	}
 	if e.cols[id] == nil {
 		if len(e.spare) == 0 {

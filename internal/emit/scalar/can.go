@@ -82,7 +82,7 @@ func canRound(x *plan.Call) bool {
 		}
 		digits = int(min(max(c.I, -100), int64(t.Scale)))
 	}
-	return digits >= -types.MaxPrecision && int(x.T.Scale) >= digits
+	return digits >= -types.MaxPrecision
 }
 
 // canCast reports that cast has code for the types. From doubles to decimals it has none:

@@ -122,9 +122,6 @@ func LastChars(e *code.Emitter, v code.Value, k int64) code.Value {
 	v = e.Text(v)
 	n, own := e.AnyNull(v)
 	p, end := ends(e, v)
-	if !n.IsImm() { // NULL has no bytes to look at
-		e.B.Sel(end, ir.NE, n, ir.K(0), p.V(), end.V())
-	}
 	q, count, c := e.Int("from"), e.Int("count"), e.Int("byte")
 	e.B.Mov(q, end.V())
 	e.B.Mov(count, ir.K(k))

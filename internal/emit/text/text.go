@@ -117,16 +117,12 @@ func Equal(e *code.Emitter, c ir.Cond, l, r code.Value) ir.Reg {
 	return res
 }
 
-// bytesAre opens a register telling whether the bytes at [p] begin with a literal, which has
-// been checked to fit.
+// bytesAre opens a register telling whether the bytes at [p] begin with a literal, which is not
+// empty and has been checked to fit.
 func bytesAre(e *code.Emitter, p ir.Reg, lit string) ir.Reg {
 	ok := e.Int("match")
-	e.B.Mov(ok, ir.K(1))
 	var step func(off int)
 	step = func(off int) {
-		if off >= len(lit) {
-			return
-		}
 		k := min(8, len(lit)-off)
 		var w [8]byte
 		copy(w[:], lit[off:off+k])
