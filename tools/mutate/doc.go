@@ -4,8 +4,8 @@
 // All mutants of a run are compiled at once: find.go lists the places, rewrite.go writes both
 // meanings of each into an overlay, switched by the environment variable KELPIE_MUTANT, and run.go
 // builds the test binaries once and starts them per mutant. Which mutants belong to the set is
-// decided by a hash of their key (package, function, kind, text), so that a change elsewhere in the
-// code does not move the set; pinned.txt names some that always belong to it, explained.txt says why
+// decided by a hash of their key (room, function, kind, text), so that a change elsewhere in the
+// code, or a file that moves between the packages of a room, does not move the set; pinned.txt names some that always belong to it, explained.txt says why
 // a mutant that no test can kill is not a mistake. A survivor without an explanation fails the run.
 //
 //	go run ./tools/mutate                     the whole set

@@ -8,6 +8,7 @@ import (
 	"go/printer"
 	"go/token"
 	"hash/fnv"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,8 +20,8 @@ import (
 // while it is switched on.
 type mutant struct {
 	id         int
-	pkg        string // its directory, as in internal/emit
-	file       string
+	room       string // the directory that its quota names, as in internal/exec
+	file       string // in that directory or one below it
 	line       int
 	fn         string // the function or package-level variable it is in
 	kind       string
@@ -31,9 +32,10 @@ type mutant struct {
 	becomes    string                          // for people
 }
 
-// key names the mutant whatever is changed elsewhere in its package.
+// key names the mutant whatever is changed elsewhere in its room. It has no file and no directory
+// below the room: a function that moves takes its mutants along.
 func (m *mutant) key() string {
-	k := fmt.Sprintf("%s %s %s `%s`", m.pkg, m.fn, m.kind, m.text)
+	k := fmt.Sprintf("%s %s %s `%s`", m.room, m.fn, m.kind, m.text)
 	if m.nth > 1 {
 		k += fmt.Sprintf(" #%d", m.nth)
 	}
@@ -50,36 +52,30 @@ func (m *mutant) rank() uint64 {
 	return x ^ x>>33
 }
 
-// find lists all mutants of a package's files, tests excepted.
-func find(pkg string) ([]*mutant, error) {
-	names, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+// find lists all mutants of a room: of its package and the packages below it, tests excepted.
+func find(room string) ([]*mutant, error) {
+	var all []*mutant
+	err := filepath.WalkDir(room, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "testdata":
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || d.Name() == "doc.go":
+			return nil
+		}
+		found, err := findInFile(room, name)
+		all = append(all, found...)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	var all []*mutant
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "/doc.go") {
-			continue
-		}
-		src, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		if bytes.Contains(src, []byte("\n//go:build !")) {
-			continue // what other machines compile
-		}
-		fset := token.NewFileSet()
-		tree, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		f := &finder{pkg: pkg, file: name, src: src, fset: fset}
-		for _, d := range tree.Decls {
-			f.decl(d)
-		}
-		all = append(all, f.found...)
-	}
-	slices.SortStableFunc(all, func(a, b *mutant) int { return strings.Compare(a.file, b.file) })
+	// Alike mutants are counted in the order of the files' names, directories aside, because that
+	// order stays when a file moves to a package below.
+	slices.SortStableFunc(all, func(a, b *mutant) int {
+		return strings.Compare(filepath.Base(a.file), filepath.Base(b.file))
+	})
 	seen := map[string]int{}
 	for _, m := range all {
 		seen[m.key()]++
@@ -88,12 +84,32 @@ func find(pkg string) ([]*mutant, error) {
 	return all, nil
 }
 
+func findInFile(room, name string) ([]*mutant, error) {
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(src, []byte("\n//go:build !")) {
+		return nil, nil // what other machines compile
+	}
+	fset := token.NewFileSet()
+	tree, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	f := &finder{room: room, file: name, src: src, fset: fset}
+	for _, d := range tree.Decls {
+		f.decl(d)
+	}
+	return f.found, nil
+}
+
 type finder struct {
-	pkg, file string
-	src       []byte
-	fset      *token.FileSet
-	fn        string
-	found     []*mutant
+	room, file string
+	src        []byte
+	fset       *token.FileSet
+	fn         string
+	found      []*mutant
 }
 
 func (f *finder) decl(d ast.Decl) {
@@ -300,7 +316,7 @@ func (f *finder) put(kind string, n ast.Node, text, becomes string, write func(i
 		return
 	}
 	f.found = append(f.found, &mutant{
-		pkg: f.pkg, file: f.file, line: f.fset.Position(n.Pos()).Line, fn: f.fn, kind: kind, text: text,
+		room: f.room, file: f.file, line: f.fset.Position(n.Pos()).Line, fn: f.fn, kind: kind, text: text,
 		start: f.off(n.Pos()), end: f.off(n.End()), write: write, becomes: becomes,
 	})
 }

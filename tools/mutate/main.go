@@ -12,16 +12,13 @@ import (
 	"strings"
 )
 
-// quotas say how many mutants of each package belong to the set, beside the pinned ones.
+// quotas say how many mutants of each room belong to the set, beside the pinned ones. A room is a
+// package with all packages below it.
 var quotas = []struct {
-	pkg string
-	n   int
+	room string
+	n    int
 }{
-	{"internal/emit", 19}, {"internal/emit/code", 3}, {"internal/emit/scalar", 15}, {"internal/emit/text", 8},
-	{"internal/exec", 12}, {"internal/exec/sorting", 5}, {"internal/exec/tables", 4},
-	{"internal/exec/groups", 4}, {"internal/exec/result", 3}, {"internal/exec/load", 3}, {"internal/exec/tuples", 2},
-	{"internal/exec/mem", 1}, {"internal/exec/work", 1}, {"internal/phys", 2},
-	{"internal/opt", 30}, {"internal/types", 30},
+	{"internal/emit", 45}, {"internal/exec", 35}, {"internal/phys", 2}, {"internal/opt", 30}, {"internal/types", 30},
 	{"internal/eval", 15}, {"internal/column", 20}, {"internal/file", 30}, {"internal/simt", 20},
 }
 
@@ -47,7 +44,7 @@ func main() {
 func run(sample int, only string, list, again bool, jobs int) error {
 	var all []*mutant
 	for _, q := range quotas {
-		ms, err := find(q.pkg)
+		ms, err := find(q.room)
 		if err != nil {
 			return err
 		}
@@ -98,8 +95,8 @@ func run(sample int, only string, list, again bool, jobs int) error {
 	return report(set, survivors, known)
 }
 
-// choose returns the set: pinned mutants, then each package's share by rank, in an order that mixes
-// packages so that a sample has some of each.
+// choose returns the set: pinned mutants, then each room's share by rank, in an order that mixes
+// rooms so that a sample has some of each.
 func choose(all []*mutant, only string) ([]*mutant, error) {
 	if only != "" {
 		re, err := regexp.Compile(only)
@@ -128,7 +125,7 @@ func choose(all []*mutant, only string) ([]*mutant, error) {
 	shortFirst(set)
 	var rest []*mutant
 	for _, q := range quotas {
-		ms := slices.DeleteFunc(slices.Clone(all), func(m *mutant) bool { return m.pkg != q.pkg || slices.Contains(set, m) })
+		ms := slices.DeleteFunc(slices.Clone(all), func(m *mutant) bool { return m.room != q.room || slices.Contains(set, m) })
 		slices.SortFunc(ms, func(a, b *mutant) int { return cmp.Compare(a.rank(), b.rank()) })
 		rest = append(rest, ms[:min(q.n, len(ms))]...)
 	}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // switchSource is added to every package that has a mutant.
@@ -44,8 +45,12 @@ func overlay(dir string, set []*mutant) (string, error) {
 		if err != nil {
 			return err
 		}
-		to := filepath.Join(dir, fmt.Sprintf("%d_%s", len(replace), filepath.Base(name)))
+		// Below dir as in the tree, because some of the compiler's messages name the overlay.
+		to := filepath.Join(dir, name)
 		replace[abs] = to
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return err
+		}
 		return os.WriteFile(to, []byte(text), 0o666)
 	}
 	for name, ms := range files {
@@ -91,12 +96,9 @@ func apart(all []*mutant) []*mutant {
 	return set
 }
 
-// compiler errors name the file and line of a mutant that does not compile: a constant that has to
+// Compiler errors name the file and line of a mutant that does not compile: a constant that has to
 // be one, say. Those are no mutants.
 var badLine = regexp.MustCompile(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+):\d+: .*$`)
-
-// overlaid is what overlay puts before a file's name; some of the compiler's messages have it.
-var overlaid = regexp.MustCompile(`^\d+_`)
 
 // compiled builds all packages with the overlay and leaves out what the compiler refuses.
 func compiled(dir string, set []*mutant) ([]*mutant, string, error) {
@@ -112,8 +114,9 @@ func compiled(dir string, set []*mutant) ([]*mutant, string, error) {
 		kept := len(set)
 		for _, hit := range badLine.FindAllStringSubmatch(string(out), -1) {
 			line, _ := strconv.Atoi(hit[2])
-			name := overlaid.ReplaceAllString(filepath.Base(hit[1]), "")
-			set = slices.DeleteFunc(set, func(m *mutant) bool { return filepath.Base(m.file) == name && m.line == line })
+			set = slices.DeleteFunc(set, func(m *mutant) bool {
+				return strings.HasSuffix("/"+hit[1], "/"+m.file) && m.line == line
+			})
 		}
 		if len(set) == kept {
 			return nil, "", fmt.Errorf("the mutated code does not compile:\n%s", out)

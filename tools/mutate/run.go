@@ -53,7 +53,7 @@ func shared(pkg string, args ...string) *killer {
 func trial(dir, overlay string, set []*mutant, jobs int) ([]*mutant, error) {
 	need := map[string]bool{}
 	for _, m := range set {
-		for _, k := range killersOf(m.pkg) {
+		for _, k := range killersOf(filepath.Dir(m.file)) {
 			need[k.pkg] = true
 		}
 	}
@@ -75,7 +75,7 @@ func trial(dir, overlay string, set []*mutant, jobs int) ([]*mutant, error) {
 	// The cheap tests of all mutants first: what is left for the dear ones is soon known.
 	dear := killers[wholeSession]
 	left := attempt(dir, set, jobs, func(m *mutant) []*killer {
-		return slices.DeleteFunc(killersOf(m.pkg), func(k *killer) bool { return k == dear })
+		return slices.DeleteFunc(killersOf(filepath.Dir(m.file)), func(k *killer) bool { return k == dear })
 	})
 	fmt.Printf("%d of %d mutants are left for the rest of the session's tests\n", len(left), len(set))
 	return attempt(dir, left, jobs, func(*mutant) []*killer { return []*killer{dear} }), nil
