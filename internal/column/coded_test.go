@@ -87,6 +87,30 @@ func TestCoded(t *testing.T) {
 	}
 }
 
+// TestCodedReset: a builder that had codes has none after Reset, whatever comes next.
+func TestCodedReset(t *testing.T) {
+	a, z := dictChunk(t, NewDict(), "x", "y"), dictChunk(t, NewDict(), "q")
+	for _, next := range []func(b *Builder){
+		func(b *Builder) { b.AppendString("q") },
+		func(b *Builder) { b.AppendChunk(z, 0, 1) },
+	} {
+		b := NewBuilder(types.TText)
+		b.AppendChunk(a, 0, 2)
+		b.Reset()
+		if b.Size() != 0 {
+			t.Errorf("%d bytes after Reset", b.Size())
+		}
+		next(b)
+		c, err := b.Seal(DefaultOptions(), NewDict())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Rows != 1 || c.Value(0).S != "q" || c.Zone.Bytes != 1 {
+			t.Errorf("%d rows, the first %q, zone %+v", c.Rows, c.Value(0).S, c.Zone)
+		}
+	}
+}
+
 // TestCodedMany has more different texts than a dictionary takes for so few rows.
 func TestCodedMany(t *testing.T) {
 	d := NewDict()

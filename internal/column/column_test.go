@@ -267,6 +267,34 @@ func TestRandomChunks(t *testing.T) {
 	}
 }
 
+// TestPlainSize: a plain chunk of texts takes no more than they need.
+func TestPlainSize(t *testing.T) {
+	b := NewBuilder(types.TText)
+	long := strings.Repeat("x", 100)
+	for range 50 {
+		b.AppendString(long)
+		b.AppendString("short")
+		b.AppendNull()
+	}
+	took := 0
+	var mem *Mem
+	c, err := b.Plain(func(size int) (_ uintptr, err error) {
+		took = size
+		mem, err = Alloc(size)
+		return mem.Addr(), err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Value(147).S != long || c.Value(148).S != "short" || !c.Value(149).Null {
+		t.Errorf("the last rows are %v, %v and %v", c.Value(147), c.Value(148), c.Value(149))
+	}
+	if most := align((150+PadRows)*descBytesSize) + align(150+PadRows) + 50*len(long) + TextPad; took > most {
+		t.Errorf("%d bytes, %d would do", took, most)
+	}
+	mem.Free()
+}
+
 func randomValue(r *rand.Rand, k types.Type, span int64) types.Value {
 	switch k.Kind {
 	case types.Bool:

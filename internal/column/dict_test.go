@@ -139,6 +139,52 @@ func TestSketch(t *testing.T) {
 	}
 }
 
+// TestSealCounts: sealing counts the different values of every type, by SQL's equality.
+func TestSealCounts(t *testing.T) {
+	for _, c := range []struct {
+		t    types.Type
+		want int
+		list []types.Value
+	}{
+		{types.TInterval, 2, []types.Value{types.IntervalValue(1, 0, 0), types.IntervalValue(0, 30, 0), types.IntervalValue(0, 1, 0)}},
+		{types.TFloat64, 2, []types.Value{types.FloatValue(types.TFloat64, 0), types.FloatValue(types.TFloat64, math.Copysign(0, -1)), types.FloatValue(types.TFloat64, 1)}},
+		{types.TDecimal(38, 0), 2, []types.Value{types.DecimalValue(types.TDecimal(38, 0), types.FromInt64(7)), types.DecimalValue(types.TDecimal(38, 0), types.Pow10(30))}},
+	} {
+		b := NewBuilder(c.t)
+		for _, v := range c.list {
+			b.Append(v)
+		}
+		chunk, err := b.Seal(DefaultOptions(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s Sketch
+		for range 2 { // what sealing has counted is what is counted by reading
+			chunk.AddTo(&s)
+			if got := s.Estimate(); math.Abs(got-float64(c.want)) > 0.5 {
+				t.Errorf("%s: %.1f different values, not %d", c.t, got, c.want)
+			}
+		}
+	}
+}
+
+// TestHashBytes: every byte of a text counts.
+func TestHashBytes(t *testing.T) {
+	text := make([]byte, 150)
+	for n := range text {
+		seen := map[uint64]int{hashBytes(text[:n]): -1}
+		for i := range n {
+			text[i] = 'x'
+			h := hashBytes(text[:n])
+			if at, ok := seen[h]; ok {
+				t.Fatalf("of %d bytes, byte %d hashes like byte %d", n, i, at)
+			}
+			seen[h] = i
+			text[i] = 0
+		}
+	}
+}
+
 // TestWords loads strings with and without room behind them.
 func TestWords(t *testing.T) {
 	long := "abcdefghijklmnopqrstuvwxyz0123456789 and more of it"

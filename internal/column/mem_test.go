@@ -210,6 +210,32 @@ func TestPoolZeros(t *testing.T) {
 	d.Drop()
 }
 
+// TestTrimPool gives back what waits in the pool, and leaves as much as may.
+func TestTrimPool(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	var bs []Block
+	for range 3 {
+		b, _, err := Take(1<<20, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bs = append(bs, b)
+	}
+	for _, b := range bs {
+		b.Give(false)
+	}
+	for _, most := range []int{1 << 20, 0} {
+		TrimPool(int64(most))
+		pool.Lock()
+		if pool.bytes > most || most > 0 && pool.bytes == 0 {
+			t.Errorf("%d bytes in the pool, at most %d are wanted", pool.bytes, most)
+		}
+		pool.Unlock()
+	}
+}
+
 // TestPoolBound gives back more than the pool may hold; nothing is touched, so it costs no memory.
 func TestPoolBound(t *testing.T) {
 	if !alone(t) {

@@ -74,6 +74,9 @@ func TestValues(t *testing.T) {
 		{op(plan.Round, f, float(2.5)), "2"},
 		{op(plan.Sign, dec(5, 2), value(dec(5, 2), "-0.01")), "-1.00"},
 		{op(plan.Sign, f, float(math.NaN())), "0"},
+		{op(plan.Sqrt, f, float(0)), "0"},
+		{op(plan.Sqrt, f, float(math.Copysign(0, -1))), "-0"},
+		{op(plan.Sqrt, f, float(2.25)), "1.5"},
 		{op(plan.Power, f, float(2), float(0.5)), "1.4142135623730951"},
 		{op(plan.Power, f, float(0), float(0)), "1"},
 		{op(plan.Exp, f, float(math.Inf(-1))), "0"},
@@ -150,7 +153,9 @@ func TestAllocations(t *testing.T) {
 	v := types.FloatValue(types.TFloat64, 3)
 	cols := func(plan.ColID) (types.Value, bool) { return v, true }
 	x := op(plan.Power, types.TFloat64, op(plan.Add, types.TFloat64, &plan.Ref{ID: 1, T: types.TFloat64}, float(1)), float(2))
-	if n := testing.AllocsPerRun(100, func() { Expr(x, cols) }); n > 0 {
-		t.Errorf("%v allocations", n)
+	for _, x := range []plan.Expr{x, op(plan.Greatest, types.TFloat64, x, float(1), float(2), float(3))} {
+		if n := testing.AllocsPerRun(100, func() { Expr(x, cols) }); n > 0 {
+			t.Errorf("%s: %v allocations", plan.FormatExpr(&plan.Columns{}, x), n)
+		}
 	}
 }

@@ -59,11 +59,8 @@ func roundFloat(op plan.Op, f float64) float64 {
 	return math.RoundToEven(f)
 }
 
-// cutDigits divides by 10^k and rounds as the operation says.
+// cutDigits divides by 10^k, where k is not negative, and rounds as the operation says.
 func cutDigits(op plan.Op, x types.Int128, k int) types.Int128 {
-	if k <= 0 {
-		return x
-	}
 	if k > types.MaxPrecision { // more digits than there can be; floor and ceil never ask for it
 		return types.Int128{}
 	}

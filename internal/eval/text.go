@@ -110,7 +110,7 @@ func completePattern(p string) bool {
 }
 
 // Like reports whether s matches a LIKE pattern: % is any text, _ any character, a
-// backslash takes the next character as it is.
+// backslash takes the next character as it is, and there must be one.
 func Like(s, pattern string) bool {
 	// The usual two-pointer match: on failure go back to the last % and let it take one more
 	// character.
@@ -130,7 +130,7 @@ func Like(s, pattern string) bool {
 				continue
 			default:
 				k := j
-				if c == '\\' && j+1 < len(pattern) {
+				if c == '\\' {
 					k++
 				}
 				if pattern[k] == s[i] {

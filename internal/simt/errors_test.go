@@ -197,6 +197,9 @@ func TestBadLaunch(t *testing.T) {
 		_, err := dev.Launch(context.Background(), k, c.grid, c.block, c.params)
 		wantError(t, err, BadLaunch, 0, -1)
 	}
+	if _, err := dev.Launch(context.Background(), k, 1, 1024, []uint64{0}); err != nil {
+		t.Error(err)
+	}
 	k = whole(t, ".visible .entry k() .maxntid 64 { ret; }")
 	_, err := dev.Launch(context.Background(), k, 1, 65, nil)
 	wantError(t, err, BadLaunch, 0, -1)

@@ -198,6 +198,9 @@ func TestPlaced(t *testing.T) {
 	if err := dev.Place(1<<40+4000, far, false); err == nil {
 		t.Error("memory overlaps")
 	}
+	if dev.Place(0, far, false) == nil || dev.Place(3<<40, nil, false) == nil || dev.Place(^uint64(7), far, false) == nil {
+		t.Error("memory is at 0, or nothing, or goes round")
+	}
 	k := kernel(t, threadAddr+`
 mov.u64 %d0, 0x20000000000;
 mad.wide.u32 %d0, %r15, 16, %d0;

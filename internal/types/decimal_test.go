@@ -173,6 +173,8 @@ func TestDerive(t *testing.T) {
 		{"mul", MulType, dec(38, 10), dec(38, 10), "DECIMAL(38,20)"},
 		{"mul", MulType, TInt16, dec(4, 2), "DECIMAL(9,2)"},
 		{"mul", MulType, TInt16, TInt32, "INTEGER"},
+		{"mul", MulType, TInt32, TText, ""},
+		{"mul", MulType, TDate, dec(4, 2), ""},
 		{"div", DivType, dec(4, 2), TInt32, "DECIMAL(22,20)"},
 		{"div", DivType, dec(15, 2), dec(15, 2), "DECIMAL(35,20)"},
 		{"div", DivType, dec(20, 0), TInt32, "DECIMAL(38,18)"},
