@@ -24,13 +24,6 @@ const (
 // A hash that is computed slotAhead rows early waits in a ring of the context until its row comes.
 const ringSlots = 2 * slotAhead
 
-// rowPlace is where the row at hand stands among those of the loop over a table's rows.
-type rowPlace struct {
-	later func(n int64) ir.Reg // opens a register with the number of the row n rows after this one, or of the last
-	count func() ir.Reg        // opens a register with the number of rows before this one
-	every bool                 // all of these rows come to the first operator
-}
-
 // largeTable is the size in bytes from which on a table is not expected in the processor's nearer caches.
 const largeTable = 8 << 20
 
@@ -49,7 +42,7 @@ func (e *emitter) newRing() ring { return ring(e.Scratch(8 * ringSlots)) }
 
 // ringSlot is the element for the row n rows after this one.
 func (e *emitter) ringSlot(g ring, n int64) (ir.Mem, ir.Reg) {
-	at := e.place.count()
+	at := e.place.Count()
 	if n > 0 {
 		e.B.Op2(ir.Add, at, at.V(), ir.K(n))
 	}
@@ -59,7 +52,7 @@ func (e *emitter) ringSlot(g ring, n int64) (ir.Mem, ir.Reg) {
 
 // hashLater opens a register with the hash of the keys of the row n rows after this one, which is slotAhead, when it is
 // computed, or less.
-func (e *emitter) hashLater(scan *plan.Scan, cols []int, g ring, n int64, gp *GroupPlan) ir.Reg {
+func (e *emitter) hashLater(cols []int, g ring, n int64, gp *GroupPlan) ir.Reg {
 	if g != noRing && n < slotAhead {
 		h := e.Int("hash")
 		m, at := e.ringSlot(g, n)
@@ -67,7 +60,7 @@ func (e *emitter) hashLater(scan *plan.Scan, cols []int, g ring, n int64, gp *Gr
 		e.B.Clear(at)
 		return h
 	}
-	keys := e.keysLater(scan, cols, n)
+	keys := e.keysLater(cols, n)
 	h := e.hashFor(keys, gp)
 	e.Free(keys...)
 	if g != noRing {
@@ -79,11 +72,11 @@ func (e *emitter) hashLater(scan *plan.Scan, cols []int, g ring, n int64, gp *Gr
 }
 
 // keysLater reads the keys of a row to come.
-func (e *emitter) keysLater(scan *plan.Scan, cols []int, n int64) []code.Value {
-	row := e.place.later(n)
+func (e *emitter) keysLater(cols []int, n int64) []code.Value {
+	row := e.place.Later(n)
 	keys := make([]code.Value, len(cols))
 	for i, k := range cols {
-		keys[i] = e.loadColumn(scan, k, row)
+		keys[i] = e.table.Load(k, row)
 	}
 	e.B.Clear(row)
 	return keys
@@ -102,7 +95,7 @@ func (e *emitter) hashNow(g ring, keys []code.Value, gp *GroupPlan) ir.Reg {
 	if g == noRing {
 		return e.hashFor(keys, gp)
 	}
-	h, n := e.Int("hash"), e.place.count()
+	h, n := e.Int("hash"), e.place.Count()
 	e.When(ir.ULT, n.V(), ir.K(slotAhead), func() {
 		t := e.hashFor(keys, gp)
 		e.B.Mov(h, t.V())
@@ -118,8 +111,7 @@ func (e *emitter) hashNow(g ring, keys []code.Value, gp *GroupPlan) ir.Reg {
 // lookAheads finds the lookups of the pipeline worth preparing. Those after an operator that may drop or
 // multiply rows are not: most would be in vain.
 func (e *emitter) lookAheads() []ahead {
-	t, ok := e.Pipeline.Source.(*pipe.Table)
-	if !ok || e.Off.Prefetch {
+	if e.table == nil || e.Off.Prefetch {
 		return nil
 	}
 	var out []ahead
@@ -130,7 +122,7 @@ func (e *emitter) lookAheads() []ahead {
 		case *pipe.Probe:
 			table := e.Tables[op.Build]
 			if table.Bytes() >= largeTable && table.Kind != layout.List {
-				if cols, ok := e.keyColumns(t.Scan, op.Keys, table.Tuple); ok {
+				if cols, ok := e.keyColumns(op.Keys, table.Tuple); ok {
 					out = append(out, ahead{build: op.Build, cols: cols})
 				}
 			}
@@ -144,24 +136,25 @@ func (e *emitter) lookAheads() []ahead {
 }
 
 // keyColumns is which columns of the scan the keys are, if they are integers, dictionary codes or texts without NULLs.
-func (e *emitter) keyColumns(scan *plan.Scan, keys []plan.Expr, tuple *layout.Tuple) ([]int, bool) {
+func (e *emitter) keyColumns(keys []plan.Expr, tuple *layout.Tuple) ([]int, bool) {
+	cols := e.table.Scan.Cols
 	var out []int
 	for i, x := range keys {
 		ref, ok := unwidened(x).(*plan.Ref)
 		if !ok {
 			return nil, false
 		}
-		k := slices.Index(scan.Cols, ref.ID)
+		k := slices.Index(cols, ref.ID)
 		if from := e.keyFrom(ref.ID); k < 0 && from != nil {
-			k = slices.Index(scan.Cols, from.ID)
-			if k >= 0 && !e.columnDesc(scan, k).Range.Within(tuple.Fields[i].Desc.Range) {
+			k = slices.Index(cols, from.ID)
+			if k >= 0 && !e.table.Desc(k).Range.Within(tuple.Fields[i].Desc.Range) {
 				return nil, false // a row without match may have a key beyond the table
 			}
 		}
-		if k < 0 || e.Shapes[k].Nulls {
+		if k < 0 || e.table.Shapes[k].Nulls {
 			return nil, false
 		}
-		form := e.columnDesc(scan, k).Form
+		form := e.table.Desc(k).Form
 		if form != tuple.Fields[i].Desc.Form || form != layout.I64 && form != layout.Code && form != layout.Str {
 			return nil, false
 		}
@@ -179,7 +172,6 @@ func (e *emitter) keyFrom(id plan.ColID) *plan.Ref {
 // fetchAhead emits the fetches of the lookups in list.
 func (e *emitter) fetchAhead(list []ahead) {
 	for _, a := range list {
-		scan := e.Pipeline.Source.(*pipe.Table).Scan
 		e.Detail("fetch ahead", func(plan.Names) string { return "" })
 		g := noRing
 		if k := e.Tables[a.build].Kind; k == layout.Open || k == layout.Buckets {
@@ -190,7 +182,7 @@ func (e *emitter) fetchAhead(list []ahead) {
 			e.rings[a.build] = g
 		}
 		for _, n := range []int64{slotAhead, tupleAhead} {
-			e.fetchProbe(a, scan, g, n)
+			e.fetchProbe(a, g, n)
 		}
 	}
 }
@@ -205,23 +197,22 @@ func (e *emitter) ringOf(b *pipe.Build) ring {
 
 // fetchGroup fetches what later rows will need of a large table of groups. It returns where their hashes wait.
 func (e *emitter) fetchGroup(gp *GroupPlan, keys []plan.Expr) ring {
-	t, ok := e.Pipeline.Source.(*pipe.Table)
-	if !ok || e.place.later == nil || e.Off.Prefetch || !gp.large() {
+	if e.table == nil || e.place.Later == nil || e.Off.Prefetch || !gp.large() {
 		return noRing
 	}
-	cols, ok := e.keyColumns(t.Scan, keys, gp.Tuple)
-	if !ok || gp.Mode == DenseGroups && t.Scan.Snap.Stats[t.Scan.Ordinal[cols[0]]].Sorted {
+	cols, ok := e.keyColumns(keys, gp.Tuple)
+	if !ok || gp.Mode == DenseGroups && e.table.Sorted(cols[0]) {
 		return noRing // what comes in order is in the cache already
 	}
 	g := noRing
-	if gp.Mode == HashGroups && e.place.every && e.keepsAll() {
+	if gp.Mode == HashGroups && e.place.Every && e.keepsAll() {
 		g = e.newRing()
 	} else if gp.Mode == HashGroups && slices.ContainsFunc(gp.Tuple.Fields[:len(keys)], func(f layout.Field) bool { return f.Desc.Form == layout.Str }) {
 		return noRing // too much to do three times
 	}
 	e.Detail("fetch ahead", func(plan.Names) string { return "" })
 	for _, n := range []int64{slotAhead, tupleAhead} {
-		slot := e.groupSlot(gp, t.Scan, cols, g, n)
+		slot := e.groupSlot(gp, cols, g, n)
 		dir := e.Int("dir")
 		e.B.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
 		if n == slotAhead {
@@ -260,16 +251,16 @@ func (gp *GroupPlan) large() bool {
 }
 
 // groupSlot opens a register with the first place in the directory where the group of the row n rows after this one may be.
-func (e *emitter) groupSlot(gp *GroupPlan, scan *plan.Scan, cols []int, g ring, n int64) ir.Reg {
+func (e *emitter) groupSlot(gp *GroupPlan, cols []int, g ring, n int64) ir.Reg {
 	if gp.Mode == DenseGroups {
-		keys := e.keysLater(scan, cols, n)
+		keys := e.keysLater(cols, n)
 		k := e.Int("slot")
 		e.arrayIndex(k, gp, keys)
 		e.B.Sel(k, ir.ULT, k.V(), ir.K(gp.Slots), k.V(), ir.K(0)) // the row may be one that is dropped
 		e.Free(keys...)
 		return k
 	}
-	h, mask := e.hashLater(scan, cols, g, n, gp), e.Int("mask")
+	h, mask := e.hashLater(cols, g, n, gp), e.Int("mask")
 	e.B.Load8(mask, ir.At(ir.Ctx, layout.CtxMask))
 	e.B.Op2(ir.And, h, h.V(), mask.V())
 	e.B.Clear(mask)
@@ -277,7 +268,7 @@ func (e *emitter) groupSlot(gp *GroupPlan, scan *plan.Scan, cols []int, g ring, 
 }
 
 // fetchProbe fetches the slot for the row that is slotAhead rows ahead, or the tuple that the slot of a nearer one names.
-func (e *emitter) fetchProbe(a ahead, scan *plan.Scan, g ring, n int64) {
+func (e *emitter) fetchProbe(a ahead, g ring, n int64) {
 	b, slot := a.build, n == slotAhead
 	t := e.Tables[b]
 	i := e.Int("ahead")
@@ -286,14 +277,14 @@ func (e *emitter) fetchProbe(a ahead, scan *plan.Scan, g ring, n int64) {
 	switch t.Kind {
 	case layout.Direct, layout.DenseBuckets:
 		width = 4
-		keys := e.keysLater(scan, a.cols, n)
+		keys := e.keysLater(a.cols, n)
 		e.B.Op2(ir.Sub, i, keys[0].A, ir.K(t.Min))
 		e.Free(keys...)
 		if !slot { // a key that is not in the table must not lead outside of it
 			e.B.Sel(i, ir.ULT, i.V(), ir.K(t.Span), i.V(), ir.K(0))
 		}
 	default:
-		h := e.hashLater(scan, a.cols, g, n, nil)
+		h := e.hashLater(a.cols, g, n, nil)
 		if t.Kind == layout.Open {
 			e.B.Op2(ir.And, i, h.V(), ir.K(1<<t.Bits-1))
 		} else {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -27,7 +27,7 @@ type Request struct {
 	LutTarget ir.Target
 
 	// Table sources: the shape of each scanned column, in Scan.Cols order.
-	Shapes []Shape
+	Shapes []scanned.Shape
 	// Buffer and Constants sources: the tuples, and whether they come as an array of addresses.
 	Tuple    *layout.Tuple
 	Indirect bool
@@ -38,7 +38,7 @@ type Request struct {
 	// whose semi-join filters are used.
 	Tables map[*pipe.Build]*layout.Table
 	// Filters are the semi-join filters to apply at a table scan.
-	Filters []ScanFilter
+	Filters []scanned.Filter
 	// Sink is the layout of the sink's tuples when an earlier compilation fixed it.
 	Sink *layout.Tuple
 	// United: several pipelines fill the sink; this is what is known of its columns in all of them.
@@ -65,25 +65,6 @@ type Request struct {
 	// Map works functions of a dictionary's texts out; nil: rows compute them.
 	Map scalar.TextMapper
 	Off techniques.Off
-}
-
-// Shape is a chunk's shape, and whether its codes are offset by a base.
-type Shape struct {
-	column.Shape
-	Based bool
-}
-
-// ScanFilter is a semi-join filter at a scan: Col must lie in Range and, if Bits is set, its
-// bit in the bitmap (by value - Range.Lo) or Bloom filter (by hash) must be set.
-type ScanFilter struct {
-	Col   plan.ColID
-	Range layout.Range
-	Kind  layout.FilterKind
-	Bits  uint8   // Bloom: log2 of the number of 64-bit words
-	Share float64 // of the column's values that pass, as far as known
-	Index int     // of its Word
-	Build *pipe.Build
-	Key   int // of Build, whose values make the set
 }
 
 // Fragment is a compiled pipeline before translation.
@@ -134,10 +115,11 @@ func Pipeline(req Request) (frag *Fragment, err error) {
 type emitter struct {
 	Request
 	*scalar.Evaluator
-	f *Fragment
+	f     *Fragment
+	table *scanned.Table // table scans
 
 	fuel    ir.Reg               // matches until the next layout.YieldTick; NoReg where rows have few
-	place   rowPlace             // table scans on the CPU
+	place   scanned.Place        // table scans on the CPU
 	rings   map[*pipe.Build]ring // where the hashes for probes wait
 	skipTo  int32                // the loop whose Next a dropped row goes to
 	live    []plan.ColSet
@@ -171,6 +153,11 @@ func newEmitter(req Request) *emitter {
 		Tabulate: e.lut,
 		Scans:    e.scansText,
 		Map:      req.Map,
+	}
+	if req.Pipeline != nil { // else a lookup table's function
+		if t, ok := req.Pipeline.Source.(*pipe.Table); ok {
+			e.table = &scanned.Table{Emitter: e.Emitter, Scan: t.Scan, Shapes: req.Shapes}
+		}
 	}
 	return e
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -112,9 +113,9 @@ func (e *emitter) skipNulls(vs ...code.Value) {
 	}
 }
 
-// scanFilter is a semi-join filter: the row can only matter if the column's value may be
+// semiFilter is a semi-join filter: the row can only matter if the column's value may be
 // among a join's keys.
-func (e *emitter) scanFilter(f ScanFilter) {
+func (e *emitter) semiFilter(f scanned.Filter) {
 	e.B.Comment("semi-join filter on " + e.Cols.Get(f.Col).Name)
 	v := e.Column(f.Col)
 	e.skipNulls(v)

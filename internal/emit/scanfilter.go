@@ -1,28 +1,18 @@
 package emit
 
 import (
-	"math"
 	"sort"
 
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
-	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
-	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // At a scan every row passes through the filters, so their shape matters more than
 // anything else: bounds on one column become one unsigned comparison; tests whose outcome
 // the processor can predict are branches, the others are computed without branches and
 // decided by one; what drops most comes first; string searches come last.
-
-// rangeTest is a conjunction of bounds on one integer column.
-type rangeTest struct {
-	col    plan.ColID
-	lo, hi int64
-	share  float64     // of rows that pass, by the column's range
-	preds  []plan.Expr // what it stands for
-}
 
 // unpredictable is the share of passing rows within which a branch would often be
 // mispredicted.
@@ -32,14 +22,14 @@ const (
 )
 
 // scanFilters drops rows by the scan's predicates and semi-join filters.
-func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
-	var ranges []*rangeTest
+func (e *emitter) scanFilters(preds []plan.Expr, filters []scanned.Filter) {
+	var ranges []*scanned.Bounds
 	var compares, rest []plan.Expr
 	for _, p := range preds {
 		var buf [8]plan.Expr
 		for _, c := range plan.Conjuncts(buf[:0], p) {
 			switch {
-			case e.addRange(&ranges, c):
+			case e.table.AddBounds(&ranges, c):
 			case e.plainCompare(c):
 				compares = append(compares, c)
 			default:
@@ -47,12 +37,12 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
 			}
 		}
 	}
-	sort.SliceStable(ranges, func(i, j int) bool { return ranges[i].share < ranges[j].share })
+	sort.SliceStable(ranges, func(i, j int) bool { return ranges[i].Share < ranges[j].Share })
 	sort.SliceStable(filters, func(i, j int) bool { return filters[i].Share < filters[j].Share })
 
-	var doubtful []*rangeTest
+	var doubtful []*scanned.Bounds
 	for _, r := range ranges {
-		if !e.Off.BranchFree && r.share > mostlyFails && r.share < mostlyPasses && len(ranges)+len(compares) > 1 {
+		if !e.Off.BranchFree && r.Share > mostlyFails && r.Share < mostlyPasses && len(ranges)+len(compares) > 1 {
 			doubtful = append(doubtful, r)
 			continue
 		}
@@ -60,7 +50,7 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
 	}
 	early := 0
 	for early < len(filters) && filters[early].Share < 0.3 {
-		e.scanFilter(filters[early])
+		e.semiFilter(filters[early])
 		early++
 	}
 	if e.Off.BranchFree {
@@ -68,59 +58,12 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []ScanFilter) {
 	}
 	e.oneBranch(doubtful, compares)
 	for _, f := range filters[early:] {
-		e.scanFilter(f)
+		e.semiFilter(f)
 	}
 	for _, p := range orderPreds(rest) {
 		e.Detail("where", func(n plan.Names) string { return n.Expr(p) })
 		e.filter(p)
 	}
-}
-
-// integerColumn reports a column of the scan that is an integer in a register and never NULL.
-func (e *emitter) integerColumn(x plan.Expr) (layout.Desc, bool) {
-	ref, ok := x.(*plan.Ref)
-	if !ok {
-		return layout.Desc{}, false
-	}
-	d, ok := e.scanDesc(ref.ID)
-	return d, ok && d.Form == layout.I64 && !d.Nullable
-}
-
-// addRange folds a comparison of an integer column with a literal into the column's range.
-func (e *emitter) addRange(ranges *[]*rangeTest, x plan.Expr) bool {
-	c, ok := x.(*plan.Call)
-	if !ok || !c.Op.IsComparison() || c.Op == plan.Ne {
-		return false
-	}
-	op, l, r := c.Op, c.Args[0], c.Args[1]
-	if _, ok := l.(*plan.Const); ok {
-		op, l, r = op.Mirror(), r, l
-	}
-	k, ok := r.(*plan.Const)
-	d, okCol := e.integerColumn(l)
-	if !ok || !okCol || k.V.Null || k.V.Type.Phys() > types.PhysI128 || !k.V.Int128().FitsInt64() || !d.Range.Fits64() {
-		return false
-	}
-	id, v := l.(*plan.Ref).ID, k.V.I
-	if v == math.MinInt64 || v == math.MaxInt64 {
-		return false
-	}
-	lo, hi := literalRange(op, v)
-	var t *rangeTest
-	for _, r := range *ranges {
-		if r.col == id {
-			t = r
-		}
-	}
-	first, last := int64(d.Range.Lo.Lo), int64(d.Range.Hi.Lo)
-	if t == nil {
-		t = &rangeTest{col: id, lo: first, hi: last}
-		*ranges = append(*ranges, t)
-	}
-	t.preds = append(t.preds, x)
-	t.lo, t.hi = max(t.lo, lo), min(t.hi, hi)
-	t.share = rangeShare(d.Range, t.lo, t.hi)
-	return true
 }
 
 // plainCompare reports a comparison of two integer columns.
@@ -129,40 +72,40 @@ func (e *emitter) plainCompare(x plan.Expr) bool {
 	if !ok || !c.Op.IsComparison() {
 		return false
 	}
-	_, ok1 := e.integerColumn(c.Args[0])
-	_, ok2 := e.integerColumn(c.Args[1])
+	_, ok1 := e.table.Integer(c.Args[0])
+	_, ok2 := e.table.Integer(c.Args[1])
 	return ok1 && ok2
 }
 
 // test opens a register whose unsigned comparison with bound tells whether the row passes:
 // it does if not above.
-func (e *emitter) test(r *rangeTest) (x ir.Val, own bool, bound int64) {
-	v := e.Column(r.col)
-	if r.lo == 0 && v.Desc.Range.Lo.Sign() >= 0 {
-		return v.A, false, r.hi
+func (e *emitter) test(r *scanned.Bounds) (x ir.Val, own bool, bound int64) {
+	v := e.Column(r.Col)
+	if r.Lo == 0 && v.Desc.Range.Lo.Sign() >= 0 {
+		return v.A, false, r.Hi
 	}
 	t := e.Int("above")
-	e.Literal(r.lo, func(k ir.Val) { e.B.Op2(ir.Sub, t, v.A, k) })
-	return t.V(), true, r.hi - r.lo
+	e.Literal(r.Lo, func(k ir.Val) { e.B.Op2(ir.Sub, t, v.A, k) })
+	return t.V(), true, r.Hi - r.Lo
 }
 
 // branchRange drops the row by a branch.
-func (e *emitter) branchRange(r *rangeTest) {
-	e.Detail("where", func(n plan.Names) string { return n.And(r.preds) })
-	if r.lo > r.hi {
+func (e *emitter) branchRange(r *scanned.Bounds) {
+	e.Detail("where", func(n plan.Names) string { return n.And(r.Preds) })
+	if r.Lo > r.Hi {
 		e.skip(ir.Always, ir.K(0), ir.K(0))
 		return
 	}
-	v := e.Column(r.col)
+	v := e.Column(r.Col)
 	min, max := int64(v.Desc.Range.Lo.Lo), int64(v.Desc.Range.Hi.Lo)
 	switch {
-	case r.lo <= min && r.hi >= max:
-	case r.lo == r.hi:
-		e.Literal(r.lo, func(k ir.Val) { e.skip(ir.NE, v.A, k) })
-	case r.lo <= min:
-		e.Literal(r.hi, func(k ir.Val) { e.skip(ir.GT, v.A, k) })
-	case r.hi >= max:
-		e.Literal(r.lo, func(k ir.Val) { e.skip(ir.LT, v.A, k) })
+	case r.Lo <= min && r.Hi >= max:
+	case r.Lo == r.Hi:
+		e.Literal(r.Lo, func(k ir.Val) { e.skip(ir.NE, v.A, k) })
+	case r.Lo <= min:
+		e.Literal(r.Hi, func(k ir.Val) { e.skip(ir.GT, v.A, k) })
+	case r.Hi >= max:
+		e.Literal(r.Lo, func(k ir.Val) { e.skip(ir.LT, v.A, k) })
 	default:
 		x, own, bound := e.test(r)
 		e.Literal(bound, func(k ir.Val) { e.skip(ir.UGT, x, k) })
@@ -173,7 +116,7 @@ func (e *emitter) branchRange(r *rangeTest) {
 }
 
 // oneBranch decides several doubtful tests by a single branch.
-func (e *emitter) oneBranch(ranges []*rangeTest, compares []plan.Expr) {
+func (e *emitter) oneBranch(ranges []*scanned.Bounds, compares []plan.Expr) {
 	if len(ranges)+len(compares) == 1 {
 		for _, r := range ranges {
 			e.branchRange(r)
@@ -188,7 +131,7 @@ func (e *emitter) oneBranch(ranges []*rangeTest, compares []plan.Expr) {
 		e.Detail("where", func(n plan.Names) string {
 			var all []plan.Expr
 			for _, r := range ranges {
-				all = append(all, r.preds...)
+				all = append(all, r.Preds...)
 			}
 			return n.And(append(all, compares...)) + ", by one branch"
 		})
@@ -207,7 +150,7 @@ func (e *emitter) oneBranch(ranges []*rangeTest, compares []plan.Expr) {
 	}
 	// Registers opened by column loads come first, so that ok is cleared before them.
 	for _, r := range ranges {
-		e.Column(r.col)
+		e.Column(r.Col)
 	}
 	for _, r := range ranges {
 		x, own, bound := e.test(r)

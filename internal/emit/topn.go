@@ -119,41 +119,8 @@ func (e *emitter) topKey() (k plan.SortKey, ok bool) {
 		return k, false
 	}
 	k = s.Keys[0]
-	d, ok := e.scanDesc(k.Col)
+	d, ok := e.table.DescOf(k.Col)
 	return k, ok && d.Form == layout.I64 && !d.Nullable
-}
-
-// topShare is the share of rows that are expected to be before the bound.
-const topShare = 0.01
-
-// topMask drops rows behind the bound by the first sort key, as the bound is when a morsel begins.
-func (e *emitter) topMask(f *front) (maskTest, bool) {
-	k, ok := e.topKey()
-	if !ok {
-		return maskTest{}, false
-	}
-	c, ok := e.maskCol(k.Col)
-	if !ok {
-		return maskTest{}, false
-	}
-	first, last := int64(c.d.Range.Lo.Lo), int64(c.d.Range.Hi.Lo)
-	low, span, some := e.Scratch(8), e.Scratch(8), e.Scratch(8)
-	f.setup = append(f.setup, func() {
-		x, y := e.Int("low"), e.Int("high")
-		e.B.Mov(x, ir.K(first))
-		e.B.Mov(y, ir.K(last))
-		bound := e.Int("bound")
-		e.B.Load8(bound, ir.At(ir.Ctx, layout.CtxFirst))
-		if k.Desc {
-			e.B.Sel(x, ir.GT, bound.V(), x.V(), bound.V(), x.V())
-		} else {
-			e.B.Sel(y, ir.LT, bound.V(), y.V(), bound.V(), y.V())
-		}
-		e.B.Clear(bound)
-		e.codesBetween(c, x, y, low, span, some)
-	})
-	say := func(n plan.Names) string { return "top " + n.SortKeys([]plan.SortKey{k}) }
-	return maskTest{share: topShare, cost: c.cost(), say: say, mask: e.codesFrom(c, low, span, some), leave: func() {}}, true
 }
 
 // dropEarly drops rows behind the bound by the first sort key as soon as the source has it, before

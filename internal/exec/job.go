@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
@@ -46,7 +47,7 @@ type job struct {
 type variant struct {
 	frag   *emit.Fragment
 	code   device.Kernel
-	shapes []emit.Shape // of a table's columns
+	shapes []scanned.Shape // of a table's columns
 }
 
 // span is a stretch of source rows read by one variant.
@@ -183,9 +184,9 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		}
 		v := byShape[string(key)]
 		if v == nil {
-			req.Shapes = make([]emit.Shape, len(scan.Cols))
+			req.Shapes = make([]scanned.Shape, len(scan.Cols))
 			for k, ord := range scan.Ordinal {
-				req.Shapes[k] = emit.Shape{Shape: seg.Chunks[ord].Shape, Based: based[k]}
+				req.Shapes[k] = scanned.Shape{Shape: seg.Chunks[ord].Shape, Based: based[k]}
 			}
 			var err error
 			if v, err = j.addVariant(req); err != nil {
@@ -205,7 +206,7 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		j.loader.Sieve = j.sift.sieve
 	}
 	if len(j.variants) == 0 { // an empty table still decides the sink's layout
-		req.Shapes = make([]emit.Shape, len(scan.Cols))
+		req.Shapes = make([]scanned.Shape, len(scan.Cols))
 		for k := range req.Shapes {
 			req.Shapes[k] = load.EmptyShape(scan, k)
 		}

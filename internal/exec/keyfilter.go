@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -24,7 +25,7 @@ func (j *job) scanFilters(t *pipe.Table, req *emit.Request) error {
 		if err != nil {
 			return err
 		}
-		sf := emit.ScanFilter{Col: rd.Col, Range: set.Range, Kind: set.Kind, Bits: set.Bits, Index: len(j.filters),
+		sf := scanned.Filter{Col: rd.Col, Range: set.Range, Kind: set.Kind, Bits: set.Bits, Index: len(j.filters),
 			Build: rd.Build, Key: rd.Key}
 		if _, worth := phys.WorthReducing(set.Count, t.Scan, rd.Col); !worth {
 			continue

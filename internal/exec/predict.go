@@ -6,6 +6,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -186,7 +187,7 @@ func (p *predictor) filters(t *pipe.Table, req *emit.Request) {
 		if set.Kind == layout.Bitmap {
 			count = min(count, rng.Span(math.MaxInt64))
 		}
-		sf := emit.ScanFilter{Col: rd.Col, Range: rng, Kind: set.Kind, Bits: set.Bits, Index: len(req.Filters), Build: rd.Build, Key: rd.Key}
+		sf := scanned.Filter{Col: rd.Col, Range: rng, Kind: set.Kind, Bits: set.Bits, Index: len(req.Filters), Build: rd.Build, Key: rd.Key}
 		var worth bool
 		if sf.Share, worth = phys.WorthReducing(count, t.Scan, rd.Col); !worth {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
@@ -270,7 +271,7 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 			r.ends = append(r.ends, release)
 			r.texts = append(r.texts, c.texts...)
 			s.cols = append(s.cols, c)
-			req.Shapes = append(req.Shapes, emit.Shape{Shape: c.shape, Based: c.shape.Enc == column.EncInt})
+			req.Shapes = append(req.Shapes, scanned.Shape{Shape: c.shape, Based: c.shape.Enc == column.EncInt})
 		}
 	case *pipe.Buffer:
 		rows := r.sinks[src.Of].rows()

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
-	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
@@ -16,7 +16,7 @@ func InFiles(s *plan.Scan) bool {
 }
 
 // Wanted are the segments of a scan in which a row may pass its filters, and how many rows the others have.
-func Wanted(scan *plan.Scan, filters []emit.ScanFilter) (out []*catalog.Segment, skipped int64) {
+func Wanted(scan *plan.Scan, filters []scanned.Filter) (out []*catalog.Segment, skipped int64) {
 	for _, seg := range scan.Snap.Segments {
 		switch {
 		case seg.Rows == 0:
@@ -45,7 +45,7 @@ func joined(segs []*catalog.Segment) []*catalog.Segment {
 }
 
 // LeaveParts has a stream leave out the parts of which no row can pass the scan's filters.
-func LeaveParts(scan *plan.Scan, filters []emit.ScanFilter) {
+func LeaveParts(scan *plan.Scan, filters []scanned.Filter) {
 	s, ok := scan.Snap.Stream.(catalog.Parted)
 	if !ok {
 		return

@@ -3,7 +3,7 @@ package load
 import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -12,17 +12,17 @@ import (
 func IsStream(s *plan.Scan) bool { return s.Snap.Stream != nil }
 
 // Shapes are the shapes of a segment's columns.
-func Shapes(scan *plan.Scan, seg *catalog.Segment) []emit.Shape {
-	out := make([]emit.Shape, len(scan.Cols))
+func Shapes(scan *plan.Scan, seg *catalog.Segment) []scanned.Shape {
+	out := make([]scanned.Shape, len(scan.Cols))
 	for k, ord := range scan.Ordinal {
 		c := seg.Chunks[ord]
-		out[k] = emit.Shape{Shape: c.Shape, Based: c.Base != 0}
+		out[k] = scanned.Shape{Shape: c.Shape, Based: c.Base != 0}
 	}
 	return out
 }
 
 // EmptyShape is a stand-in for the shape of a column without any segment.
-func EmptyShape(scan *plan.Scan, k int) emit.Shape {
+func EmptyShape(scan *plan.Scan, k int) scanned.Shape {
 	s := column.Shape{Width: 8}
 	switch scan.Table.Columns[scan.Ordinal[k]].Type.Phys() {
 	case types.PhysI128:
@@ -34,15 +34,15 @@ func EmptyShape(scan *plan.Scan, k int) emit.Shape {
 	case types.PhysIvl:
 		s.Enc = column.EncIvl
 	}
-	return emit.Shape{Shape: s}
+	return scanned.Shape{Shape: s}
 }
 
 // FirstShapes are those of the first segment that has rows and is not left out.
-func FirstShapes(scan *plan.Scan, filters []emit.ScanFilter) []emit.Shape {
+func FirstShapes(scan *plan.Scan, filters []scanned.Filter) []scanned.Shape {
 	if IsStream(scan) {
 		return Shapes(scan, scan.Snap.Segments[0])
 	}
-	out := make([]emit.Shape, len(scan.Cols))
+	out := make([]scanned.Shape, len(scan.Cols))
 	for k := range out {
 		out[k] = EmptyShape(scan, k)
 	}

@@ -3,13 +3,13 @@ package load
 import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // skipSegment reports that no row of the segment can pass the scan's filter, by its zone maps.
-func skipSegment(scan *plan.Scan, seg *catalog.Segment, filters []emit.ScanFilter) bool {
+func skipSegment(scan *plan.Scan, seg *catalog.Segment, filters []scanned.Filter) bool {
 	if seg.Loader != nil && skipFixed(scan, seg) {
 		return true
 	}

@@ -1,4 +1,4 @@
-package emit
+package vector
 
 import (
 	"math"
@@ -6,7 +6,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -24,7 +23,7 @@ type floatTest struct {
 }
 
 // addFloat folds a comparison of a float column with a literal into the column's bounds.
-func (e *emitter) addFloat(tests *[]*floatTest, x plan.Expr) bool {
+func (f *Front) addFloat(tests *[]*floatTest, x plan.Expr) bool {
 	call, ok := x.(*plan.Call)
 	if !ok || !call.Op.IsComparison() || call.Op == plan.Ne {
 		return false
@@ -45,7 +44,7 @@ func (e *emitter) addFloat(tests *[]*floatTest, x plan.Expr) bool {
 		}
 	}
 	if t == nil {
-		c, ok := e.floatCol(ref.ID)
+		c, ok := f.floatCol(ref.ID)
 		if !ok {
 			return false
 		}
@@ -75,8 +74,8 @@ func (e *emitter) addFloat(tests *[]*floatTest, x plan.Expr) bool {
 	return true
 }
 
-func (e *emitter) floatCol(id plan.ColID) (maskCol, bool) {
-	c, ok := e.scanCol(id)
+func (f *Front) floatCol(id plan.ColID) (maskCol, bool) {
+	c, ok := f.scanCol(id)
 	return c, ok && c.shape.Enc == column.EncF64 && c.d.Form == layout.F64
 }
 
@@ -137,41 +136,40 @@ func joined(rs []bitRange, width int) []bitRange {
 }
 
 // floatMask is the test of folded bounds.
-func (e *emitter) floatMask(t *floatTest) maskTest {
+func (f *Front) floatMask(t *floatTest) maskTest {
 	w := int(t.c.shape.Width)
 	ranges := t.bitRanges(w)
-	valid := e.notNull(t.c, false)
-	m := maskTest{share: t.share(e), cost: t.c.cost() * float64(len(ranges))}
+	valid := f.notNull(t.c, false)
+	m := maskTest{share: t.share(f), cost: t.c.cost() * float64(len(ranges))}
 	m.say = func(n plan.Names) string { return "where " + n.And(t.preds) }
 	m.mask = func(m, at ir.Reg) {
 		valid(m, at)
 		if len(ranges) == 0 {
-			e.B.Mov(m, ir.K(0))
+			f.B.Mov(m, ir.K(0))
 			return
 		}
-		hits, part := e.Int("hits"), e.Int("part")
+		hits, part := f.Int("hits"), f.Int("part")
 		for i, r := range ranges {
 			to := part
 			if i == 0 {
 				to = hits
 			}
-			e.array(t.c, at, func(codes ir.Mem, w int) {
-				e.B.MaskRange(to, m.V(), ir.K(int64(r.lo)), ir.K(int64(r.hi-r.lo)), codes, w)
+			f.array(t.c, at, func(codes ir.Mem, w int) {
+				f.B.MaskRange(to, m.V(), ir.K(int64(r.lo)), ir.K(int64(r.hi-r.lo)), codes, w)
 			})
 			if i > 0 {
-				e.B.Op2(ir.Or, hits, hits.V(), part.V())
+				f.B.Op2(ir.Or, hits, hits.V(), part.V())
 			}
 		}
-		e.B.Mov(m, hits.V())
-		e.B.Clear(part, hits)
+		f.B.Mov(m, hits.V())
+		f.B.Clear(part, hits)
 	}
 	return m
 }
 
 // share guesses how many rows pass, as if values were spread evenly.
-func (t *floatTest) share(e *emitter) float64 {
-	scan := e.Pipeline.Source.(*pipe.Table).Scan
-	st := &scan.Snap.Stats[scan.Ordinal[t.c.k]]
+func (t *floatTest) share(f *Front) float64 {
+	st := f.stats(t.c)
 	if !st.HasRange || !(st.Max.F > st.Min.F) || math.IsInf(st.Max.F-st.Min.F, 0) {
 		return 0.3
 	}
