@@ -57,27 +57,7 @@ func (e *emitter) buildSink(s *pipe.Build) {
 	if t.HasHash {
 		h = e.Hash(keys)
 	}
-	if e.gpu != nil {
-		e.tupleTogether(t, h, keys, s.Payload)
-		if t.HasHash {
-			e.B.Clear(h)
-		}
-		e.Free(keys...)
-		return
-	}
-	out := e.newTuple(t.Size)
-	if t.HasHash {
-		e.B.Store(ir.At(out, 0), h.V(), 8)
-		e.B.Clear(h)
-	}
-	for i := range keys {
-		e.storeField(out, &t.Fields[i], keys[i])
-	}
-	e.storeColumns(out, t, s.Payload, len(keys))
-	if t.Flag >= 0 {
-		e.B.Store(ir.At(out, t.Flag), ir.K(0), 1)
-	}
-	e.B.Clear(out)
+	e.write(t, written{hash: h, keys: keys, cols: s.Payload})
 	e.Free(keys...)
 }
 
@@ -89,14 +69,6 @@ func (e *emitter) buildTuple(s *pipe.Build, fs []layout.Field) *layout.Tuple {
 		return layout.NewTuple(hash, s.Flag, fs)
 	}
 	return layout.NarrowTuple(hash, s.Flag, fs)
-}
-
-// storeColumns writes columns to the fields from first on.
-func (e *emitter) storeColumns(out ir.Reg, t *layout.Tuple, ids []plan.ColID, first int) {
-	for i, id := range ids {
-		v := e.Column(id)
-		e.storeField(out, &t.Fields[first+i], v)
-	}
 }
 
 // collectSink materializes a row.
@@ -131,20 +103,8 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 		}
 		e.f.Sink = lay(false, false, fs)
 	}
-	if e.gpu != nil {
-		e.tupleTogether(e.f.Sink, ir.NoReg, nil, s.Cols)
-		return
-	}
 	if e.TopN {
 		e.dropWorse(s, e.f.Sink)
 	}
-	out := e.newTuple(e.f.Sink.Size)
-	e.storeColumns(out, e.f.Sink, cols, 0)
-	if f := e.f.Sink.Find(layout.LateRow); f != nil {
-		row := e.LoadWord("row", code.Word{Kind: code.WordRow})
-		e.B.Op2(ir.Add, row, row.V(), e.row.V())
-		e.B.Store(ir.At(out, f.Off), row.V(), 8)
-		e.B.Clear(row)
-	}
-	e.B.Clear(out)
+	e.write(e.f.Sink, written{hash: ir.NoReg, cols: cols, late: e.f.Sink.Find(layout.LateRow) != nil})
 }

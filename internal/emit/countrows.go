@@ -10,7 +10,7 @@ import (
 // countsRows reports a pipeline in which nothing but the number of rows matters: it only counts them.
 func (e *emitter) countsRows() bool {
 	s, ok := e.Pipeline.Sink.(*pipe.Aggregate)
-	if !ok || len(s.Group.Keys) > 0 || e.Target != ir.CPU || e.Merge || e.Count {
+	if !ok || len(s.Group.Keys) > 0 || !e.alone() || e.Merge || e.Count {
 		return false
 	}
 	for _, a := range s.Group.Aggs {

@@ -8,6 +8,6 @@
 // an operator such as filter.go. Expressions are written by package scalar, over package code (what a value is, how
 // columns are found) and package text.
 //
-// The GPU gets the same operators inside another frame, gpu_frame.go, with sinks of its own:
-// gpu_write.go, gpu_share.go (sums and their like) and gpu_group.go.
+// What surrounds a row is a frame (frame.go): rowloop.go for the CPU, warp.go for a GPU, each with its way to write
+// tuples, to find groups and to go over the matches of a join. Operators know no more of it.
 package emit

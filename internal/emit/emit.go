@@ -115,39 +115,33 @@ func Pipeline(req Request) (frag *Fragment, err error) {
 type emitter struct {
 	Request
 	*scalar.Evaluator
+	frame
 	f     *Fragment
 	table *scanned.Table // table scans
 
-	fuel    ir.Reg               // matches until the next layout.YieldTick; NoReg where rows have few
-	place   scanned.Place        // table scans on the CPU
+	place   scanned.Place        // of the row at hand, where later ones can be looked at
 	rings   map[*pipe.Build]ring // where the hashes for probes wait
-	skipTo  int32                // the loop whose Next a dropped row goes to
 	live    []plan.ColSet
 	maxRows layout.Range             // bound on rows at the current place, for sums
 	first   func(agg int) code.Value // the argument of an aggregate for the row that makes a group
 	row     ir.Reg                   // a table's row at hand
-	gpu     *gpuFrame                // Target GPU: what surrounds the row
 }
 
 // newEmitter is an emitter before its first instruction.
 func newEmitter(req Request) *emitter {
-	cpu := req.Target == ir.CPU
-	if !cpu { // there is nothing to fetch for rows that other lanes work on, and registers of a row end at its guard
-		req.Off.Prefetch, req.Off.MatchedKeys, req.Off.PackedKeys = true, true, true
-	}
 	e := &emitter{Request: req, f: &Fragment{Sink: req.Sink, Group: req.Group}}
+	can := e.enterFrame()
 	e.Evaluator = &scalar.Evaluator{
 		Emitter: &code.Emitter{
 			B:       ir.NewFunc(req.Name, req.Target),
 			CtxSize: layout.CtxWords,
 			Cols:    req.Cols,
 			Rows:    req.Rows,
-			Off:     req.Off,
-			Check:   req.Check && cpu, // the simulated GPU looks at every access itself
+			Can:     can,
+			Off:     e.Request.Off,
+			Check:   req.Check && !can.Checked,
 			Verbose: req.Verbose,
-			Can: code.Abilities{Unaligned: cpu, Divide128: cpu, Masks: cpu && req.SIMD, Yield: cpu, CheapLoads: cpu,
-				Parameters: !cpu},
-			Exit: e.leave,
+			Exit:    e.exit,
 		},
 		Patience: diag.Patience{Done: req.Done},
 		Tabulate: e.lut,
@@ -226,15 +220,7 @@ func (e *emitter) count(op int) {
 		e.B.Comment("count rows")
 	}
 	off := e.Word(code.Word{Kind: code.WordCount, Index: op})
-	n := e.B.Vreg("rows", ir.I64)
-	if e.gpu != nil {
-		e.B.Atom(ir.AtomAdd, n, ir.At(ir.Ctx, off), ir.K(1), ir.Val{})
-	} else {
-		e.B.Load8(n, ir.At(ir.Ctx, off))
-		e.B.Op2(ir.Add, n, n.V(), ir.K(1))
-		e.B.Store(ir.At(ir.Ctx, off), n.V(), 8)
-	}
-	e.B.Clear(n)
+	e.tally(off)
 	for _, c := range e.f.Counts {
 		if c.Op == op {
 			return

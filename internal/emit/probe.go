@@ -335,32 +335,7 @@ func (e *emitter) probeInner(p *probe) {
 		e.B.Clear(r)
 		return
 	}
-	if e.gpu != nil {
-		e.matchesTogether(p)
-		return
-	}
-	e.multiply(p.t.Rows)
-	cur, end := e.candidates(p)
-	outer := e.skipTo
-	l := e.B.Loop()
-	e.Block(func() {
-		e.B.Break(l, ir.UGE, cur.V(), end.V())
-		e.skipTo = l
-		e.mismatch(p, cur, func(c ir.Cond, x, y ir.Val) { e.skip(c, x, y) })
-		e.bindMatch(p, cur)
-		for _, x := range orderPreds(p.op.On) {
-			e.filter(x)
-		}
-		e.setFlag(p, cur)
-		e.consume(p.i + 1)
-	})
-	e.B.Next(l)
-	e.tick()
-	e.B.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
-	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-	e.skipTo = outer
-	e.B.Clear(cur, end)
-	e.probeDone(p)
+	e.matches(p)
 }
 
 // multiply raises the bound on rows by a factor.
@@ -478,29 +453,7 @@ func (e *emitter) probeOuter(p *probe) {
 		e.B.Clear(r)
 		return
 	}
-	if e.gpu != nil {
-		e.matchesTogether(p)
-		return
-	}
-	e.multiply(p.t.Rows)
-	cur, end := e.candidates(p)
-	any := e.Int("any")
-	e.B.Mov(any, ir.K(0))
-	outer := e.skipTo
-	l := e.B.Loop()
-	e.Block(func() {
-		r := e.nextMatch(p, cur, end)
-		e.When(ir.EQ, r.V(), ir.K(0), func() { e.B.Break(l, ir.NE, any.V(), ir.K(0)) }, nil)
-		e.B.Mov(any, ir.K(1))
-		e.skipTo = l
-		e.outerRow(p, r, func() { e.consume(p.i + 1) })
-		e.B.Clear(r)
-	})
-	e.B.Next(l)
-	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-	e.skipTo = outer
-	e.B.Clear(cur, end, any)
-	e.probeDone(p)
+	e.matches(p)
 }
 
 // nextMatch opens a register with the next tuple from cur on that matches, 0 at the end.

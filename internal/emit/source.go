@@ -3,7 +3,6 @@ package emit
 import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
-	"github.com/kelpiedb/kelpie/internal/emit/vector"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -20,23 +19,7 @@ func (e *emitter) source() {
 	switch s := e.Pipeline.Source.(type) {
 	case *pipe.Table:
 		e.B.Comment("scan " + s.Scan.Table.Name)
-		if f := e.front(s); f != nil {
-			f.Prepare()
-			e.openFuel()
-			f.Loop(func(loop int32, p scanned.Place) {
-				e.skipTo, e.place = loop, p
-				e.fetchAhead(e.lookAheads())
-			}, func(i ir.Reg) { e.scanRow(s, i, f.Rest, f.Left) })
-			e.closeFuel()
-			return
-		}
-		soon := e.lookAheads()
-		e.rows(func(i ir.Reg) {
-			e.place = e.placeInMorsel(i)
-			e.place.Every = len(s.Filter) == 0 && len(e.Filters) == 0
-			e.fetchAhead(soon)
-			e.scanRow(s, i, s.Filter, e.Filters)
-		})
+		e.scan(s)
 	case *pipe.Buffer:
 		e.B.Comment("scan tuples")
 		e.rows(func(i ir.Reg) { e.tupleRow(s, i) })
@@ -50,115 +33,6 @@ func (e *emitter) source() {
 		e.B.Comment("scan buffered tuples")
 		e.rows(func(i ir.Reg) { e.tupleRow(&pipe.Buffer{}, i) })
 	}
-}
-
-// front is the scan's front; nil if there is none.
-func (e *emitter) front(s *pipe.Table) *vector.Front {
-	if !e.Can.Masks {
-		return nil
-	}
-	o := vector.Options{Table: e.table, Preds: s.Filter, Filters: e.Filters, Gather: e.Gather, Tabulate: e.Tabulate}
-	if k, ok := e.topKey(); ok {
-		o.Top = &k
-	}
-	return vector.New(o)
-}
-
-// rows loops over the morsel. A row that is dropped continues the loop.
-func (e *emitter) rows(body func(i ir.Reg)) {
-	if e.Target == ir.GPU {
-		e.laneRows(body)
-		return
-	}
-	i, n := e.Int("row"), e.Int("end")
-	e.B.Load8(i, ir.At(ir.Ctx, layout.CtxLo))
-	e.B.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
-	e.openFuel()
-	l := e.B.Loop()
-	e.skipTo = l
-	e.Block(func() { body(i) })
-	e.B.Next(l)
-	e.B.Op2(ir.Add, i, i.V(), ir.K(1))
-	e.B.EndLoop(l, ir.LT, i.V(), n.V())
-	e.B.Clear(i, n)
-	e.closeFuel()
-}
-
-// placeInMorsel is the place of row i in a loop over a morsel.
-func (e *emitter) placeInMorsel(i ir.Reg) scanned.Place {
-	if e.Target == ir.GPU {
-		return scanned.Place{}
-	}
-	return scanned.Place{
-		Later: func(n int64) ir.Reg {
-			later, last := e.Int("later"), e.Int("last")
-			e.B.Load8(last, ir.At(ir.Ctx, layout.CtxHi))
-			e.B.Op2(ir.Sub, last, last.V(), ir.K(1))
-			e.B.Lea(later, ir.At(i, int(n)))
-			e.B.Sel(later, ir.LT, later.V(), last.V(), later.V(), last.V())
-			e.B.Clear(last)
-			return later
-		},
-		Count: func() ir.Reg {
-			n, lo := e.Int("n"), e.Int("lo")
-			e.B.Load8(lo, ir.At(ir.Ctx, layout.CtxLo))
-			e.B.Op2(ir.Sub, n, i.V(), lo.V())
-			e.B.Clear(lo)
-			return n
-		},
-	}
-}
-
-// openFuel begins to count matches, where a row may have many.
-func (e *emitter) openFuel() {
-	e.fuel = ir.NoReg
-	if e.fansOut() {
-		e.fuel = e.Int("fuel")
-		e.B.Mov(e.fuel, ir.K(tickEvery))
-	}
-}
-
-func (e *emitter) closeFuel() {
-	if e.fuel != ir.NoReg {
-		e.B.Clear(e.fuel)
-	}
-}
-
-// tickEvery is how many matches pass between two looks of the executor.
-const tickEvery = 1 << 15
-
-// fansOut reports a probe that can find many tuples for one row.
-func (e *emitter) fansOut() bool {
-	if e.Pipeline == nil { // a lookup table's function
-		return false
-	}
-	for _, op := range e.Pipeline.Ops {
-		if p, ok := op.(*pipe.Probe); ok && !e.Tables[p.Build].Kind.Unique() {
-			return true
-		}
-	}
-	return false
-}
-
-// tick counts a match.
-func (e *emitter) tick() {
-	if e.fuel == ir.NoReg {
-		return
-	}
-	e.B.Op2(ir.Sub, e.fuel, e.fuel.V(), ir.K(1))
-	e.When(ir.LE, e.fuel.V(), ir.K(0), func() {
-		e.B.Yield(layout.YieldTick)
-		e.B.Mov(e.fuel, ir.K(tickEvery))
-	}, nil)
-}
-
-// skip drops the current row under a condition.
-func (e *emitter) skip(c ir.Cond, x, y ir.Val) {
-	if e.Target == ir.GPU {
-		e.B.Break(e.skipTo, c, x, y)
-		return
-	}
-	e.B.Continue(e.skipTo, c, x, y)
 }
 
 // scanRow emits the body of a scan: what the tests let pass goes to the first operator.
@@ -242,7 +116,7 @@ func (e *emitter) tupleRow(s *pipe.Buffer, i ir.Reg) {
 		}
 	}
 	if e.Merge {
-		e.mergeRow(p)
+		e.merge(p)
 	} else {
 		e.clearDead(0)
 		e.consume(0)

@@ -31,11 +31,5 @@ func (e *emitter) stageSink(s *pipe.Stage) {
 	if e.maxRows.Fits64() {
 		e.f.MaxRows = int64(e.maxRows.Hi.Lo)
 	}
-	if e.gpu != nil {
-		e.tupleTogether(e.f.Sink, ir.NoReg, nil, s.Cols)
-		return
-	}
-	out := e.newTuple(e.f.Sink.Size)
-	e.storeColumns(out, e.f.Sink, s.Cols, 0)
-	e.B.Clear(out)
+	e.write(e.f.Sink, written{hash: ir.NoReg, cols: s.Cols})
 }

@@ -92,22 +92,6 @@ func (e *emitter) field(id plan.ColID, name string, v code.Value) layout.Field {
 	return layout.Field{ID: int32(id), Name: name, Desc: d}
 }
 
-// newTuple makes room for a tuple at the sink's cursor and returns its address; the
-// executor is asked for more space when there is none.
-func (e *emitter) newTuple(size int) ir.Reg {
-	p, end := e.Int("out"), e.Int("outend")
-	e.B.Load8(p, ir.At(ir.Ctx, layout.CtxCur))
-	e.B.Load8(end, ir.At(ir.Ctx, layout.CtxEnd))
-	e.When(ir.UGE, p.V(), end.V(), func() {
-		e.B.Yield(layout.YieldGrow)
-		e.B.Load8(p, ir.At(ir.Ctx, layout.CtxCur))
-	}, nil)
-	e.B.Lea(end, ir.At(p, size))
-	e.B.Store(ir.At(ir.Ctx, layout.CtxCur), end.V(), 8)
-	e.B.Clear(end)
-	return p
-}
-
 // dropUnless takes texts back unless a tuple's field got one of them.
 func (e *emitter) dropUnless(mark, tuple ir.Reg, f *layout.Field, v code.Value) {
 	held := e.Int("held")

@@ -41,6 +41,7 @@ type Abilities struct {
 	Masks      bool // work on masks of rows or bytes
 	Yield      bool // ask Go for something and go on, such as for space for texts
 	CheapLoads bool // read from a table sooner than do a dozen multiplications
+	Checked    bool // look at every access to memory themselves, when that is simulated
 	Parameters bool // serve other literals of comparisons without being compiled again: they come from the context
 }
 

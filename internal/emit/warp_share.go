@@ -5,7 +5,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -23,9 +22,9 @@ type share struct {
 
 // newShare opens the registers of an aggregate by open, or refuses what no atomic can add to.
 // A row's own share of a count is a flag.
-func (e *emitter) newShare(a plan.Agg, f *layout.Field, row bool, open func(name string, t ir.Type, init int64) ir.Reg) *share {
+func (e *warp) newShare(a plan.Agg, f *layout.Field, row bool, open func(name string, t ir.Type, init int64) ir.Reg) *share {
 	s := &share{fn: a.Func, f: f, v: code.Value{Desc: f.Desc, Null: ir.K(0)}}
-	e.gpu.shares[f] = s
+	e.shares[f] = s
 	form := f.Desc.Form
 	switch a.Func {
 	case plan.Count, plan.CountStar:
@@ -35,13 +34,13 @@ func (e *emitter) newShare(a plan.Agg, f *layout.Field, row bool, open func(name
 		switch form {
 		case layout.I64, layout.F64:
 		case layout.I128:
-			e.refuseGPU("%s of wide decimals is not supported", a.Func)
+			e.refuse("%s of wide decimals is not supported", a.Func)
 		default:
-			e.refuseGPU("%s(%s) is not supported", a.Func, f.Desc.Type)
+			e.refuse("%s(%s) is not supported", a.Func, f.Desc.Type)
 		}
 	case plan.AnyValue:
 		if form == layout.I128 || form == layout.Ivl {
-			e.refuseGPU("any_value(%s) with NULLs is not supported", f.Desc.Type)
+			e.refuse("any_value(%s) with NULLs is not supported", f.Desc.Type)
 		}
 	}
 	if s.all {
@@ -63,7 +62,7 @@ func (e *emitter) newShare(a plan.Agg, f *layout.Field, row bool, open func(name
 }
 
 // fold takes a value into a share. v stays the caller's.
-func (e *emitter) fold(s *share, v code.Value) {
+func (e *warp) fold(s *share, v code.Value) {
 	if v.IsNull() || s.all {
 		return
 	}
@@ -85,7 +84,7 @@ func (e *emitter) fold(s *share, v code.Value) {
 }
 
 // orNeutral is v with the neutral element in place of NULL; v is used up.
-func (e *emitter) orNeutral(s *share, v code.Value) code.Value {
+func (e *warp) orNeutral(s *share, v code.Value) code.Value {
 	if v.Never() {
 		return v
 	}
@@ -109,7 +108,7 @@ func (e *emitter) orNeutral(s *share, v code.Value) code.Value {
 }
 
 // foldWords combines values of the same form, none of them NULL.
-func (e *emitter) foldWords(s *share, w code.Value) {
+func (e *warp) foldWords(s *share, w code.Value) {
 	x := s.v
 	switch {
 	case s.fn != plan.Sum && x.Desc.Form == layout.F64:
@@ -146,7 +145,7 @@ func (s *share) mayOverflow() bool {
 }
 
 // foldAny takes the first value that is not NULL.
-func (e *emitter) foldAny(s *share, v code.Value) {
+func (e *warp) foldAny(s *share, v code.Value) {
 	w := e.Reform(v.Borrowed(), s.f.Desc.Form)
 	if w.Desc.Form == layout.F64 {
 		e.B.FSel(s.v.A.R, ir.NE, s.v.Null, ir.K(0), w.A.R, s.v.A.R)
@@ -163,7 +162,7 @@ func (e *emitter) foldAny(s *share, v code.Value) {
 
 // shuffled opens registers with another lane's share, by op and its operand: Shfl takes a
 // lane, ShflXor a distance.
-func (e *emitter) shuffled(s *share, op ir.Op, x ir.Val) code.Value {
+func (e *warp) shuffled(s *share, op ir.Op, x ir.Val) code.Value {
 	w := code.Value{Desc: s.v.Desc, OwnA: true, Null: ir.K(0)}
 	if w.Desc.Form == layout.F64 {
 		bits, f := e.Int("bits"), e.Float("other")
@@ -187,13 +186,13 @@ func (e *emitter) shuffled(s *share, op ir.Op, x ir.Val) code.Value {
 
 // chosen gives every lane of a set the value of one of its lanes that has one. set is the
 // mask of lanes that belong together.
-func (e *emitter) chosen(s *share, set ir.Val) {
+func (e *warp) chosen(s *share, set ir.Val) {
 	have, from := e.Int("have"), e.Int("from")
 	e.B.Op2(ir.Xor, have, s.v.Null, ir.K(1))
 	e.B.Op1(ir.Ballot, have, have.V())
 	e.B.Op2(ir.And, have, have.V(), set)
 	e.B.Op1(ir.Ctz, from, have.V())
-	e.B.Sel(from, ir.EQ, have.V(), ir.K(0), e.gpu.lane.V(), from.V())
+	e.B.Sel(from, ir.EQ, have.V(), ir.K(0), e.lane.V(), from.V())
 	w := e.shuffled(s, ir.Shfl, from.V())
 	if w.Desc.Form == layout.F64 {
 		e.B.FMov(s.v.A.R, w.A.R)
@@ -210,7 +209,7 @@ func (e *emitter) chosen(s *share, set ir.Val) {
 
 // propagate adds a share to the tuple at p in global memory: atomically, since other warps
 // do the same.
-func (e *emitter) propagate(p ir.Reg, s *share) {
+func (e *warp) propagate(p ir.Reg, s *share) {
 	at := ir.At(p, s.f.Off)
 	old := ir.NoReg
 	if s.fn != plan.AnyValue && s.f.Desc.Form != layout.F64 {
@@ -258,7 +257,7 @@ func (e *emitter) propagate(p ir.Reg, s *share) {
 
 // putFloat replaces a float if it is not as good. No atomic does that, so it is swapped as
 // long as somebody else was faster; every round somebody gets ahead.
-func (e *emitter) putFloat(at ir.Mem, s *share) {
+func (e *warp) putFloat(at ir.Mem, s *share) {
 	cur, old, bits, f := e.Int("cur"), e.Int("old"), e.Int("bits"), e.Float("f")
 	e.B.Op1(ir.FBits, bits, s.v.A)
 	e.B.Load8(cur, at)
@@ -276,7 +275,7 @@ func (e *emitter) putFloat(at ir.Mem, s *share) {
 
 // putAny stores a value where any will do. Whoever comes last wins; a text's two words must
 // come from one lane, so the first to change its address from 0 writes both.
-func (e *emitter) putAny(p ir.Reg, s *share) {
+func (e *warp) putAny(p ir.Reg, s *share) {
 	at := ir.At(p, s.f.Off)
 	switch s.f.Desc.Form {
 	case layout.F64:
@@ -294,8 +293,7 @@ func (e *emitter) putAny(p ir.Reg, s *share) {
 
 // reduceRows is the aggregation without groups: every lane adds its rows up in registers;
 // after the last one the warp adds up its lanes, and one lane adds that to the result.
-func (e *emitter) reduceRows(s *pipe.Aggregate, gp *GroupPlan) {
-	g := s.Group
+func (e *warp) reduceRows(g *plan.Group, gp *GroupPlan) {
 	var shares []*share
 	for i, a := range g.Aggs {
 		f := &gp.Tuple.Fields[i]
@@ -303,7 +301,7 @@ func (e *emitter) reduceRows(s *pipe.Aggregate, gp *GroupPlan) {
 		e.aggregate(ir.NoReg, f, a)
 	}
 	e.arrive(nil)
-	e.gpu.finally = func() {
+	e.finally = func() {
 		e.B.Comment("add up the lanes, then the warps")
 		for _, sh := range shares {
 			if sh.fn == plan.AnyValue {
@@ -319,7 +317,7 @@ func (e *emitter) reduceRows(s *pipe.Aggregate, gp *GroupPlan) {
 				e.anyOf(sh, ir.K(1<<32-1))
 			}
 		}
-		e.When(ir.EQ, e.gpu.lane.V(), ir.K(0), func() {
+		e.When(ir.EQ, e.lane.V(), ir.K(0), func() {
 			p := e.Int("result")
 			e.B.Load8(p, ir.At(ir.Ctx, layout.CtxState))
 			for _, sh := range shares {
@@ -331,7 +329,7 @@ func (e *emitter) reduceRows(s *pipe.Aggregate, gp *GroupPlan) {
 }
 
 // anyOf makes a share's NULL flag that of a set of lanes: 0 if one of them has a value.
-func (e *emitter) anyOf(s *share, set ir.Val) {
+func (e *warp) anyOf(s *share, set ir.Val) {
 	r := e.Int("have")
 	e.B.Op2(ir.Xor, r, s.v.Null, ir.K(1))
 	e.B.Op1(ir.Ballot, r, r.V())

@@ -5,7 +5,7 @@ import "github.com/kelpiedb/kelpie/internal/ir"
 // hoistWords reads the words of the context once per lane instead of once per row: they do not
 // change during a launch, and a lane has registers to spare. The register into which a row read
 // a word is replaced by the lane's, unless it is changed afterwards; then the lane's is copied.
-func hoistWords(e *emitter) {
+func (e *warp) hoistWords() {
 	f := e.B.F
 	assigned := make([]int, len(f.Regs))
 	for i := range f.Code {
@@ -19,7 +19,7 @@ func hoistWords(e *emitter) {
 	isWord := func(in *ir.Instr) bool {
 		return in.Op == ir.Load && in.M.Base == ir.Ctx && in.M.Index == ir.NoReg && in.W == 8
 	}
-	start := e.gpu.kernel.at
+	start := e.kernel.at
 	words := map[int32]ir.Reg{} // by offset
 	instead := map[ir.Reg]ir.Reg{}
 	var body []ir.Instr
@@ -32,7 +32,7 @@ func hoistWords(e *emitter) {
 				w = e.Int(f.Regs[in.D].Name)
 				e.B.Load8(w, in.M)
 				words[in.M.Disp] = w
-				e.gpu.ofKernel = append(e.gpu.ofKernel, w)
+				e.ofKernel = append(e.ofKernel, w)
 			}
 			if assigned[in.D] == 1 {
 				instead[in.D] = w

@@ -4,23 +4,24 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// tupleTogether is the GPU's end of sinks that materialize: the values (first those given,
-// then columns) are kept past the guard, where the warp finds places for its tuples.
-func (e *emitter) tupleTogether(t *layout.Tuple, hash ir.Reg, vals []code.Value, cols []plan.ColID) {
+// write keeps the values past the guard, where the warp finds places for its tuples.
+func (e *warp) write(t *layout.Tuple, r written) {
+	if r.late {
+		e.refuse("reading columns late is not supported")
+	}
 	var kept []code.Value
-	for _, v := range vals {
+	for _, v := range r.keys {
 		kept = append(kept, e.keep(t.Fields[len(kept)].Name, v))
 	}
-	for _, id := range cols {
+	for _, id := range r.cols {
 		kept = append(kept, e.keep(t.Fields[len(kept)].Name, e.Column(id)))
 	}
 	h := ir.NoReg
-	if hash != ir.NoReg {
+	if r.hash != ir.NoReg {
 		h = e.perRow("hash", ir.I64, 0)
-		e.B.Mov(h, hash.V())
+		e.B.Mov(h, r.hash.V())
 	}
 	e.arrive(func() {
 		e.writeTogether(t.Size, func(out ir.Reg) {
@@ -35,4 +36,7 @@ func (e *emitter) tupleTogether(t *layout.Tuple, hash ir.Reg, vals []code.Value,
 			}
 		})
 	})
+	if r.hash != ir.NoReg {
+		e.B.Clear(r.hash)
+	}
 }

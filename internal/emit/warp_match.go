@@ -7,10 +7,9 @@ import (
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// matchesTogether is a probe of the GPU that may find several tuples. The guard around the row
-// ends with the candidates; then, while some lane of the warp has candidates left, every such
+// matches ends the guard around the row with the candidates; then, while some lane of the warp has candidates left, every such
 // lane takes its next match, and what follows stands once, under a guard of its own.
-func (e *emitter) matchesTogether(p *probe) {
+func (e *warp) matches(p *probe) {
 	outer := p.op.Kind == pipe.ProbeOuter
 	e.multiply(p.t.Rows)
 	cur, end := e.candidates(p)
@@ -34,7 +33,7 @@ func (e *emitter) matchesTogether(p *probe) {
 	}
 	cols := e.keepColumns(p)
 	e.probeDone(p)
-	active := e.gpu.guard.active
+	active := e.guard.active
 	e.arrive(func() {
 		for id, v := range cols {
 			e.Rebind(id, v)
@@ -66,7 +65,7 @@ func (e *emitter) matchesTogether(p *probe) {
 // keepColumns keeps the columns that the probe's conditions and the operators after it read.
 // What is defined by an expression is computed later, as on the CPU: it may fail, and rows
 // without match must not.
-func (e *emitter) keepColumns(p *probe) map[plan.ColID]code.Value {
+func (e *warp) keepColumns(p *probe) map[plan.ColID]code.Value {
 	out := map[plan.ColID]code.Value{}
 	seen := plan.MakeColSet()
 	for i := range p.t.Tuple.Fields {

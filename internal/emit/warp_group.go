@@ -4,19 +4,25 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// groupTogether is the group sink of the GPU. There is one table for all lanes. Under the
-// guard a row finds its group and evaluates what it brings; then the lanes of a warp that
-// met in one group add up among themselves, and one of them adds that to the group.
-func (e *emitter) groupTogether(s *pipe.Aggregate, gp *GroupPlan, keys []code.Value, h ir.Reg) {
-	g := s.Group
-	if gp.Mode == Ungrouped {
-		e.reduceRows(s, gp)
-		return
+// group adds the row to its group in the one table of all lanes. Under the guard it finds the group and evaluates what
+// the row brings; then the lanes of a warp that met in one group add up among themselves, and one of them adds that
+// to the group.
+func (e *warp) group(r *groupRow) {
+	if r.plan.Mode == Ungrouped {
+		e.reduceRows(r.g, r.plan)
+	} else {
+		e.addToGroup(r.g, r.plan, r.keys, r.hash)
 	}
+	if r.hash != ir.NoReg {
+		e.B.Clear(r.hash)
+	}
+	e.Free(r.keys...)
+}
+
+func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.Reg) {
 	group := e.perRow("group", ir.I64, 0)
 	switch gp.Mode {
 	case ArrayGroups:
@@ -40,7 +46,7 @@ func (e *emitter) groupTogether(s *pipe.Aggregate, gp *GroupPlan, keys []code.Va
 
 // arrayGroup finds the group's slot. The host has filled all slots with neutral elements;
 // whoever comes first writes the keys, and if several do, they write the same.
-func (e *emitter) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
+func (e *warp) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
 	e.arrayIndex(p, gp, keys)
 	e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
 	t := e.Int("groups")
@@ -63,22 +69,10 @@ func (e *emitter) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code
 	e.B.Clear(t)
 }
 
-// arrayFits reports that array groups serve the GPU: what is written once, by whoever makes the
-// group, must be one word, or two lanes could write a part of it each.
-func arrayFits(g *plan.Group, fs []layout.Field) bool {
-	words := 0
-	for i, a := range g.Aggs {
-		if f := &fs[i]; a.Func == plan.AnyValue && !f.Desc.Nullable {
-			words += f.Desc.Form.Words()
-		}
-	}
-	return words <= 1
-}
-
 // hashGroup finds the group in the directory or makes it. A new group's tuple is written
 // completely before its entry is swapped in; who loses that race goes on with the winner's
 // entry like with any other, so nobody waits.
-func (e *emitter) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value, h ir.Reg) {
+func (e *warp) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value, h ir.Reg) {
 	spare := e.spareTuples(gp.Tuple.Size)
 	dir, mask, slot, tag, ent := e.Int("dir"), e.Int("mask"), e.Int("slot"), e.Int("tag"), e.Int("entry")
 	e.B.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
@@ -129,7 +123,7 @@ func (e *emitter) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.
 }
 
 // laneDenseGroup finds the group by the key's place in the directory or makes it, likewise.
-func (e *emitter) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
+func (e *warp) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
 	spare := e.spareTuples(gp.Tuple.Size)
 	k, dir := e.Int("k"), e.Int("dir")
 	e.B.Op2(ir.Sub, k, keys[0].A, ir.K(gp.Domains[0].Lo))
@@ -150,7 +144,7 @@ func (e *emitter) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []
 }
 
 // unlessFull drops the row if there was no room for the lane's tuple: all rows will come again.
-func (e *emitter) unlessFull(spare ir.Reg, size int) {
+func (e *warp) unlessFull(spare ir.Reg, size int) {
 	fits := e.fits(spare, size)
 	e.skip(ir.EQ, fits.V(), ir.K(0))
 	e.B.Clear(fits)
@@ -158,12 +152,12 @@ func (e *emitter) unlessFull(spare ir.Reg, size int) {
 
 // spareTuples gives every lane with a row an unused tuple before its guard, in case that the
 // row makes a group. A lane keeps its tuple until it is used.
-func (e *emitter) spareTuples(size int) ir.Reg {
+func (e *warp) spareTuples(size int) ir.Reg {
 	spare := e.perKernel("spare", ir.I64, 0)
-	e.insert(e.gpu.guard.row, func() {
+	e.insert(e.guard.row, func() {
 		want := e.Int("want")
 		e.B.Set(want, ir.EQ, spare.V(), ir.K(0))
-		e.B.Op2(ir.And, want, want.V(), e.gpu.guard.has.V())
+		e.B.Op2(ir.And, want, want.V(), e.guard.has.V())
 		all := e.ballot("wanting", want.V())
 		e.When(ir.NE, all.V(), ir.K(0), func() {
 			out := e.position(all, size)
@@ -175,20 +169,30 @@ func (e *emitter) spareTuples(size int) ir.Reg {
 	return spare
 }
 
+// update takes a value into the lane's share of an aggregate.
+func (e *warp) update(_ ir.Reg, f *layout.Field, _ plan.AggFunc, v code.Value) {
+	if !v.IsNull() {
+		e.fold(e.shares[f], v)
+	}
+}
+
+// merge: groups of a device are in one table, there is nothing to combine.
+func (e *warp) merge(ir.Reg) { e.refuse("merging groups is not supported") }
+
 // resolve adds up the shares of lanes that met in one group and propagates the sums.
 //
 // All groups of the warp are added up at the same time: a lane takes the share of the next
 // lane above it in its group, whereupon every second lane of the group is done; after at most
 // five rounds the first lane of each group has the whole.
-func (e *emitter) resolve(group ir.Reg, shares []*share) {
+func (e *warp) resolve(group ir.Reg, shares []*share) {
 	e.B.Comment("lanes of one group add up")
-	active := e.gpu.guard.active
+	active := e.guard.active
 	act := e.ballot("rows", active.V())
 	e.When(ir.NE, act.V(), ir.K(0), func() {
 		mates, rank, first := e.Int("mates"), e.Int("rank"), e.Int("first")
 		e.B.Op1(ir.Match, mates, group.V())
 		e.B.Op2(ir.And, mates, mates.V(), act.V())
-		e.B.Op2(ir.And, rank, mates.V(), e.gpu.below.V())
+		e.B.Op2(ir.And, rank, mates.V(), e.below.V())
 		e.B.Op1(ir.Popcnt, rank, rank.V())
 		e.B.Set(first, ir.EQ, rank.V(), ir.K(0))
 		e.B.Op2(ir.And, first, first.V(), active.V())
@@ -234,10 +238,10 @@ func (e *emitter) resolve(group ir.Reg, shares []*share) {
 
 // addUp folds the shares of each set of lanes into its first lane. mates is the lane's set,
 // rank its place in it; both are used up.
-func (e *emitter) addUp(mates, rank ir.Reg, shares []*share) {
+func (e *warp) addUp(mates, rank ir.Reg, shares []*share) {
 	// Only lanes above are of interest.
 	t := e.Int("upto")
-	e.B.Op2(ir.Shl, t, ir.K(2), e.gpu.lane.V())
+	e.B.Op2(ir.Shl, t, ir.K(2), e.lane.V())
 	e.B.Op2(ir.Sub, t, t.V(), ir.K(1))
 	e.B.Op1(ir.Not, t, t.V())
 	e.B.Op2(ir.And, mates, mates.V(), t.V())
@@ -248,7 +252,7 @@ func (e *emitter) addUp(mates, rank ir.Reg, shares []*share) {
 		next, alone := e.Int("next"), e.Int("alone")
 		e.B.Set(alone, ir.EQ, mates.V(), ir.K(0))
 		e.B.Op1(ir.Ctz, next, mates.V())
-		e.B.Sel(next, ir.NE, alone.V(), ir.K(0), e.gpu.lane.V(), next.V())
+		e.B.Sel(next, ir.NE, alone.V(), ir.K(0), e.lane.V(), next.V())
 		for _, s := range shares {
 			other := e.shuffled(s, ir.Shfl, next.V())
 			other.Null = alone.V()

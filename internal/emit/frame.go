@@ -1,0 +1,69 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// frame is what surrounds a row: the operators are the same in all of them. The CPU's is rowLoop, which also has the
+// vector front of a scan; a GPU's is warp.
+type frame interface {
+	// scan takes the rows of a table through scanRow, rows those of any other source through body, by number.
+	scan(s *pipe.Table)
+	rows(body func(i ir.Reg))
+	// skip drops the row under a condition.
+	skip(c ir.Cond, x, y ir.Val)
+	// exit ends the query with an error under a condition.
+	exit(status int32, c ir.Cond, x, y ir.Val)
+	// matches goes on with each tuple that a probe finds for the row; outer joins also where there is none.
+	matches(p *probe)
+	// tick counts a match, so that a row that has many does not keep the thread for itself.
+	tick()
+	// tally adds one to the counter at a context offset.
+	tally(off int)
+	// write gives a tuple to the sink.
+	write(t *layout.Tuple, r written)
+	// group adds the row to its group: the emitter's aggregate evaluates what it brings and hands that to update, with the
+	// group's address p that it was given.
+	group(r *groupRow)
+	update(p ir.Reg, f *layout.Field, fn plan.AggFunc, v code.Value)
+	// merge combines the partial group at src into the group with the same keys.
+	merge(src ir.Reg)
+	// alone reports that the thread has its rows, in order, and the state of the sink for itself.
+	alone() bool
+}
+
+// written is a row for a sink that materializes, field by field.
+type written struct {
+	hash ir.Reg       // NoReg: none; it is used up
+	keys []code.Value // the first fields
+	cols []plan.ColID // those behind them
+	late bool         // then comes the number of the scan's row
+}
+
+// groupRow is a row for a group sink. Registers are used up.
+type groupRow struct {
+	g    *plan.Group
+	plan *GroupPlan
+	keys []code.Value // in the forms of the plan's tuple
+	hash ir.Reg       // NoReg: none is needed
+	mark ir.Reg       // where the texts of keys begin; NoReg: none were made
+	made int          // the first key that was made; -1: none
+}
+
+// enterFrame gives the emitter the frame of its target and tells what expressions can do there. Nobody else asks
+// for the target.
+func (e *emitter) enterFrame() code.Abilities {
+	if e.Target == ir.GPU {
+		e.frame = &warp{emitter: e, shares: map[*layout.Field]*share{}}
+		// There is nothing to fetch ahead of rows that other lanes work on, and registers of a row end at its guard.
+		off := &e.Request.Off
+		off.Prefetch, off.MatchedKeys, off.PackedKeys = true, true, true
+		return code.Abilities{Checked: true, Parameters: true}
+	}
+	e.frame = &rowLoop{emitter: e}
+	return code.Abilities{Unaligned: true, Divide128: true, Masks: e.SIMD, Yield: true, CheapLoads: true}
+}
