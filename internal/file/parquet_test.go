@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -286,6 +287,65 @@ func TestParquetCross(t *testing.T) {
 			t.Errorf("%d row groups", n)
 		}
 		f.Close()
+	}
+}
+
+// TestParquetRareForms reads what hardly any file has: timestamps of nanoseconds before 1970, and decimals
+// whose bytes are stored as the differences of texts.
+func TestParquetRareForms(t *testing.T) {
+	schema := pqgo.NewSchema("t", pqgo.Group{
+		"nanos":   pqgo.Timestamp(pqgo.Nanosecond),
+		"lengths": pqgo.Encoded(pqgo.Decimal(2, 9, pqgo.ByteArrayType), &pqgo.DeltaLengthByteArray),
+		"prefix":  pqgo.Encoded(pqgo.Decimal(0, 18, pqgo.ByteArrayType), &pqgo.DeltaByteArray),
+		"wide":    pqgo.Encoded(pqgo.Decimal(1, 30, pqgo.ByteArrayType), &pqgo.DeltaByteArray),
+	})
+	var buf bytes.Buffer
+	w := pqgo.NewWriter(&buf, schema)
+	for _, r := range []struct {
+		number []byte
+		nanos  int64
+	}{
+		{[]byte{0x01}, 0}, {[]byte{0xff}, -1}, {[]byte{0x7f, 0xff}, -999}, {[]byte{0x80, 0x00}, -1000}, {nil, -1001},
+		{[]byte{0xff, 0xff, 0xfe}, 999}, {[]byte{0x00, 0x00, 0x80}, 1000}, {[]byte{0x01}, math.MinInt64},
+	} {
+		bytes := pqgo.ValueOf(r.number)
+		row := pqgo.Row{bytes.Level(0, 0, 0), pqgo.ValueOf(r.nanos).Level(0, 0, 1), bytes.Level(0, 0, 2), bytes.Level(0, 0, 3)}
+		if _, err := w.WriteRows([]pqgo.Row{row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "rare.parquet", buf.String())
+	table, err := loadFile(path, Options{}, nil, nil, 1)
+	if err != nil {
+		t.Fatal(message(err, path))
+	}
+	same(t, "columns", show(table.Columns), "lengths DECIMAL(9,2) NOT NULL, nanos TIMESTAMP NOT NULL, prefix DECIMAL(18,0) NOT NULL, wide DECIMAL(30,1) NOT NULL")
+	same(t, "rows", dump(table), `0.01 1970-01-01 00:00:00 1 0.1
+-0.01 1969-12-31 23:59:59.999999 -1 -0.1
+327.67 1969-12-31 23:59:59.999999 32767 3276.7
+-327.68 1969-12-31 23:59:59.999999 -32768 -3276.8
+0.00 1969-12-31 23:59:59.999998 0 0.0
+-0.02 1970-01-01 00:00:00 -2 -0.2
+1.28 1970-01-01 00:00:00.000001 128 12.8
+0.01 1677-09-21 00:12:43.145224 1 0.1
+`)
+}
+
+// TestParquetShortChunk: a page that goes on behind its column's bytes is not read, though there are bytes.
+func TestParquetShortChunk(t *testing.T) {
+	src, err := Open("testdata/duckdb.parquet", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range src.parquet[0].chunks[0] {
+		src.parquet[0].chunks[0][i].size--
+	}
+	_, err = src.Load(context.Background(), newTable(src.Columns()), LoadOptions{Threads: 1})
+	if got := message(err, "testdata/x"); !strings.Contains(got, errShort.Error()) {
+		t.Errorf("%s", got)
 	}
 }
 

@@ -155,6 +155,28 @@ func dumpSnapshot(s *catalog.Snapshot, cols []int) string {
 	return b.String()
 }
 
+// TestQueryRoomGrows: a text that grows leaves nothing behind where it was.
+func TestQueryRoomGrows(t *testing.T) {
+	room := newRoom(1 << 20)
+	q := queryRoom{room}
+	var text []byte
+	for i := range 1000 {
+		var err error
+		if text, err = q.grow(text, 1); err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, byte(i))
+	}
+	if len(room.held) != 1 || room.used != cap(text) || cap(text) > 1500 {
+		t.Errorf("%d blocks with %d bytes for %d", len(room.held), room.used, len(text))
+	}
+	for i, b := range text {
+		if b != byte(i) {
+			t.Fatalf("byte %d is %d", i, b)
+		}
+	}
+}
+
 // TestStreamCases: streaming gives what loading gives, however the text is cut.
 func TestStreamCases(t *testing.T) {
 	for _, c := range csvCases {
