@@ -65,7 +65,7 @@ func (e *Evaluator) substringCall(x *plan.Call) code.Value {
 		return text.FixedSubstring(e.Emitter, v, from, to)
 	}
 	start := e.Eval(x.Args[1])
-	if len(x.Args) == 2 || allTheRest(x) {
+	if allTheRest(x) {
 		return text.Substring(e.Emitter, v, start, nil, x.Pos)
 	}
 	count := e.Eval(x.Args[2])
@@ -81,9 +81,6 @@ func allTheRest(x *plan.Call) bool {
 // fixedPart is from which to which character a substring reaches whose place is given by constants
 // and is near the start.
 func fixedPart(x *plan.Call) (from, to int64, ok bool) {
-	if len(x.Args) < 3 {
-		return 0, 0, false
-	}
 	s, n := constantOf(x.Args[1]), constantOf(x.Args[2])
 	if s == nil || n == nil || s.I < 1 || n.I < 0 || s.I > 64 || n.I > 64 {
 		return 0, 0, false
