@@ -73,10 +73,7 @@ func (s *sift) need(w *worker, sp *span) (need catalog.Need) {
 	sink := s.j.sink.(*siftSink)
 	sink.workers[w.id] = tuples.NewBuffer(w.r.mem, s.j.variants[0].frag.Sink.Size)
 	buf := &sink.workers[w.id]
-	defer func() {
-		buf.Release()
-		*buf = tuples.Buffer{}
-	}()
+	defer buf.Release()
 	if s.j.sink.attach(own) != nil {
 		return nil
 	}

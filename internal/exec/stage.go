@@ -299,7 +299,7 @@ func (sm *seam) text(s string) (uintptr, error) {
 	p := uintptr(unsafe.Pointer(unsafe.StringData(s)))
 	for k := range sm.row {
 		in := sm.row[k].S
-		if q := uintptr(unsafe.Pointer(unsafe.StringData(in))); len(in) > 0 && p >= q && p+uintptr(len(s)) <= q+uintptr(len(in)) {
+		if q := uintptr(unsafe.Pointer(unsafe.StringData(in))); p >= q && p+uintptr(len(s)) <= q+uintptr(len(in)) {
 			return p, nil
 		}
 	}

@@ -276,6 +276,9 @@ func TestExplainText(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
+	if strings.Contains(text.String(), "peak memory 0") {
+		t.Errorf("no memory is said to be used:\n%s", text.String())
+	}
 	if got := explainText(t, s, "explain (analyze off) select 1"); strings.Contains(got, "rows 1") {
 		t.Errorf("analyze off:\n%s", got)
 	}
