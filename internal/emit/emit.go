@@ -114,7 +114,7 @@ func Pipeline(req Request) (frag *Fragment, err error) {
 // emitter is the state of one compilation.
 type emitter struct {
 	Request
-	*scalar.Evaluator
+	scalar.Evaluator
 	frame
 	f     *Fragment
 	table *scanned.Table // table scans
@@ -131,8 +131,8 @@ type emitter struct {
 func newEmitter(req Request) *emitter {
 	e := &emitter{Request: req, f: &Fragment{Sink: req.Sink, Group: req.Group}}
 	can := e.enterFrame()
-	e.Evaluator = &scalar.Evaluator{
-		Emitter: &code.Emitter{
+	e.Evaluator = scalar.Evaluator{
+		Emitter: code.Emitter{
 			B:       ir.NewFunc(req.Name, req.Target),
 			CtxSize: layout.CtxWords,
 			Cols:    req.Cols,
@@ -150,7 +150,7 @@ func newEmitter(req Request) *emitter {
 	}
 	if req.Pipeline != nil { // else a lookup table's function
 		if t, ok := req.Pipeline.Source.(*pipe.Table); ok {
-			e.table = &scanned.Table{Emitter: e.Emitter, Scan: t.Scan, Shapes: req.Shapes}
+			e.table = &scanned.Table{Emitter: &e.Emitter, Scan: t.Scan, Shapes: req.Shapes}
 		}
 	}
 	return e

@@ -249,7 +249,7 @@ func (e *emitter) markKeys(g *plan.Group) ir.Reg {
 	if !made {
 		return ir.NoReg
 	}
-	return text.Mark(e.Emitter)
+	return text.Mark(&e.Emitter)
 }
 
 // madeKey is the first of the keys that was made for this row, and lies nowhere else; -1 if there is none. One that

@@ -16,7 +16,7 @@ func (e *emitter) dropWorse(s *pipe.Collect, t *layout.Tuple) {
 	mark := ir.NoReg // where texts begin that are made for the keys alone
 	for _, k := range s.Keys {
 		if mark == ir.NoReg && e.Makes(e.Ref(k.Col), true) {
-			mark = text.Mark(e.Emitter)
+			mark = text.Mark(&e.Emitter)
 		}
 	}
 	drop := func(c ir.Cond, x, y ir.Val) {
@@ -25,7 +25,7 @@ func (e *emitter) dropWorse(s *pipe.Collect, t *layout.Tuple) {
 			return
 		}
 		e.When(c, x, y, func() {
-			text.Drop(e.Emitter, mark)
+			text.Drop(&e.Emitter, mark)
 			e.skip(ir.Always, ir.K(0), ir.K(0))
 		}, nil)
 	}

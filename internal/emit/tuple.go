@@ -96,7 +96,7 @@ func (e *emitter) field(id plan.ColID, name string, v code.Value) layout.Field {
 func (e *emitter) dropUnless(mark, tuple ir.Reg, f *layout.Field, v code.Value) {
 	held := e.Int("held")
 	e.B.Load8(held, ir.At(tuple, f.Off))
-	e.When(ir.NE, held.V(), v.A, func() { text.Drop(e.Emitter, mark) }, nil)
+	e.When(ir.NE, held.V(), v.A, func() { text.Drop(&e.Emitter, mark) }, nil)
 	e.B.Clear(held)
 }
 

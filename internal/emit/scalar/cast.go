@@ -28,12 +28,12 @@ func (e *Evaluator) cast(x *plan.Call) code.Value {
 	fail := Overflow(to, x.Pos)
 	switch {
 	case from.IsInteger() && to.Kind == types.Text:
-		return text.FromInteger(e.Emitter, v)
+		return text.FromInteger(&e.Emitter, v)
 	case from == to:
 		return v
 	case from.Kind == types.Text && to.Kind == types.Text:
 		if to.Len > 0 && (from.Len == 0 || from.Len > to.Len) {
-			v = text.FirstChars(e.Emitter, v, int64(to.Len))
+			v = text.FirstChars(&e.Emitter, v, int64(to.Len))
 		}
 		v.Desc.Type = to
 		return v

@@ -71,7 +71,7 @@ func (e *Evaluator) Compare(c ir.Cond, l, r code.Value) ir.Reg {
 		return d
 	case l.Desc.Form == layout.Code || r.Desc.Form == layout.Code || l.Desc.Form == layout.Str:
 		l, r = e.Text(l.Borrowed()), e.Text(r.Borrowed())
-		d := text.Compare(e.Emitter, c, l, r)
+		d := text.Compare(&e.Emitter, c, l, r)
 		e.Free(l, r)
 		return d
 	case l.Desc.Form == layout.F64:

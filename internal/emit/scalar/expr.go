@@ -11,7 +11,7 @@ import (
 
 // Evaluator writes expressions.
 type Evaluator struct {
-	*code.Emitter
+	code.Emitter
 	// tabulate makes a table of a predicate's outcomes by the codes of a dictionary column; nil: none are made.
 	Tabulate func(x plan.Expr, id plan.ColID, d layout.Desc) int
 	// scans reports a column whose texts are read one after the other.

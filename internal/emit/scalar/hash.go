@@ -52,7 +52,7 @@ func (e *Evaluator) hashInto(h ir.Reg, v code.Value) {
 		word(m.B)
 		e.Free(m)
 	case layout.Str:
-		text.Hash(e.Emitter, h, v)
+		text.Hash(&e.Emitter, h, v)
 	default:
 		word(v.A)
 	}

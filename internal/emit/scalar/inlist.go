@@ -45,7 +45,7 @@ func (e *Evaluator) inList(x *plan.Call) code.Value {
 	case needle.Desc.Type.Phys() == types.PhysStr:
 		needle = e.Text(needle)
 		if keys, ok := text.ShortKeys(items); ok {
-			w := text.ShortWord(e.Emitter, needle)
+			w := text.ShortWord(&e.Emitter, needle)
 			e.inIntegers(d, w, keys)
 			e.Free(w)
 		} else if len(items) > fewItems && !e.Off.LookupTables {
@@ -80,7 +80,7 @@ func (e *Evaluator) inTurn(d ir.Reg, needle code.Value, items []types.Value) {
 	for _, c := range items {
 		e.When(ir.EQ, d.V(), ir.K(0), func() {
 			if needle.Desc.Form == layout.Str {
-				t := text.EqualLiteral(e.Emitter, needle, c.S)
+				t := text.EqualLiteral(&e.Emitter, needle, c.S)
 				e.B.Mov(d, t.V())
 				e.B.Clear(t)
 				return
@@ -240,7 +240,7 @@ func (e *Evaluator) inTexts(d ir.Reg, v code.Value, items []types.Value) {
 	}
 	h := e.Int("hash")
 	e.B.Mov(h, ir.K(layout.HashSeed))
-	text.Hash(e.Emitter, h, v)
+	text.Hash(&e.Emitter, h, v)
 	tab, at, p, n := e.PoolAt("list", string(table)+string(texts)), e.Int("slot"), e.Int("item"), e.Int("len")
 	e.B.Op2(ir.And, at, h.V(), ir.K(int64(mask)))
 	e.B.Op2(ir.Shl, at, at.V(), ir.K(4))
@@ -253,7 +253,7 @@ func (e *Evaluator) inTexts(d ir.Reg, v code.Value, items []types.Value) {
 			e.B.Load(p, ir.AtIndex(tab, at, 1, 8), 4, false)
 			e.B.Op2(ir.Add, p, p.V(), tab.V())
 			e.B.Op2(ir.Add, p, p.V(), ir.K(int64(len(table))))
-			same := text.Equal(e.Emitter, ir.EQ, v.Borrowed(), code.Value{Desc: v.Desc, A: p.V(), B: n.V(), Null: ir.K(0)})
+			same := text.Equal(&e.Emitter, ir.EQ, v.Borrowed(), code.Value{Desc: v.Desc, A: p.V(), B: n.V(), Null: ir.K(0)})
 			e.B.Mov(d, same.V())
 			e.B.Clear(same)
 			e.B.Break(l, ir.NE, d.V(), ir.K(0))

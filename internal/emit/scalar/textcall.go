@@ -22,26 +22,26 @@ func (e *Evaluator) textCall(x *plan.Call) code.Value {
 		return e.like(x)
 	case plan.StartsWith:
 		if c := constantOf(x.Args[1]); c != nil && utf8.ValidString(c.S) {
-			return text.BeginsWith(e.Emitter, e.eachText(x.Args[0]), c.S)
+			return text.BeginsWith(&e.Emitter, e.eachText(x.Args[0]), c.S)
 		}
 		v := e.Text(arg(0))
-		return text.StartsWith(e.Emitter, v, arg(1))
+		return text.StartsWith(&e.Emitter, v, arg(1))
 	case plan.Substring:
 		return e.substringCall(x)
 	case plan.LeftStr, plan.RightStr:
 		return e.leftRight(x)
 	case plan.Trim, plan.Ltrim, plan.Rtrim:
-		return text.Trim(e.Emitter, arg(0), constantOf(x.Args[1]).S, x.Op != plan.Rtrim, x.Op != plan.Ltrim)
+		return text.Trim(&e.Emitter, arg(0), constantOf(x.Args[1]).S, x.Op != plan.Rtrim, x.Op != plan.Ltrim)
 	case plan.Position:
-		return text.Position(e.Emitter, e.eachText(x.Args[0]), constantOf(x.Args[1]).S, x.T)
+		return text.Position(&e.Emitter, e.eachText(x.Args[0]), constantOf(x.Args[1]).S, x.T)
 	case plan.Length, plan.OctetLength:
 		return e.length(x)
 	case plan.Concat:
 		return e.concatCall(x)
 	case plan.Lower, plan.Upper:
-		return text.ChangeCase(e.Emitter, arg(0), x.Op == plan.Upper)
+		return text.ChangeCase(&e.Emitter, arg(0), x.Op == plan.Upper)
 	case plan.Replace:
-		return text.Replace(e.Emitter, arg(0), constantOf(x.Args[1]).S, constantOf(x.Args[2]).S)
+		return text.Replace(&e.Emitter, arg(0), constantOf(x.Args[1]).S, constantOf(x.Args[2]).S)
 	}
 	panic("CanEmit promised code for " + x.Op.String())
 }
@@ -55,21 +55,21 @@ func (e *Evaluator) like(x *plan.Call) code.Value {
 	if c.V.Null {
 		return e.NullValue(types.TBool)
 	}
-	return text.Like(e.Emitter, e.eachText(x.Args[0]), c.V.S, x.Pos)
+	return text.Like(&e.Emitter, e.eachText(x.Args[0]), c.V.S, x.Pos)
 }
 
 // substringCall is substring(text from start for count), counted in characters.
 func (e *Evaluator) substringCall(x *plan.Call) code.Value {
 	v := e.Text(e.Eval(x.Args[0]))
 	if from, to, ok := fixedPart(x); ok && !v.IsNull() {
-		return text.FixedSubstring(e.Emitter, v, from, to)
+		return text.FixedSubstring(&e.Emitter, v, from, to)
 	}
 	start := e.Eval(x.Args[1])
 	if allTheRest(x) {
-		return text.Substring(e.Emitter, v, start, nil, x.Pos)
+		return text.Substring(&e.Emitter, v, start, nil, x.Pos)
 	}
 	count := e.Eval(x.Args[2])
-	return text.Substring(e.Emitter, v, start, &count, x.Pos)
+	return text.Substring(&e.Emitter, v, start, &count, x.Pos)
 }
 
 // allTheRest reports a count that no text has characters for.
@@ -92,17 +92,17 @@ func fixedPart(x *plan.Call) (from, to int64, ok bool) {
 // leftRight is left(text, k) and right(text, k).
 func (e *Evaluator) leftRight(x *plan.Call) code.Value {
 	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && x.Op == plan.LeftStr {
-		return text.FirstChars(e.Emitter, e.Eval(x.Args[0]), c.I)
+		return text.FirstChars(&e.Emitter, e.Eval(x.Args[0]), c.I)
 	}
 	if c := constantOf(x.Args[1]); c != nil && c.I >= 0 && c.I <= text.MaxBack && x.Op == plan.RightStr {
-		return text.LastChars(e.Emitter, e.Eval(x.Args[0]), c.I)
+		return text.LastChars(&e.Emitter, e.Eval(x.Args[0]), c.I)
 	}
 	v := e.Text(e.Eval(x.Args[0]))
 	k := e.Eval(x.Args[1])
 	if x.Op == plan.LeftStr {
-		return text.Left(e.Emitter, v, k)
+		return text.Left(&e.Emitter, v, k)
 	}
-	return text.Right(e.Emitter, v, k)
+	return text.Right(&e.Emitter, v, k)
 }
 
 // length is the number of characters, or of bytes.
@@ -114,7 +114,7 @@ func (e *Evaluator) length(x *plan.Call) code.Value {
 		e.B.Mov(r, v.B)
 	} else {
 		v = e.eachText(x.Args[0])
-		r = text.CountChars(e.Emitter, v)
+		r = text.CountChars(&e.Emitter, v)
 	}
 	n, own := e.AnyNull(v)
 	e.Free(v)
@@ -132,7 +132,7 @@ func (e *Evaluator) concatCall(x *plan.Call) code.Value {
 			parts = append(parts, text.Part{Lit: c.S})
 		}
 	}
-	return text.Concat(e.Emitter, parts)
+	return text.Concat(&e.Emitter, parts)
 }
 
 // textLiteral is a comparison of something, by cond, with a text literal.
@@ -155,9 +155,9 @@ func textLiteral(x *plan.Call) (cond ir.Cond, other plan.Expr, lit string, ok bo
 // compareText is cond(x, lit).
 func (e *Evaluator) compareText(cond ir.Cond, x plan.Expr, lit string) code.Value {
 	if cond == ir.EQ || cond == ir.NE { // most texts differ in length already
-		return text.CompareLiteral(e.Emitter, cond, e.Eval(x), lit)
+		return text.CompareLiteral(&e.Emitter, cond, e.Eval(x), lit)
 	}
-	return text.CompareLiteral(e.Emitter, cond, e.eachText(x), lit)
+	return text.CompareLiteral(&e.Emitter, cond, e.eachText(x), lit)
 }
 
 // textAhead is how far ahead of a scan its texts are fetched: they lie one behind the other, but

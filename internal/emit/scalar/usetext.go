@@ -69,9 +69,9 @@ func (e *Evaluator) withTexts(f func(), xs ...plan.Expr) {
 		f()
 		return
 	}
-	mark := text.Mark(e.Emitter)
+	mark := text.Mark(&e.Emitter)
 	f()
-	text.Drop(e.Emitter, mark)
+	text.Drop(&e.Emitter, mark)
 	e.B.Clear(mark)
 }
 
@@ -82,6 +82,6 @@ func (e *Evaluator) MarkText(x plan.Expr) ir.Reg {
 	if !ok || x.Type().Kind != types.Text || !MakesText(c) || e.Makes(x, true) || !e.Can.Yield {
 		return ir.NoReg
 	}
-	mark := text.Mark(e.Emitter)
+	mark := text.Mark(&e.Emitter)
 	return mark
 }
