@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -164,8 +165,21 @@ func TestDevices(t *testing.T) {
 	rowsOf(t, s, "COPY u TO '/dev/null' (FORMAT parquet)")
 }
 
-// within runs a query that is to be cancelled after some time, and looks how soon it answers.
+// within runs a query that is to be cancelled after some time, and looks how soon it answers: soon in one of three attempts, for
+// the machine may be busy with something else.
 func within(t *testing.T, s *Session, query string, after time.Duration) {
+	t.Helper()
+	late := ""
+	for range 3 {
+		if late = answersLate(t, s, query, after); late == "" {
+			return
+		}
+	}
+	t.Error(late)
+}
+
+// answersLate says by how much a cancelled query answers too late, "" if it does not.
+func answersLate(t *testing.T, s *Session, query string, after time.Duration) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -176,17 +190,18 @@ func within(t *testing.T, s *Session, query string, after time.Duration) {
 	if err == nil {
 		res.Close()
 		t.Errorf("%s: it ended by itself", query)
-		return
+		return ""
 	}
 	if d := (*diag.Error)(nil); !errors.As(err, &d) || d.Code != diag.QueryCanceled {
 		t.Errorf("%s: %v", query, err)
-	} else if took, cpu := time.Since(canceled), cpuTime()-used; took > soon && cpu > soon {
-		t.Errorf("%s: it answered %v and %v of processor time after it was cancelled", query, took, cpu)
+	} else if took, cpu := time.Since(canceled), cpuTime()-used; took > soon && cpu > soon*time.Duration(runtime.GOMAXPROCS(0)) {
+		return fmt.Sprintf("%s: it answered %v and %v of processor time after it was cancelled", query, took, cpu)
 	}
+	return ""
 }
 
 // soon is when a cancelled query must have answered; where the machine is busy with something else, how
-// much of it a query may have taken until then.
+// much of each processor a query may have taken until then.
 const soon = 50 * time.Millisecond
 
 // cpuTime is what the process has used.
