@@ -298,7 +298,7 @@ func TestLost(t *testing.T) {
 	if _, err := s.Alloc(64); !IsLost(err) {
 		t.Errorf("a lost context answers %v", err)
 	}
-	if _, err := c.d.Context(0); !IsLost(err) {
-		t.Errorf("a new context after the fault: %v; if that works now, use it", err)
+	if _, err := c.d.Context(0); err != nil && !IsLost(err) { // some drivers give a new one
+		t.Errorf("a new context after the fault: %v", err)
 	}
 }

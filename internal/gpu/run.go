@@ -476,6 +476,9 @@ func (r *run) queue(c *block, fn device.Function, items int64) error {
 		return r.failed(err)
 	}
 	sh := r.shape(items)
+	if most := fn.Usage().MaxThreads &^ 31; most > 0 { // it may need many registers
+		sh.Threads = min(sh.Threads, most)
+	}
 	if r.Grid <= 0 { // as many blocks as the device holds at a time, and no more than there is work for
 		if n, err := fn.Resident(sh.Threads, 0); err == nil {
 			sh.Blocks = min(sh.Blocks, max(n, 1)*max(r.dev.Info().Units, 1))

@@ -61,16 +61,22 @@ func TestGPUAnswers(t *testing.T) {
 					continue
 				}
 				checkAnswer(t, s, c.suite, c.sf, q)
-				res, err := s.Query(context.Background(), "explain analyze "+queryText(t, c.suite, q))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if n := res.Notices(); len(n) > 0 {
-					t.Errorf("%s: %s", q, n)
-				}
-				res.Close()
+				onDevice(t, s, c.suite, q)
 			}
 		})
+	}
+}
+
+// onDevice fails if a query is left to the CPU.
+func onDevice(t *testing.T, s *Session, suite, q string) {
+	t.Helper()
+	res, err := s.Query(context.Background(), "explain analyze "+queryText(t, suite, q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	if n := res.Notices(); len(n) > 0 {
+		t.Errorf("%s: %s", q, n)
 	}
 }
 
@@ -85,6 +91,7 @@ func TestGPURoom(t *testing.T) {
 			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) { g.Room, x.Grid, x.Block = int64(c.room), c.grid, c.block })
 			for _, q := range queries {
 				checkAnswer(t, s, suite, "0.01", q)
+				onDevice(t, s, suite, q)
 			}
 		}
 	}
