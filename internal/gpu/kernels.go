@@ -13,17 +13,15 @@ import (
 // kernel is a function over items, each taken by one lane.
 type kernel struct {
 	*ir.Builder
-	item  ir.Reg
-	words int
-	regs  []ir.Reg // of words, cleared at the end
+	item ir.Reg
 }
 
 // wordAt is the offset of word i of a kernel's block.
 func wordAt(i int) int { return ir.CtxFree + 8*i }
 
 // newKernel begins a function: setup opens what all items share, body is emitted once per item.
-func newKernel(name string, words int, setup func(k *kernel) []ir.Reg, body func(k *kernel, shared []ir.Reg)) *ir.Func {
-	k := &kernel{Builder: ir.NewFunc(name, ir.GPU), words: words}
+func newKernel(name string, setup func(k *kernel) []ir.Reg, body func(k *kernel, shared []ir.Reg)) *ir.Func {
+	k := &kernel{Builder: ir.NewFunc(name, ir.GPU)}
 	i, n, step, t := k.Vreg("item", ir.I64), k.Vreg("end", ir.I64), k.Vreg("step", ir.I64), k.Vreg("t", ir.I64)
 	k.item = i
 	k.Special(step, ir.BlockDim)
@@ -115,7 +113,7 @@ func layoutName(t *layout.Tuple) string {
 
 // gatherFlagged lists the tuples of an array whose flag is set: count, base, out.
 func gatherFlagged(t *layout.Tuple) *ir.Func {
-	return newKernel(fmt.Sprintf("gather_%d_%d", t.Size, t.Flag), 4, func(k *kernel) []ir.Reg { return k.load("count", "base", "out") },
+	return newKernel(fmt.Sprintf("gather_%d_%d", t.Size, t.Flag), func(k *kernel) []ir.Reg { return k.load("count", "base", "out") },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
 			x := k.Vreg("flag", ir.I64)
@@ -130,7 +128,7 @@ func gatherFlagged(t *layout.Tuple) *ir.Func {
 
 // gatherEntries lists the addresses in a directory's entries: count, directory, out.
 func gatherEntries() *ir.Func {
-	return newKernel("gather_entries", 4, func(k *kernel) []ir.Reg { return k.load("count", "dir", "out") },
+	return newKernel("gather_entries", func(k *kernel) []ir.Reg { return k.load("count", "dir", "out") },
 		func(k *kernel, s []ir.Reg) {
 			e, x := k.Vreg("entry", ir.I64), k.Vreg("at", ir.I64)
 			k.Load8(e, ir.AtIndex(s[1], k.item, 8, 0))
@@ -145,7 +143,7 @@ func gatherEntries() *ir.Func {
 
 // enterAgain puts the entries of a directory of groups into a larger one that is empty: old, new, mask. All are different groups.
 func enterAgain() *ir.Func {
-	return newKernel("enter_again", 4, func(k *kernel) []ir.Reg { return k.load("old", "new", "mask") },
+	return newKernel("enter_again", func(k *kernel) []ir.Reg { return k.load("old", "new", "mask") },
 		func(k *kernel, s []ir.Reg) {
 			e, slot, was := k.Vreg("entry", ir.I64), k.Vreg("slot", ir.I64), k.Vreg("was", ir.I64)
 			k.Load8(e, ir.AtIndex(s[0], k.item, 8, 0))
@@ -166,7 +164,7 @@ func enterAgain() *ir.Func {
 
 // gatherTuples copies tuples whose addresses are given into an array: addresses, out.
 func gatherTuples(size int) *ir.Func {
-	return newKernel(fmt.Sprintf("gather_tuples_%d", size), 3, func(k *kernel) []ir.Reg { return k.load("addresses", "out") },
+	return newKernel(fmt.Sprintf("gather_tuples_%d", size), func(k *kernel) []ir.Reg { return k.load("addresses", "out") },
 		func(k *kernel, s []ir.Reg) {
 			from, to := k.Vreg("from", ir.I64), k.tupleOf(s[1], size)
 			k.Load8(from, ir.AtIndex(s[0], k.item, 8, 0))
@@ -177,7 +175,7 @@ func gatherTuples(size int) *ir.Func {
 
 // checkField finds 128-bit fields out of a range: bad, addresses, low of lo, high of lo, low of hi, high of hi.
 func checkField(f *layout.Field) *ir.Func {
-	return newKernel(fmt.Sprintf("check_%d_%d", f.Off, f.Null+1), 7, func(k *kernel) []ir.Reg { return k.load("bad", "addresses", "lo", "lo.hi", "hi", "hi.hi") },
+	return newKernel(fmt.Sprintf("check_%d_%d", f.Off, f.Null+1), func(k *kernel) []ir.Reg { return k.load("bad", "addresses", "lo", "lo.hi", "hi", "hi.hi") },
 		func(k *kernel, s []ir.Reg) {
 			a, x, y, null := k.Vreg("tuple", ir.I64), k.Vreg("x", ir.I64), k.Vreg("x.hi", ir.I64), k.Vreg("null", ir.I64)
 			k.Load8(a, ir.AtIndex(s[1], k.item, 8, 0))
@@ -207,7 +205,7 @@ func checkField(f *layout.Field) *ir.Func {
 
 // keyRange finds the smallest and the largest key: range (two words), tuples.
 func keyRange(t *layout.Tuple) *ir.Func {
-	return newKernel("range_"+layoutName(t), 3, func(k *kernel) []ir.Reg { return k.load("range", "tuples") },
+	return newKernel("range_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("range", "tuples") },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
 			x, old := k.keyOf(a, &t.Fields[0]), k.Vreg("old", ir.I64)
@@ -222,7 +220,7 @@ func keyRange(t *layout.Tuple) *ir.Func {
 
 // fillDirect writes the place of each tuple to the slot of its key: slots, tuples, smallest key.
 func fillDirect(t *layout.Tuple) *ir.Func {
-	return newKernel("direct_"+layoutName(t), 4, func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "min") },
+	return newKernel("direct_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "min") },
 		func(k *kernel, s []ir.Reg) {
 			directSlot(k, t, s, func(slot, v ir.Reg) { k.Store(ir.AtIndex(s[0], slot, 4, 0), v.V(), 4) })
 		})
@@ -230,7 +228,7 @@ func fillDirect(t *layout.Tuple) *ir.Func {
 
 // checkDirect looks whether each tuple is in its slot, where another with the same key may be: slots, tuples, smallest key, bad.
 func checkDirect(t *layout.Tuple) *ir.Func {
-	return newKernel("lost_"+layoutName(t), 5, func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "min", "bad") },
+	return newKernel("lost_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "min", "bad") },
 		func(k *kernel, s []ir.Reg) {
 			directSlot(k, t, s, func(slot, v ir.Reg) {
 				k.Load(slot, ir.AtIndex(s[0], slot, 4, 0), 4, false)
@@ -252,7 +250,7 @@ func directSlot(k *kernel, t *layout.Tuple, s []ir.Reg, use func(slot, v ir.Reg)
 
 // countKeys counts the tuples of each key: counts, tuples, smallest key.
 func countKeys(t *layout.Tuple) *ir.Func {
-	return newKernel("count_"+layoutName(t), 4, func(k *kernel) []ir.Reg { return k.load("counts", "tuples", "min") },
+	return newKernel("count_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("counts", "tuples", "min") },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
 			x := k.keyOf(a, &t.Fields[0])
@@ -264,7 +262,7 @@ func countKeys(t *layout.Tuple) *ir.Func {
 
 // scatterKeys moves tuples to the places of their keys: next places, tuples, smallest key, out.
 func scatterKeys(t *layout.Tuple) *ir.Func {
-	return newKernel("scatter_"+layoutName(t), 5, func(k *kernel) []ir.Reg { return k.load("next", "tuples", "min", "out") },
+	return newKernel("scatter_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("next", "tuples", "min", "out") },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
 			x := k.keyOf(a, &t.Fields[0])
@@ -279,7 +277,7 @@ func scatterKeys(t *layout.Tuple) *ir.Func {
 
 // narrowWords makes 4 bytes of each of 8: from, to.
 func narrowWords() *ir.Func {
-	return newKernel("narrow", 3, func(k *kernel) []ir.Reg { return k.load("from", "to") },
+	return newKernel("narrow", func(k *kernel) []ir.Reg { return k.load("from", "to") },
 		func(k *kernel, s []ir.Reg) {
 			x := k.Vreg("x", ir.I64)
 			k.Load8(x, ir.AtIndex(s[0], k.item, 8, 0))
@@ -291,7 +289,7 @@ func narrowWords() *ir.Func {
 // fillOpen enters tuples by their hashes into an open-addressing table: slots, tuples, mask, bad. Two tuples of one hash
 // end it: such a table is for unique keys.
 func fillOpen(t *layout.Tuple) *ir.Func {
-	return newKernel("open_"+layoutName(t), 5, func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "mask", "bad") },
+	return newKernel("open_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "mask", "bad") },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
 			h := k.hashOf(a, t)
@@ -324,7 +322,7 @@ func fillOpen(t *layout.Tuple) *ir.Func {
 
 // countBuckets counts the tuples of each bucket above 16 bits of its filter: directory, tuples, shift.
 func countBuckets(t *layout.Tuple) *ir.Func {
-	return newKernel("buckets_"+layoutName(t), 4, func(k *kernel) []ir.Reg { return k.load("dir", "tuples", "shift") },
+	return newKernel("buckets_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("dir", "tuples", "shift") },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
 			h := k.hashOf(a, t)
@@ -341,7 +339,7 @@ func countBuckets(t *layout.Tuple) *ir.Func {
 
 // splitBuckets takes the counts out of a directory: directory, counts.
 func splitBuckets() *ir.Func {
-	return newKernel("split_buckets", 3, func(k *kernel) []ir.Reg { return k.load("dir", "counts") },
+	return newKernel("split_buckets", func(k *kernel) []ir.Reg { return k.load("dir", "counts") },
 		func(k *kernel, s []ir.Reg) {
 			x := k.Vreg("x", ir.I64)
 			k.Load8(x, ir.AtIndex(s[0], k.item, 8, 8))
@@ -353,7 +351,7 @@ func splitBuckets() *ir.Func {
 
 // beginBuckets puts the begin of each bucket before its filter: directory, begins, out (tuples).
 func beginBuckets(t *layout.Tuple) *ir.Func {
-	return newKernel(fmt.Sprintf("begin_buckets_%d", t.Size), 4, func(k *kernel) []ir.Reg { return k.load("dir", "begins", "out") },
+	return newKernel(fmt.Sprintf("begin_buckets_%d", t.Size), func(k *kernel) []ir.Reg { return k.load("dir", "begins", "out") },
 		func(k *kernel, s []ir.Reg) {
 			x, e := k.Vreg("begin", ir.I64), k.Vreg("entry", ir.I64)
 			k.Load8(x, ir.AtIndex(s[1], k.item, 8, 0))
@@ -370,7 +368,7 @@ func beginBuckets(t *layout.Tuple) *ir.Func {
 
 // scatterBuckets moves tuples to their buckets, whose begins become their ends: directory, tuples, shift.
 func scatterBuckets(t *layout.Tuple) *ir.Func {
-	return newKernel("scatter_buckets_"+layoutName(t), 4, func(k *kernel) []ir.Reg { return k.load("dir", "tuples", "shift") },
+	return newKernel("scatter_buckets_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("dir", "tuples", "shift") },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
 			x := k.hashOf(a, t)

@@ -10,7 +10,7 @@ import (
 
 // stretchSums adds up stretches: sums, words, number of words, words of a stretch.
 func stretchSums() *ir.Func {
-	return newKernel("stretch_sums", 5, func(k *kernel) []ir.Reg { return k.load("sums", "words", "n", "length") },
+	return newKernel("stretch_sums", func(k *kernel) []ir.Reg { return k.load("sums", "words", "n", "length") },
 		func(k *kernel, s []ir.Reg) {
 			sum := k.Vreg("sum", ir.I64)
 			k.Mov(sum, ir.K(0))
@@ -22,7 +22,7 @@ func stretchSums() *ir.Func {
 
 // stretchScan replaces words by the sums of those before: begins of stretches, words, number of words, words of a stretch.
 func stretchScan() *ir.Func {
-	return newKernel("stretch_scan", 5, func(k *kernel) []ir.Reg { return k.load("sums", "words", "n", "length") },
+	return newKernel("stretch_scan", func(k *kernel) []ir.Reg { return k.load("sums", "words", "n", "length") },
 		func(k *kernel, s []ir.Reg) {
 			sum := k.Vreg("sum", ir.I64)
 			k.Load8(sum, ir.AtIndex(s[0], k.item, 8, 0))

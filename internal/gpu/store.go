@@ -52,7 +52,6 @@ type residentDict struct {
 	desc  device.Addr
 	heap  device.Addr
 	texts []homes
-	bytes int64
 	view  column.DictView
 }
 

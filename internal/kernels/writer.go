@@ -108,11 +108,7 @@ func (w *writer) chunk(n, size ir.Reg) (from, to ir.Reg) {
 	return from, to
 }
 
-// shared is a place in shared memory: word at a constant, or at an index.
-func shared(at int) ir.Mem {
-	return ir.Mem{Base: ir.NoReg, Index: ir.NoReg, Scale: 1, Disp: int32(at), Space: ir.Shared}
-}
-
+// sharedIndex is a place in shared memory, at an index.
 func sharedIndex(i ir.Reg, scale, at int) ir.Mem {
 	return ir.Mem{Base: ir.NoReg, Index: i, Scale: uint8(scale), Disp: int32(at), Space: ir.Shared}
 }
