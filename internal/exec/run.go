@@ -137,9 +137,6 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	unneeded := pipe.LastUses(prog)
 	idle := pipe.NewIdleness(prog)
 	for i, p := range prog.Pipelines {
-		if !idle.Idle[i] {
-			idle.Begins(i)
-		}
 		if err := r.pipeline(p, idle.Idle[i]); err != nil {
 			return nil, nil, err
 		}

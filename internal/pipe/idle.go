@@ -21,7 +21,6 @@ type sinkState struct {
 	feeds   []int // pipelines from which nothing can come if it is empty
 	busy    int   // makers that are not idle
 	readers int   // pipelines that want it
-	started bool  // a maker has run: how many rows there are is known at the end
 	empty   bool
 	always  bool // has a row even if nothing comes to it: a group without keys
 }
@@ -62,9 +61,6 @@ func NewIdleness(prog *Program) *Idleness {
 	return d
 }
 
-// Begins notes that a pipeline runs.
-func (d *Idleness) Begins(i int) { d.sinks[d.prog.Pipelines[i].Sink.Number()].started = true }
-
 // IsEmpty notes that a sink has no rows.
 func (d *Idleness) IsEmpty(s Sink) {
 	d.empty(&d.sinks[s.Number()])
@@ -97,7 +93,7 @@ func (d *Idleness) spread() {
 		d.todo = d.todo[:len(d.todo)-1]
 		p := d.prog.Pipelines[i]
 		s := &d.sinks[p.Sink.Number()]
-		if s.busy--; s.busy == 0 && !s.started && !s.always {
+		if s.busy--; s.busy == 0 && !s.always {
 			d.empty(s)
 		}
 		d.reads(p, func(n int) {

@@ -190,6 +190,30 @@ func TestFileCancel(t *testing.T) {
 	}
 }
 
+// TestFileMemory: of a file that is scanned, only the row groups that are worked on are held.
+func TestFileMemory(t *testing.T) {
+	s := New(NewDB())
+	path := t.TempDir() + "/t.parquet"
+	rowsOf(t, s, "COPY (SELECT range::bigint * 7919 % 1000003 AS a, range AS b FROM range(0, 400000)) TO '"+path+"' (ROW_GROUP_SIZE 10000)")
+	rowsOf(t, s, "SET file_cache = off; SET threads = 2; SET memory_limit = '2500kB'")
+	if got := rowsOf(t, s, "SELECT sum(a + b), count(*) FROM '"+path+"' WHERE b >= 0"); got != "279986050410|400000\n" {
+		t.Error(got)
+	}
+	// EXPLAIN ANALYZE goes through a sample several times: through all of a small file, so that it must stay.
+	if !device.HasCPU() {
+		return
+	}
+	rowsOf(t, s, "SET memory_limit = '64MB'")
+	for rows := 8000; rows <= 64000; rows += 8000 {
+		rowsOf(t, s, fmt.Sprintf("COPY (SELECT range::bigint * 7919 %% 1000003 AS a, range AS b FROM range(0, %d)) TO '%s' (ROW_GROUP_SIZE 4096)", rows, path))
+		var doc struct{ Pipelines []jsonPipeline }
+		explainJSON(t, s, "explain (analyze, pipelines, format json) SELECT sum(a % 1000 + b), count(*), max(a * b) FROM '"+path+"' WHERE b >= 0", &doc)
+		if p := doc.Pipelines[0]; *p.Stats.ExecuteMS-*p.Stats.FinishMS > 0.6 && p.Source.MS == nil {
+			t.Errorf("%d rows: a scan of %v ms is not profiled", rows, *p.Stats.ExecuteMS)
+		}
+	}
+}
+
 // TestFileManyColumns reads few of hundreds of columns.
 func TestFileManyColumns(t *testing.T) {
 	s := New(NewDB())
