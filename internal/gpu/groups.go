@@ -62,21 +62,28 @@ func (s *groupSink) begin(most int64) error {
 // neutral is n tuples with what aggregates start from.
 func (s *groupSink) neutral(n int64) (device.Addr, error) {
 	size := s.plan.Tuple.Size
-	b := make([]byte, int(n)*size)
+	b := make([]byte, size)
 	for i, a := range s.s.Group.Aggs {
 		f := &s.plan.Tuple.Fields[len(s.s.Group.Keys)+i]
 		lo, hi := emit.Neutral(a.Func, f.Desc.Form)
-		for at := 0; at < len(b); at += size {
-			binary.LittleEndian.PutUint64(b[at+f.Off:], uint64(lo))
-			if f.Desc.Form.Words() == 2 {
-				binary.LittleEndian.PutUint64(b[at+f.Off+8:], uint64(hi))
-			}
-			if f.Null >= 0 {
-				b[at+f.Null] = 1
-			}
+		binary.LittleEndian.PutUint64(b[f.Off:], uint64(lo))
+		if f.Desc.Form.Words() == 2 {
+			binary.LittleEndian.PutUint64(b[f.Off+8:], uint64(hi))
+		}
+		if f.Null >= 0 {
+			b[f.Null] = 1
 		}
 	}
-	return s.r.upload(b)
+	one, err := s.r.upload(b)
+	if err != nil || n == 1 {
+		return one, err
+	}
+	defer s.r.free(one)
+	all, err := s.r.alloc(n * int64(size))
+	if err == nil {
+		err = s.r.do(func() *ir.Func { return repeatTuple(size) }, n, uint64(one), uint64(all))
+	}
+	return all, err
 }
 
 // room is for n tuples that a directory names.
@@ -159,11 +166,11 @@ func (s *groupSink) finish() error {
 		s.result.n = 1
 		s.result.addr, err = r.word(uint64(s.dir))
 	case emit.ArrayGroups:
-		err = s.gather(func() *ir.Func { return gatherFlagged(t) }, s.plan.Slots, s.plan.Slots)
+		err = s.list(s.plan.Slots, s.plan.Slots, func() *ir.Func { return flagBits(t) }, func() *ir.Func { return tupleAddrs(t.Size) })
 	case emit.DenseGroups:
-		err = s.gather(gatherEntries, s.plan.Slots, min(s.plan.Slots, s.cap))
+		err = s.list(s.plan.Slots, s.plan.Slots, entryBits, entryAddrs)
 	default:
-		err = s.gather(gatherEntries, int64(s.mask+1), s.groups+s.cap)
+		err = s.list(int64(s.mask+1), s.groups+s.cap, entryBits, entryAddrs)
 	}
 	if err != nil {
 		return err
@@ -171,25 +178,50 @@ func (s *groupSink) finish() error {
 	return s.checkSums()
 }
 
-// gather lists the addresses of groups, of which there are most at the very most, from n slots.
-func (s *groupSink) gather(make func() *ir.Func, n, most int64) error {
+// list makes a list of the addresses of groups, in the order of their slots: bits marks those of n slots that have one, addrs makes
+// addresses of their numbers. There are most at the very most.
+func (s *groupSink) list(n, most int64, bits, addrs func() *ir.Func) error {
 	r := s.r
-	count, err := r.word(0)
+	if n > maxListed {
+		return r.lacks("a table of %d groups", n)
+	}
+	lib, err := r.store.library()
 	if err != nil {
 		return err
 	}
-	if s.result.addr, err = r.alloc(8 * most); err != nil {
+	bitmap, err := r.alloc((n + 31) / 32 * 4)
+	if err != nil {
 		return err
 	}
-	if err := r.do(make, n, uint64(count), uint64(s.dir), uint64(s.result.addr)); err != nil {
+	defer r.free(bitmap)
+	numbers, err := r.alloc(4 * most)
+	if err != nil {
 		return err
+	}
+	defer r.free(numbers)
+	count, err := r.counter()
+	if err != nil {
+		return err
+	}
+	if err := r.do(bits, n, uint64(s.dir), uint64(bitmap)); err != nil {
+		return err
+	}
+	if err := lib.Compact(r.st, numbers, bitmap, int(n), count); err != nil {
+		return r.failed(err)
 	}
 	x, err := r.read(count, 1)
-	if err == nil {
-		s.result.n = int64(x[0])
+	if err != nil {
+		return err
 	}
-	return err
+	s.result.n = int64(x[0])
+	if s.result.addr, err = r.alloc(8 * s.result.n); err != nil {
+		return err
+	}
+	return r.do(addrs, s.result.n, uint64(numbers), uint64(s.dir), uint64(s.result.addr))
 }
+
+// maxListed bounds slots: their numbers are words, and there are numbers behind the last.
+const maxListed = 1<<31 - 64
 
 // checkSums fails when a sum has more digits than a decimal may have.
 func (s *groupSink) checkSums() error {
@@ -199,7 +231,7 @@ func (s *groupSink) checkSums() error {
 		if a.Func != plan.Sum || f.Desc.Form != layout.I128 || f.Desc.Type.Kind != types.Decimal || f.Desc.Range.Within(limit) {
 			continue
 		}
-		bad, err := s.r.word(0)
+		bad, err := s.r.counter()
 		if err != nil {
 			return err
 		}

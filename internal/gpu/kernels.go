@@ -7,17 +7,15 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
-// What happens between pipelines is done by kernels, too. They are written in the IR, like all code, and
-// find their words in a block, like pipelines do: first how many items there are, then what each names.
+// What happens between pipelines is done by kernels, too, written in the IR, like all code. Those here know the layouts of
+// tuples and tables; what any program could use is in package kernels. Their parameters are words: first how
+// many items there are, then what each names.
 
 // kernel is a function over items, each taken by one lane.
 type kernel struct {
 	*ir.Builder
 	item ir.Reg
 }
-
-// wordAt is the offset of word i of a kernel's block.
-func wordAt(i int) int { return ir.CtxFree + 8*i }
 
 // newKernel begins a function: setup opens what all items share, body is emitted once per item.
 func newKernel(name string, setup func(k *kernel) []ir.Reg, body func(k *kernel, shared []ir.Reg)) *ir.Func {
@@ -31,7 +29,8 @@ func newKernel(name string, setup func(k *kernel) []ir.Reg, body func(k *kernel,
 	k.Op2(ir.Add, i, i.V(), t.V())
 	k.Special(t, ir.GridDim)
 	k.Op2(ir.Mul, step, step.V(), t.V())
-	k.Load8(n, ir.At(ir.Ctx, wordAt(0)))
+	k.F.Params = 1
+	k.Param(n, 1)
 	k.Clear(t)
 	shared := setup(k)
 	l := k.Loop()
@@ -44,12 +43,13 @@ func newKernel(name string, setup func(k *kernel) []ir.Reg, body func(k *kernel,
 	return k.F
 }
 
-// load opens registers with words of the block.
+// load opens registers with the parameters behind the number of items.
 func (k *kernel) load(names ...string) []ir.Reg {
 	var out []ir.Reg
-	for i, name := range names {
+	for _, name := range names {
 		r := k.Vreg(name, ir.I64)
-		k.Load8(r, ir.At(ir.Ctx, wordAt(i+1)))
+		k.F.Params++
+		k.Param(r, k.F.Params)
 		out = append(out, r)
 	}
 	return out
@@ -109,35 +109,91 @@ func layoutName(t *layout.Tuple) string {
 	return fmt.Sprintf("%d_%d_%d_%t_%t", t.Size, f.Off, f.Width, f.Signed(), t.HasHash)
 }
 
-// Words of a block: what each kernel takes stands in its own comment.
+// What each kernel takes stands in its own comment.
 
-// gatherFlagged lists the tuples of an array whose flag is set: count, base, out.
-func gatherFlagged(t *layout.Tuple) *ir.Func {
-	return newKernel(fmt.Sprintf("gather_%d_%d", t.Size, t.Flag), func(k *kernel) []ir.Reg { return k.load("count", "base", "out") },
+// flagBits makes a bitmap of the flags of an array's tuples: array, bitmap.
+func flagBits(t *layout.Tuple) *ir.Func {
+	return bitmapKernel(fmt.Sprintf("flag_bits_%d_%d", t.Size, t.Flag), func(k *kernel, base, bit ir.Reg) {
+		a := k.tupleOf(base, t.Size)
+		k.Load(bit, ir.At(a, t.Flag), 1, false)
+		k.Clear(a)
+	})
+}
+
+// entryBits makes a bitmap of a directory's entries that are in use: directory, bitmap.
+func entryBits() *ir.Func {
+	return bitmapKernel("entry_bits", func(k *kernel, dir, bit ir.Reg) { k.Load8(bit, ir.AtIndex(dir, k.item, 8, 0)) })
+}
+
+// bitmapKernel writes a bit for each item, set where load leaves something other than 0: base, bitmap. Warps
+// stay together: the loop is over whole blocks of items.
+func bitmapKernel(name string, load func(k *kernel, base, bit ir.Reg)) *ir.Func {
+	k := &kernel{Builder: ir.NewFunc(name, ir.GPU)}
+	i, n, from, step, t := k.Vreg("item", ir.I64), k.Vreg("end", ir.I64), k.Vreg("from", ir.I64), k.Vreg("step", ir.I64), k.Vreg("thread", ir.I64)
+	k.item = i
+	k.Special(step, ir.BlockDim)
+	k.Special(from, ir.BlockID)
+	k.Op2(ir.Mul, from, from.V(), step.V())
+	k.Special(t, ir.GridDim)
+	k.Op2(ir.Mul, step, step.V(), t.V())
+	k.Special(t, ir.ThreadID)
+	k.F.Params = 1
+	k.Param(n, 1)
+	s := k.load("base", "bitmap")
+	bit, lane := k.Vreg("bit", ir.I64), k.Vreg("lane", ir.I64)
+	l := k.Loop()
+	k.Break(l, ir.GE, from.V(), n.V())
+	k.Op2(ir.Add, i, from.V(), t.V())
+	k.Mov(bit, ir.K(0))
+	k.when(ir.LT, i.V(), n.V(), func() { load(k, s[0], bit) })
+	k.Op1(ir.Ballot, bit, bit.V())
+	k.Special(lane, ir.LaneID)
+	k.when(ir.EQ, lane.V(), ir.K(0), func() {
+		k.when(ir.LT, i.V(), n.V(), func() {
+			k.Op2(ir.Shr, lane, i.V(), ir.K(5))
+			k.Store(ir.AtIndex(s[1], lane, 4, 0), bit.V(), 4)
+		})
+	})
+	k.Op2(ir.Add, from, from.V(), step.V())
+	k.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	k.Clear(s...)
+	k.Clear(bit, lane, i, n, from, step, t)
+	return k.F
+}
+
+// tupleAddrs makes addresses of the numbers of tuples in an array: numbers, base, out.
+func tupleAddrs(size int) *ir.Func {
+	return newKernel(fmt.Sprintf("tuple_addrs_%d", size), func(k *kernel) []ir.Reg { return k.load("numbers", "base", "out") },
 		func(k *kernel, s []ir.Reg) {
-			a := k.tupleOf(s[1], t.Size)
-			x := k.Vreg("flag", ir.I64)
-			k.Load(x, ir.At(a, t.Flag), 1, false)
-			k.when(ir.NE, x.V(), ir.K(0), func() {
-				k.Atom(ir.AtomAdd, x, ir.At(s[0], 0), ir.K(1), ir.Val{})
-				k.Store(ir.AtIndex(s[2], x, 8, 0), a.V(), 8)
-			})
-			k.Clear(a, x)
+			x := k.Vreg("x", ir.I64)
+			k.Load(x, ir.AtIndex(s[0], k.item, 4, 0), 4, false)
+			k.Op2(ir.Mul, x, x.V(), ir.K(int64(size)))
+			k.Op2(ir.Add, x, x.V(), s[1].V())
+			k.Store(ir.AtIndex(s[2], k.item, 8, 0), x.V(), 8)
+			k.Clear(x)
 		})
 }
 
-// gatherEntries lists the addresses in a directory's entries: count, directory, out.
-func gatherEntries() *ir.Func {
-	return newKernel("gather_entries", func(k *kernel) []ir.Reg { return k.load("count", "dir", "out") },
+// entryAddrs makes addresses of the numbers of a directory's entries: numbers, directory, out.
+func entryAddrs() *ir.Func {
+	return newKernel("entry_addrs", func(k *kernel) []ir.Reg { return k.load("numbers", "dir", "out") },
 		func(k *kernel, s []ir.Reg) {
-			e, x := k.Vreg("entry", ir.I64), k.Vreg("at", ir.I64)
-			k.Load8(e, ir.AtIndex(s[1], k.item, 8, 0))
-			k.when(ir.NE, e.V(), ir.K(0), func() {
-				k.Op2(ir.And, e, e.V(), ir.K(layout.AddrMask))
-				k.Atom(ir.AtomAdd, x, ir.At(s[0], 0), ir.K(1), ir.Val{})
-				k.Store(ir.AtIndex(s[2], x, 8, 0), e.V(), 8)
-			})
-			k.Clear(e, x)
+			x := k.Vreg("x", ir.I64)
+			k.Load(x, ir.AtIndex(s[0], k.item, 4, 0), 4, false)
+			k.Load8(x, ir.AtIndex(s[1], x, 8, 0))
+			k.Op2(ir.And, x, x.V(), ir.K(layout.AddrMask))
+			k.Store(ir.AtIndex(s[2], k.item, 8, 0), x.V(), 8)
+			k.Clear(x)
+		})
+}
+
+// repeatTuple fills an array with copies of one tuple: tuple, array.
+func repeatTuple(size int) *ir.Func {
+	return newKernel(fmt.Sprintf("repeat_%d", size), func(k *kernel) []ir.Reg { return k.load("tuple", "array") },
+		func(k *kernel, s []ir.Reg) {
+			to := k.tupleOf(s[1], size)
+			k.copyTuple(to, s[0], size)
+			k.Clear(to)
 		})
 }
 
@@ -248,15 +304,16 @@ func directSlot(k *kernel, t *layout.Tuple, s []ir.Reg, use func(slot, v ir.Reg)
 	k.Clear(a, slot, v)
 }
 
-// countKeys counts the tuples of each key: counts, tuples, smallest key.
+// countKeys counts the tuples of each key, by 4 bytes: counts, tuples, smallest key.
 func countKeys(t *layout.Tuple) *ir.Func {
 	return newKernel("count_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("counts", "tuples", "min") },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
 			x := k.keyOf(a, &t.Fields[0])
+			n := k.Vreg("n", ir.I32)
 			k.Op2(ir.Sub, x, x.V(), s[2].V())
-			k.Atom(ir.AtomAdd, a, ir.AtIndex(s[0], x, 8, 0), ir.K(1), ir.Val{})
-			k.Clear(a, x)
+			k.Atom4(ir.AtomAdd, n, ir.AtIndex(s[0], x, 4, 0), ir.K(1), ir.Val{})
+			k.Clear(a, x, n)
 		})
 }
 
@@ -266,23 +323,13 @@ func scatterKeys(t *layout.Tuple) *ir.Func {
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
 			x := k.keyOf(a, &t.Fields[0])
+			n := k.Vreg("n", ir.I32)
 			k.Op2(ir.Sub, x, x.V(), s[2].V())
-			k.Atom(ir.AtomAdd, x, ir.AtIndex(s[0], x, 8, 0), ir.K(1), ir.Val{})
-			k.Op2(ir.Mul, x, x.V(), ir.K(int64(t.Size)))
+			k.Atom4(ir.AtomAdd, n, ir.AtIndex(s[0], x, 4, 0), ir.K(1), ir.Val{})
+			k.Op2(ir.MulWU, x, n.V(), ir.K(int64(t.Size)))
 			k.Op2(ir.Add, x, x.V(), s[3].V())
 			k.copyTuple(x, a, t.Size)
-			k.Clear(a, x)
-		})
-}
-
-// narrowWords makes 4 bytes of each of 8: from, to.
-func narrowWords() *ir.Func {
-	return newKernel("narrow", func(k *kernel) []ir.Reg { return k.load("from", "to") },
-		func(k *kernel, s []ir.Reg) {
-			x := k.Vreg("x", ir.I64)
-			k.Load8(x, ir.AtIndex(s[0], k.item, 8, 0))
-			k.Store(ir.AtIndex(s[1], k.item, 4, 0), x.V(), 4)
-			k.Clear(x)
+			k.Clear(a, x, n)
 		})
 }
 

@@ -33,14 +33,15 @@ type run struct {
 	mem   *mem.Memory // of the host, for the result
 	team  *work.Team
 
-	makers map[pipe.Sink]int
-	sinks  map[pipe.Sink]sink
-	tables map[*pipe.Build]*layout.Table // their addresses are the device's
-	texts  []homes                       // where texts that tuples point to are on the host
-	dicts  map[*column.Dict]*residentDict
-	zero   device.Addr
-	owned  map[device.Addr]bool
-	ends   []func() // what the end of the query releases
+	makers   map[pipe.Sink]int
+	sinks    map[pipe.Sink]sink
+	tables   map[*pipe.Build]*layout.Table // their addresses are the device's
+	texts    []homes                       // where texts that tuples point to are on the host
+	dicts    map[*column.Dict]*residentDict
+	zero     device.Addr
+	counters []device.Addr // words that are 0, which nobody uses yet
+	owned    map[device.Addr]bool
+	ends     []func() // what the end of the query releases
 	// reading is what copies to the device may still read.
 	reading [][]byte
 	stats   exec.Stats
@@ -367,12 +368,11 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 				x = uint64(dict.heap)
 			}
 		case code.WordRanks:
-			ranks := w.Dict.Ranks()
-			b := make([]byte, 4*len(ranks)+4)
-			for i, k := range ranks {
-				binary.LittleEndian.PutUint32(b[4*i:], k)
+			dict, err := r.dict(w.Dict)
+			if err != nil {
+				return err
 			}
-			a, err := r.upload(b)
+			a, err := r.store.ranks(dict, w.Dict)
 			if err != nil {
 				return err
 			}
@@ -475,16 +475,7 @@ func (r *run) queue(c *block, fn device.Function, items int64) error {
 	if err := r.st.Upload(c.at, c.words); err != nil {
 		return r.failed(err)
 	}
-	sh := r.shape(items)
-	if most := fn.Usage().MaxThreads &^ 31; most > 0 { // it may need many registers
-		sh.Threads = min(sh.Threads, most)
-	}
-	if r.Grid <= 0 { // as many blocks as the device holds at a time, and no more than there is work for
-		if n, err := fn.Resident(sh.Threads, 0); err == nil {
-			sh.Blocks = min(sh.Blocks, max(n, 1)*max(r.dev.Info().Units, 1))
-		}
-	}
-	return r.failed(r.st.Launch(fn, sh, uint64(c.at)))
+	return r.failed(r.st.Launch(fn, r.fitting(fn, items), uint64(c.at)))
 }
 
 // sync waits for all that was queued. What it read of the host may change then.
@@ -509,20 +500,8 @@ func (r *run) do(make func() *ir.Func, n int64, words ...uint64) error {
 	if err != nil {
 		return err
 	}
-	c := &block{words: newWords(len(words) + 1)}
-	c.set(wordAt(0), uint64(n))
-	for i, w := range words {
-		c.set(wordAt(i+1), w)
-	}
-	if err := r.queue(c, fn, n); err != nil {
-		return err
-	}
-	r.reading = append(r.reading, c.words)
-	r.free(c.at)
-	return nil
+	return r.failed(r.st.Launch(fn, r.fitting(fn, n), append([]uint64{0, uint64(n)}, words...)...))
 }
-
-func newWords(n int) []byte { return make([]byte, wordAt(n)) }
 
 // failed prefers the reason why a query was given up.
 func (r *run) failed(err error) error {
@@ -544,6 +523,20 @@ func (r *run) shape(items int64) device.Shape {
 		grid = int(max(min(full, (items+int64(threads)-1)/int64(threads)), 1))
 	}
 	return device.Shape{Blocks: grid, Threads: threads}
+}
+
+// fitting is the shape of a launch of a function.
+func (r *run) fitting(fn device.Function, items int64) device.Shape {
+	sh := r.shape(items)
+	if most := fn.Usage().MaxThreads &^ 31; most > 0 { // it may need many registers
+		sh.Threads = min(sh.Threads, most)
+	}
+	if r.Grid <= 0 { // as many blocks as the device holds at a time, and no more than there is work for
+		if n, err := fn.Resident(sh.Threads, 0); err == nil {
+			sh.Blocks = min(sh.Blocks, max(n, 1)*max(r.dev.Info().Units, 1))
+		}
+	}
+	return sh
 }
 
 // luts makes a fragment's lookup tables.

@@ -11,6 +11,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/kernels"
 )
 
 // Store keeps columns in a device's memory, from one query to the next. When they take more than a limit,
@@ -30,6 +31,8 @@ type Store struct {
 
 	// Room is for how many tuples sinks make room at first; 0: as many as are expected. Tests make it small.
 	Room int64
+
+	library func() (*kernels.Library, error) // made when it is first needed
 }
 
 // columnKey names a column of a snapshot, and does not keep that alive: when nobody can read the rows any
@@ -51,13 +54,15 @@ type residentDict struct {
 	len   int
 	desc  device.Addr
 	heap  device.Addr
+	ranks device.Addr // of its codes, 4 bytes each; 0: nobody has asked
 	texts []homes
 	view  column.DictView
 }
 
 // NewStore is an empty store of at most limit bytes; 0: as many as the device has.
 func NewStore(dev device.Device, limit int64) *Store {
-	return &Store{dev: dev, limit: limit, held: map[columnKey]*resident{}, dicts: map[*column.Dict]*residentDict{}}
+	return &Store{dev: dev, limit: limit, held: map[columnKey]*resident{}, dicts: map[*column.Dict]*residentDict{},
+		library: sync.OnceValues(func() (*kernels.Library, error) { return kernels.Load(dev) })}
 }
 
 // stream is the one for copies; mu is held.
@@ -343,4 +348,21 @@ func (s *Store) dict(d *column.Dict) (*residentDict, error) {
 	// A shorter copy stays: queries that run may use it. It is small, and dictionaries seldom grow.
 	s.dicts[d] = r
 	return r, nil
+}
+
+// ranks are those of a dictionary's codes among its texts, on the device.
+func (s *Store) ranks(r *residentDict, d *column.Dict) (device.Addr, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.ranks != 0 {
+		return r.ranks, nil
+	}
+	ranks := d.Ranks()
+	b := make([]byte, 4*len(ranks)+4)
+	for i, k := range ranks {
+		binary.LittleEndian.PutUint32(b[4*i:], k)
+	}
+	var err error
+	r.ranks, err = s.put(b)
+	return r.ranks, err
 }

@@ -55,7 +55,24 @@ func (s *buildSink) of(make func(*layout.Tuple) *ir.Func) func() *ir.Func {
 	return func() *ir.Func { return make(s.tuple) }
 }
 
-// word is a word of the device that kernels leave something in.
+// counter is a word of the device, 0 at first, that kernels leave something in. Many are cleared at a time.
+func (r *run) counter() (device.Addr, error) {
+	const many = 64
+	if len(r.counters) == 0 {
+		a, err := r.allocZero(8 * many)
+		if err != nil {
+			return 0, err
+		}
+		for i := range many {
+			r.counters = append(r.counters, a+device.Addr(8*i))
+		}
+	}
+	a := r.counters[0]
+	r.counters = r.counters[1:]
+	return a, nil
+}
+
+// word is words of the device that begin with what is given.
 func (r *run) word(first ...uint64) (device.Addr, error) {
 	b := make([]byte, 8*len(first))
 	for i, x := range first {
@@ -80,6 +97,18 @@ func (r *run) read(a device.Addr, n int) ([]uint64, error) {
 	return out, nil
 }
 
+// prefixSums replaces n words of so many bytes by the sums of those before each.
+func (r *run) prefixSums(words device.Addr, width int, n int64) error {
+	if n > maxListed {
+		return r.lacks("a table of %d rows", n)
+	}
+	lib, err := r.store.library()
+	if err != nil {
+		return err
+	}
+	return r.failed(lib.Scan(r.st, words, words, width, int(n), 0))
+}
+
 // dense makes a table addressed by the key itself if the keys lie close together.
 func (s *buildSink) dense() (done bool, err error) {
 	t, r := s.table, s.r
@@ -99,7 +128,7 @@ func (s *buildSink) dense() (done bool, err error) {
 		return false, err
 	}
 	span := lh[1] - lh[0] + 1
-	if span == 0 || span > uint64(denseFactor*s.n+4096) || s.n*int64(s.tuple.Size/8) >= 1<<32-1 {
+	if span == 0 || span > uint64(denseFactor*s.n+4096) || span >= maxListed || s.n*int64(s.tuple.Size/8) >= 1<<32-1 {
 		return false, nil
 	}
 	t.Min, t.Span = int64(lh[0]), int64(span)
@@ -108,7 +137,7 @@ func (s *buildSink) dense() (done bool, err error) {
 		return false, err
 	}
 	t.Slots = uintptr(slots)
-	bad, err := r.word(0)
+	bad, err := r.counter()
 	if err != nil {
 		return false, err
 	}
@@ -127,25 +156,28 @@ func (s *buildSink) dense() (done bool, err error) {
 		return true, nil
 	}
 	t.Kind = layout.DenseBuckets
-	counts, err := r.allocZero(8 * (t.Span + 1))
+	if err := r.st.Fill(slots, 0, int(4*(t.Span+2))); err != nil {
+		return false, err
+	}
+	if err := r.do(s.of(countKeys), s.n, uint64(slots), uint64(s.start), lh[0]); err != nil {
+		return false, err
+	}
+	if err := r.prefixSums(slots, 4, t.Span+1); err != nil {
+		return false, err
+	}
+	next, err := r.alloc(4 * (t.Span + 1))
 	if err != nil {
 		return false, err
 	}
-	defer r.free(counts)
-	if err := r.do(s.of(countKeys), s.n, uint64(counts), uint64(s.start), lh[0]); err != nil {
-		return false, err
-	}
-	if err := r.prefixSums(counts, t.Span+1); err != nil {
-		return false, err
-	}
-	if err := r.do(narrowWords, t.Span+1, uint64(counts), uint64(slots)); err != nil {
+	defer r.free(next)
+	if err := r.st.Copy(next, slots, int(4*(t.Span+1))); err != nil {
 		return false, err
 	}
 	to, err := r.alloc(s.n*int64(s.tuple.Size) + 64)
 	if err != nil {
 		return false, err
 	}
-	err = r.do(s.of(scatterKeys), s.n, uint64(counts), uint64(s.start), lh[0], uint64(to))
+	err = r.do(s.of(scatterKeys), s.n, uint64(next), uint64(s.start), lh[0], uint64(to))
 	s.replace(to)
 	return true, err
 }
@@ -164,7 +196,7 @@ func (s *buildSink) open() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	bad, err := r.word(0)
+	bad, err := r.counter()
 	if err != nil {
 		return false, err
 	}
@@ -209,7 +241,7 @@ func (s *buildSink) buckets() error {
 	if err := r.do(splitBuckets, count, uint64(dir), uint64(begins)); err != nil {
 		return err
 	}
-	if err := r.prefixSums(begins, count); err != nil {
+	if err := r.prefixSums(begins, 8, count); err != nil {
 		return err
 	}
 	if err := r.do(s.of(beginBuckets), count, uint64(dir), uint64(begins), uint64(to)); err != nil {

@@ -4,15 +4,21 @@ import "github.com/kelpiedb/kelpie/internal/ir"
 
 // bitRows writes the numbers of the ones of a bitmap, in order. A thread has a word of 32 rows; then
 // its warp goes over the 32 words one after the other, a lane for each row, so that what it writes lies
-// together. Parameters: bitmap, its words, words per block, where each block's rows begin, rows.
+// together. Parameters: bitmap, its words, words per block, where each block's rows begin (0: zero, for a single block),
+// rows, and where a single block leaves how many they are (0: nowhere).
 func bitRows() *ir.Func {
-	w := begin("bitrows", 5)
+	w := begin("bitrows", 6)
 	w.F.SharedBytes = 32 * 8
 	in, n, size, offsets, out := w.param("in", 1), w.wordParam("n", 2), w.wordParam("size", 3), w.param("offsets", 4), w.param("out", 5)
+	all := w.param("all", 6)
 	tid, lane, below := w.special("tid", ir.ThreadID), w.special("lane", ir.LaneID), w.special("below", ir.LanesBelow)
 	from, to := w.chunk(n, size)
-	base, block := w.word("base"), w.special("block", ir.BlockID)
-	w.Load(base, ir.AtIndex(offsets, block, 4, 0), 4, false)
+	base := w.word("base")
+	w.Mov(base, ir.K(0))
+	w.when(ir.NE, offsets.V(), ir.K(0), func() {
+		block := w.special("block", ir.BlockID)
+		w.Load(base, ir.AtIndex(offsets, block, 4, 0), 4, false)
+	})
 	own := w.word("own")
 	w.Op2(ir.Shl, own, ir.K(1), lane.V())
 	w.while(ir.ULT, from.V(), to.V(), func() {
@@ -46,6 +52,9 @@ func bitRows() *ir.Func {
 		})
 		w.Op2(ir.Add, from, from.V(), ir.K(threads))
 		w.Barrier() // shared memory is free again
+	})
+	w.when(ir.NE, all.V(), ir.K(0), func() {
+		w.when(ir.EQ, tid.V(), ir.K(0), func() { w.Store(ir.At(all, 0), base.V(), 4) })
 	})
 	return w.end()
 }

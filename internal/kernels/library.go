@@ -133,6 +133,9 @@ func temporary(s device.Stream, bytes int, f func(a device.Addr) error) error {
 	return s.Free(a)
 }
 
+// oneBlockBits is the number of words of a bitmap up to which one block lists its ones as fast as many.
+const oneBlockBits = 1 << 10
+
 // Compact writes the numbers, of 4 bytes, of those of n rows whose bit is set, in order, and how many
 // they are to count (4 bytes). The bitmap has words of 32 rows; bits behind the last row are 0.
 func (l *Library) Compact(s device.Stream, rows, bitmap device.Addr, n int, count device.Addr) error {
@@ -143,6 +146,9 @@ func (l *Library) Compact(s device.Stream, rows, bitmap device.Addr, n int, coun
 		return s.Fill(count, 0, 4)
 	}
 	words := (n + 31) / 32
+	if words <= oneBlockBits {
+		return l.launch(s, "bitrows", device.Shape{Blocks: 1, Threads: threads}, uint64(bitmap), uint64(words), oneBlockBits, 0, uint64(rows), uint64(count))
+	}
 	blocks, size := l.share(words, int(elemOf(4).tile()))
 	shape := device.Shape{Blocks: blocks, Threads: threads}
 	return temporary(s, 4*blocks, func(sums device.Addr) error {
@@ -151,7 +157,7 @@ func (l *Library) Compact(s device.Stream, rows, bitmap device.Addr, n int, coun
 			err = l.Scan(s, sums, sums, 4, blocks, count)
 		}
 		if err == nil {
-			err = l.launch(s, "bitrows", shape, uint64(bitmap), uint64(words), uint64(size), uint64(sums), uint64(rows))
+			err = l.launch(s, "bitrows", shape, uint64(bitmap), uint64(words), uint64(size), uint64(sums), uint64(rows), 0)
 		}
 		return err
 	})
