@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
-	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/session"
 )
@@ -94,15 +93,6 @@ func (s *Session) viewColumns(name string) []Column {
 		out[i] = Column{c.Name, c.Type.String(), c.Nullable}
 	}
 	return out
-}
-
-// Devices are the processors that can run queries in this process: "cpu", where there is a
-// translator for it, and "simt", a GPU simulated in Go that runs everywhere, slowly.
-func Devices() []string {
-	if device.HasCPU() {
-		return []string{"cpu", "simt"}
-	}
-	return []string{"simt"}
 }
 
 // errClosed is what a closed database answers.

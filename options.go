@@ -43,7 +43,8 @@ func WithMemoryLimit(bytes int64) Option { return set("memory_limit", strconv.Fo
 // SQLSTATE 53200. The default is 80 % of the memory of the machine or of the container; zero is no limit.
 func WithTotalMemory(bytes int64) Option { return func(c *config) { c.total = &bytes } }
 
-// WithDevice says where queries run: "cpu" or "simt". The default is the first of Devices.
+// WithDevice says where queries run: "cpu", "gpu", "simt", or "auto", which chooses between the first two for each query. What a GPU
+// cannot do, or fails at, the CPU does, and Result.Notices says why. The default is the first of Devices.
 func WithDevice(name string) Option { return set("device", name) }
 
 // WithProgress asks to be told how far running statements are. f is called from one goroutine

@@ -23,6 +23,7 @@ Usage:
   kelpie demo  [--sf N]           generate TPC-H and run its 22 queries
   kelpie bench tpch|ssb [flags]   measure a benchmark
   kelpie gen   tpch|ssb [flags]   write a benchmark's tables as .tbl files
+  kelpie devices                  list the processors that queries can run on
 
 Flags:
   -c SQL             statements to run; -c and -f may be given several times
@@ -39,7 +40,8 @@ Examples:
 `
 
 // engineHelp tells of the flags that all commands have which run queries.
-const engineHelp = `  --device NAME      where queries run: cpu (default), gpu, or simt, simulated
+const engineHelp = `  --device NAME      where queries run: cpu (default), gpu, auto (one of these),
+                     or simt, a simulated GPU; kelpie devices lists them
   --threads N        threads per query (default: all processors)
   --memory SIZE      memory for all tables and statements together, such as 4GB
                      (default: 80 % of the machine)
@@ -117,7 +119,8 @@ func (f *engineFlags) open(opts ...kelpie.Option) (*kelpie.DB, error) {
 }
 
 // choose settles the device. Where there is no translator for the processor the simulated GPU serves,
-// but not silently: it is slow.
+// but not silently: it is slow. Nor is it silent that there is no GPU where one was asked for; it is said
+// once then, not with every query.
 func (f *engineFlags) choose(warn io.Writer) error {
 	can := slices.Contains(kelpie.Devices(), "cpu")
 	switch {
@@ -127,6 +130,11 @@ func (f *engineFlags) choose(warn io.Writer) error {
 		f.device = "simt"
 		fmt.Fprintf(warn, "NOTE: there is no CPU translator for %s/%s yet; queries run on a simulated GPU, slowly.\n"+
 			"--device simt asks for it and leaves this note out.\n", runtime.GOOS, runtime.GOARCH)
+	case f.device == "gpu":
+		if _, err := kelpie.GPUs(); err != nil {
+			f.device = kelpie.Devices()[0]
+			fmt.Fprintf(warn, "NOTE: there is no GPU to use (%v); queries run on %s.\n", err, f.device)
+		}
 	case f.device == "cpu" && !can:
 		return fmt.Errorf("there is no CPU translator for %s/%s yet: generated code cannot run on this machine\n"+
 			"HINT: --device simt runs everywhere: it simulates a GPU, slowly but exactly", runtime.GOOS, runtime.GOARCH)

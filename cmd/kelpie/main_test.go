@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -94,7 +95,7 @@ func TestComplete(t *testing.T) {
 
 // TestHelpWidth: help fits a terminal of 80 columns.
 func TestHelpWidth(t *testing.T) {
-	for _, text := range []string{help, demoHelp, benchHelp, genHelp, shellHelp} {
+	for _, text := range []string{help, demoHelp, benchHelp, devicesHelp, genHelp, shellHelp} {
 		for line := range strings.Lines(text) {
 			if len(line) > 81 { // with its newline
 				t.Errorf("%d columns: %s", len(line), line)
@@ -123,6 +124,29 @@ func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
 		if got := thousands(n); got != want {
 			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+// TestListDevices: what there is, and what is missing, in words.
+func TestListDevices(t *testing.T) {
+	h200 := kelpie.GPU{Name: "NVIDIA H200", Memory: 150 << 30, Capability: "9.0", Units: 132, Driver: "driver 580.95.05, CUDA 13.0"}
+	for _, c := range []struct {
+		cpu     string
+		gpus    []kelpie.GPU
+		missing error
+		want    []string
+	}{
+		{"x86-64 with AVX2", []kelpie.GPU{h200, h200}, nil, []string{"cpu    x86-64 with AVX2, ",
+			"\ngpu    NVIDIA H200: 150.0 GiB, compute capability 9.0, 132 multiprocessors; driver 580.95.05, CUDA 13.0\n       NVIDIA H200: ", "\nsimt ", "EXPLAIN says which"}},
+		{"", nil, errors.New("the driver finds no GPU"), []string{"cpu    not here: there is no translator for ", "\ngpu    not here: the driver finds no GPU\n", "always the CPU"}},
+	} {
+		var b strings.Builder
+		listDevices(&b, c.cpu, c.gpus, c.missing)
+		for _, want := range c.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("no %q in\n%s", want, b.String())
+			}
 		}
 	}
 }

@@ -2,7 +2,9 @@ package cuda
 
 import (
 	"fmt"
+	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -85,6 +87,8 @@ type Info struct {
 	L2             int
 	Warp           int
 	Pools          bool // stream-ordered memory
+	ClockKHz       int  // of its memory
+	BusBits        int  // of its memory
 }
 
 // Arch is the name that PTX and the compiler use, as sm_90.
@@ -94,6 +98,8 @@ func (i *Info) Arch() string { return fmt.Sprintf("sm_%d%d", i.Major, i.Minor) }
 const (
 	attrWarp           = 10
 	attrUnits          = 16
+	attrMemoryClock    = 36
+	attrMemoryBus      = 37
 	attrL2             = 38
 	attrThreadsPerUnit = 39
 	attrMajor          = 75
@@ -143,6 +149,7 @@ func (d *Driver) device(ordinal int32) (Info, error) {
 		{attrWarp, &info.Warp}, {attrUnits, &info.Units}, {attrL2, &info.L2}, {attrThreadsPerUnit, &info.ThreadsPerUnit},
 		{attrMajor, &info.Major}, {attrMinor, &info.Minor}, {attrSharedPerUnit, &info.SharedPerUnit},
 		{attrRegisters, &info.RegistersPer}, {attrSharedOptin, &info.SharedPerBlock}, {attrPools, &pools},
+		{attrMemoryClock, &info.ClockKHz}, {attrMemoryBus, &info.BusBits},
 	} {
 		var v int32
 		if code := d.lib.deviceAttr(&v, a.attr, dev); code != success {
@@ -152,4 +159,27 @@ func (d *Driver) device(ordinal int32) (Info, error) {
 	}
 	info.Pools = pools != 0
 	return info, nil
+}
+
+// String is the driver in words: its own version, where the system tells it, and CUDA's.
+func (d *Driver) String() string {
+	s := fmt.Sprintf("CUDA %d.%d", d.version/1000, d.version%1000/10)
+	if text, err := os.ReadFile("/proc/driver/nvidia/version"); err == nil {
+		if v := moduleVersion(string(text)); v != "" {
+			s = "driver " + v + ", " + s
+		}
+	}
+	return s
+}
+
+// moduleVersion finds the version in what the kernel module says of itself: the first word of
+// its first line that is numbers with points between.
+func moduleVersion(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	for word := range strings.FieldsSeq(line) {
+		if strings.Contains(word, ".") && strings.Trim(word, "0123456789.") == "" {
+			return word
+		}
+	}
+	return ""
 }

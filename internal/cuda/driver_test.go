@@ -302,3 +302,15 @@ func TestLost(t *testing.T) {
 		t.Errorf("a new context after the fault: %v", err)
 	}
 }
+
+func TestModuleVersion(t *testing.T) {
+	for text, want := range map[string]string{
+		"NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023\nGCC version: gcc 12.2.0\n": "535.54.03",
+		"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build  (x)\n":                           "580.95.05",
+		"": "",
+	} {
+		if got := moduleVersion(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

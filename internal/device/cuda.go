@@ -24,15 +24,20 @@ func CUDADevices() ([]Info, error) {
 	}
 	var infos []Info
 	for i := range all {
-		infos = append(infos, cudaInfo(&all[i]))
+		infos = append(infos, cudaInfo(d, &all[i]))
 	}
 	return infos, nil
 }
 
-func cudaInfo(i *cuda.Info) Info {
+func cudaInfo(d *cuda.Driver, i *cuda.Info) Info {
 	return Info{Name: i.Name, Arch: 10*i.Major + i.Minor, Memory: i.Memory, Units: i.Units, UnitThreads: i.ThreadsPerUnit,
-		UnitShared: i.SharedPerUnit, UnitRegisters: i.RegistersPer, BlockShared: i.SharedPerBlock, Warp: i.Warp, L2: i.L2}
+		UnitShared: i.SharedPerUnit, UnitRegisters: i.RegistersPer, BlockShared: i.SharedPerBlock, Warp: i.Warp, L2: i.L2,
+		Driver: d.String(), Bandwidth: reached * 2 * 1e3 * float64(i.ClockKHz) * float64(i.BusBits) / 8}
 }
+
+// reached is the share of what a GPU's memory could move by its clock that kernels have been seen to read: 4.4 of 4.9 TB/s on an
+// H200.
+const reached = 0.9
 
 // cubinBytes bounds the code that is kept on disk between processes.
 const cubinBytes = 256 << 20
@@ -54,7 +59,7 @@ func OpenCUDA(ordinal int) (Device, error) {
 	if dir, err := cuda.UserCacheDir(); err == nil {
 		disk = cuda.NewCache(dir, cubinBytes)
 	}
-	return &cudaDevice{c: c, compiler: c.Compiler(disk), info: cudaInfo(&c.Info)}, nil
+	return &cudaDevice{c: c, compiler: c.Compiler(disk), info: cudaInfo(d, &c.Info)}, nil
 }
 
 type cudaDevice struct {

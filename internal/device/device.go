@@ -116,9 +116,11 @@ type Info struct {
 	UnitThreads   int    // threads that a unit holds at a time
 	UnitShared    int    // bytes of shared memory of a unit
 	UnitRegisters int
-	BlockShared   int // bytes of shared memory that a block may have
-	Warp          int // lanes
-	L2            int // bytes
+	BlockShared   int     // bytes of shared memory that a block may have
+	Warp          int     // lanes
+	L2            int     // bytes
+	Driver        string  // what speaks to it, in words
+	Bandwidth     float64 // bytes per second that kernels can read of its memory, about; 0: not known
 }
 
 // Host is host memory that a device reaches over the bus, at an address of the device's.

@@ -96,10 +96,12 @@ func NewSimulated(opt SimulatedOptions) *Simulated {
 	return d
 }
 
-// Info is what the simulation has: few units, each with what one of an H200 has.
+// Info is what the simulation has: few units, each with what one of an H200 has, and its memory's speed, so that
+// decisions are those that would be made for one.
 func (d *Simulated) Info() Info {
 	return Info{Name: d.name, Arch: 80, Memory: d.opt.Memory, Units: d.opt.Units, UnitThreads: 2048, UnitShared: 228 << 10,
-		UnitRegisters: 64 << 10, BlockShared: d.dev.SharedLimit, Warp: 32, L2: 8 << 20}
+		UnitRegisters: 64 << 10, BlockShared: d.dev.SharedLimit, Warp: 32, L2: 8 << 20,
+		Driver: "simulated in Go", Bandwidth: 4.4e12}
 }
 
 func (d *Simulated) Available() (uint64, error) {

@@ -45,6 +45,8 @@ type run struct {
 	// reading is what copies to the device may still read.
 	reading [][]byte
 	stats   exec.Stats
+	// compiled: the driver had to compile something.
+	compiled bool
 }
 
 // Run executes a program. An error of kind 0A000 says that the device cannot do it, and that nothing has happened.
@@ -84,6 +86,9 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 			}
 			r.stats.Exec += time.Since(start)
 		}
+	}
+	if r.compiled {
+		store.Ran(prog, "")
 	}
 	res, err = r.result()
 	return res, &r.stats, err
@@ -255,13 +260,8 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 	switch src := p.Source.(type) {
 	case *pipe.Table:
 		scan := src.Scan
-		if scan.Snap.External != nil || scan.Snap.Stream != nil {
+		if isFile(scan.Snap) {
 			return nil, r.lacks("a scan of a file")
-		}
-		for _, seg := range scan.Snap.Segments {
-			if seg.Loader != nil {
-				return nil, r.lacks("a scan of a file")
-			}
 		}
 		s.rows = scan.Snap.Rows
 		for _, ord := range scan.Ordinal {
@@ -314,6 +314,7 @@ func (r *run) compileFunc(f *ir.Func) (device.Function, error) {
 	if fn != nil {
 		return fn, nil
 	}
+	r.compiled = true
 	text, err := device.ListGPU(f)
 	if err != nil {
 		return nil, r.lacks("%v", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"runtime"
 	"sync"
+	"time"
 	"unsafe"
 	"weak"
 
@@ -25,9 +26,12 @@ type Store struct {
 	st    device.Stream
 	held  map[columnKey]*resident
 	dicts map[*column.Dict]*residentDict
-	bytes int64
-	tick  int64
-	done  bool // Close was called
+	// missed is what queries could have saved if columns had been here; pasts is what is known of programs by their shape.
+	missed map[columnKey]time.Duration
+	pasts  map[uint64]past
+	bytes  int64
+	tick   int64
+	done   bool // Close was called
 
 	// Room is for how many tuples sinks make room at first; 0: as many as are expected. Tests make it small.
 	Room int64
@@ -41,6 +45,8 @@ type columnKey struct {
 	snap weak.Pointer[catalog.Snapshot]
 	ord  int
 }
+
+func keyOf(snap *catalog.Snapshot, ord int) columnKey { return columnKey{weak.Make(snap), ord} }
 
 type resident struct {
 	col   *deviceColumn
@@ -62,6 +68,7 @@ type residentDict struct {
 // NewStore is an empty store of at most limit bytes; 0: as many as the device has.
 func NewStore(dev device.Device, limit int64) *Store {
 	return &Store{dev: dev, limit: limit, held: map[columnKey]*resident{}, dicts: map[*column.Dict]*residentDict{},
+		missed: map[columnKey]time.Duration{}, pasts: map[uint64]past{},
 		library: sync.OnceValues(func() (*kernels.Library, error) { return kernels.Load(dev) })}
 }
 
@@ -81,7 +88,7 @@ func (s *Store) stream() (device.Stream, error) {
 func (s *Store) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := columnKey{weak.Make(snap), ord}
+	key := keyOf(snap, ord)
 	r := s.held[key]
 	if r == nil {
 		col, err := s.upload(snap, ord)
@@ -175,6 +182,18 @@ func (s *Store) roomFor(expect int64) int64 {
 		return s.Room
 	}
 	return max(expect+expect/4, 4096)
+}
+
+// Info is what is known of the store's device.
+func (s *Store) Info() device.Info { return s.dev.Info() }
+
+// Limit is how many bytes the columns may take.
+func (s *Store) Limit() int64 {
+	most := int64(s.dev.Info().Memory)
+	if s.limit > 0 {
+		most = min(most, s.limit)
+	}
+	return most
 }
 
 // Bytes is what the columns take.

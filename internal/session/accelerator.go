@@ -10,6 +10,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/gpu"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -41,9 +42,51 @@ func (db *DB) Accelerate(s *gpu.Store) {
 	db.gpu.store, db.gpu.err = s, nil
 }
 
+// placed is the device that was chosen for a query, and what was known then.
+type placed struct {
+	phys.Place
+	store     *gpu.Store // nil: no GPU was asked for
+	prospects gpu.Prospects
+}
+
+// place settles where a query runs, if the settings leave it open.
+func (s *Session) place(prog *pipe.Program, set *Settings) {
+	if set.Device != "auto" {
+		return
+	}
+	p := &placed{}
+	facts := func() phys.Accelerator {
+		store, err := s.DB.gpu.open()
+		if err != nil {
+			return phys.Accelerator{Missing: message(err)}
+		}
+		p.store, p.prospects = store, store.Prospects(prog)
+		x := &p.prospects
+		return phys.Accelerator{Missing: x.Refused, Bandwidth: store.Info().Bandwidth, Room: store.Limit(), Bytes: x.Bytes, Absent: x.Absent,
+			Compiled: x.Compiled, Missed: x.Missed}
+	}
+	if set.placed, set.Device = p, "cpu"; device.HasCPU() {
+		if p.Place = phys.ChoosePlace(phys.WorkOf(prog), set.Threads, facts); p.GPU {
+			set.Device = "gpu"
+		}
+		return
+	}
+	// Without a translator for the processor, a slow GPU is better than a simulated one.
+	set.Device = "simt"
+	if why := facts().Missing; why == "" {
+		p.GPU, p.Why, set.Device = true, "there is no translator for this machine's processor", "gpu"
+	} else {
+		p.Why = why
+	}
+}
+
 // runProgram runs a program where the settings say. What a GPU cannot do, or has failed to do, the CPU does: nobody has seen
 // a row yet.
-func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, opts exec.Options) (*result.Result, *exec.Stats, error) {
+func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Settings, opts exec.Options) (*result.Result, *exec.Stats, error) {
+	opts.Device = set.Device
+	if p := set.placed; p != nil && p.Missed > 0 {
+		p.store.Miss(&p.prospects, p.Missed)
+	}
 	if opts.Device != "gpu" {
 		return exec.Run(ctx, prog, opts)
 	}
@@ -52,23 +95,34 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, opts exec.
 		var res *result.Result
 		var stats *exec.Stats
 		if res, stats, err = gpu.Run(ctx, prog, store, opts); err == nil {
+			if p := set.placed; p != nil && !p.prospects.Compiled {
+				store.Ran(prog, "")
+			}
 			return res, stats, nil
 		}
 	}
 	var dev *device.Error
-	if diag.CodeOf(err) != diag.FeatureNotSupported && !errors.As(err, &dev) {
+	lacks := diag.CodeOf(err) == diag.FeatureNotSupported
+	if !lacks && !errors.As(err, &dev) {
 		return nil, nil, err
 	}
+	if lacks && set.placed != nil {
+		store.Ran(prog, message(err))
+	}
 	diag.Notice(ctx, "the query runs on the CPU: %s", message(err))
-	opts.Device = "cpu"
+	opts.Device = defaultDevice()
 	return exec.Run(ctx, prog, opts)
 }
 
-// message is an error's text without its code.
+// message is an error's text without its code, and of a missing device what is missing.
 func message(err error) string {
 	var e *diag.Error
-	if errors.As(err, &e) {
+	var dev *device.Error
+	switch {
+	case errors.As(err, &e):
 		return e.Msg
+	case errors.As(err, &dev) && dev.Kind == device.Missing:
+		return dev.Err.Error()
 	}
 	return err.Error()
 }

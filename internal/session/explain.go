@@ -91,7 +91,7 @@ func (x *explanation) run(ctx context.Context) error {
 	opts.Account = x.acct
 	opts.Count, opts.Profile = true, x.explainOptions.timing && x.forms["pipelines"]
 	opts.Listing = x.forms["ir"] || x.forms["x64"] || x.forms["ptx"]
-	res, stats, err := x.session.runProgram(ctx, x.prog, opts)
+	res, stats, err := x.session.runProgram(ctx, x.prog, &x.set, opts)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ type jsonExplain struct {
 	IR        []code         `json:"ir,omitempty"`
 	X64       []code         `json:"x64,omitempty"`
 	PTX       []code         `json:"ptx,omitempty"`
+	Device    *jsonDevice    `json:"device,omitempty"`
 	Optimizer []jsonPass     `json:"optimizer,omitempty"`
 	Summary   *jsonSummary   `json:"summary,omitempty"`
 }
@@ -60,6 +61,15 @@ type jsonPipelineStats struct {
 	Divergences  uint64  `json:"divergences,omitempty"`
 }
 
+// jsonDevice is the device that was chosen, with expected times.
+type jsonDevice struct {
+	Name   string   `json:"name"`
+	Why    string   `json:"why"`
+	CPUMS  *float64 `json:"cpu_ms"`
+	GPUMS  *float64 `json:"gpu_ms,omitempty"`
+	OnceMS *float64 `json:"gpu_once_ms,omitempty"`
+}
+
 type jsonPass struct {
 	Name string  `json:"pass"`
 	MS   float64 `json:"ms"`
@@ -95,6 +105,12 @@ func (x *explanation) document() (string, error) {
 	}
 	if x.forms["ptx"] {
 		doc.PTX = x.code("ptx")
+	}
+	if p := x.set.placed; p != nil {
+		doc.Device = &jsonDevice{Name: x.set.Device, Why: p.Why, CPUMS: millis(p.CPU)}
+		if p.Hot > 0 {
+			doc.Device.GPUMS, doc.Device.OnceMS = millis(p.Hot), millis(p.Once)
+		}
 	}
 	if x.verbose {
 		for _, p := range x.passes {

@@ -38,6 +38,9 @@ func (x *explanation) lines() []string {
 		}
 		parts = append(parts, text)
 	}
+	if p := x.set.placed; p != nil {
+		parts = append(parts, "device "+p.String())
+	}
 	if s := x.summaryText(); s != "" {
 		parts = append(parts, s)
 	}

@@ -44,7 +44,7 @@ func (s *Session) runQuery(ctx context.Context, q *plan.Query, set *Settings, op
 	if err != nil {
 		return nil, err
 	}
-	x, stats, err := s.runProgram(ctx, prog, opts)
+	x, stats, err := s.runProgram(ctx, prog, set, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +69,7 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *
 	if err != nil {
 		return nil, nil, err
 	}
+	s.place(prog, set)
 	can := scalar.CanEmit
 	if set.Device != "cpu" || set.Off.TextCode {
 		can = scalar.CanEmitTextless

@@ -38,7 +38,8 @@ type Settings struct {
 	FileSIMD bool
 	// FileStatistics: what Parquet files say of their row groups and pages is used.
 	FileStatistics bool
-	readOnce       bool // of one statement: what it reads of files need not be kept
+	readOnce       bool    // of one statement: what it reads of files need not be kept
+	placed         *placed // of one statement: which device was chosen for it
 	client         client
 }
 
@@ -85,7 +86,7 @@ var settings = []setting{
 	{"count_instructions", "count the machine instructions that queries execute (slow; for experiments)",
 		func(s *Settings) string { return onOff(s.Tally) },
 		func(s *Settings, v types.Value) (err error) { s.Tally, err = boolOf(v); return }},
-	{"device", "where queries run: cpu, gpu or simt",
+	{"device", "where queries run: cpu, gpu, simt, or auto, which chooses between cpu and gpu",
 		func(s *Settings) string { return s.Device },
 		func(s *Settings, v types.Value) error { return s.setDevice(v.S) }},
 	{"dictionaries", "dictionary encoding of texts in tables made from now on",
@@ -204,10 +205,12 @@ func technique(name, doc string, off func(*Settings) *bool) setting {
 		}}
 }
 
+var deviceNames = []string{"auto", "cpu", "gpu", "simt"}
+
 // setDevice checks a device's name.
 func (s *Settings) setDevice(name string) error {
-	if name != "cpu" && name != "gpu" && name != "simt" {
-		return fmt.Errorf("there is no device %q (cpu, gpu, simt)", name)
+	if !slices.Contains(deviceNames, name) {
+		return fmt.Errorf("there is no device %q (%s)", name, strings.Join(deviceNames, ", "))
 	}
 	s.Device = name
 	return nil

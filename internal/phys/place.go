@@ -1,0 +1,183 @@
+package phys
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Work is what a query has to do, as far as the optimizer can tell.
+type Work struct {
+	Pipelines int
+	Rows      float64 // that scans read
+	Visits    float64 // rows that are looked up, grouped, put into a table or sorted
+}
+
+// WorkOf adds up what a program's pipelines do.
+func WorkOf(prog *pipe.Program) Work {
+	w := Work{Pipelines: len(prog.Pipelines)}
+	for _, p := range prog.Pipelines {
+		rows := 0.0
+		switch s := p.Source.(type) {
+		case *pipe.Table:
+			rows = float64(s.Scan.Snap.Rows)
+			w.Rows += rows
+			rows = expected(s.Scan, rows)
+		case *pipe.Buffer:
+			rows = expected(s.Node, 0)
+		case *pipe.Series:
+			rows = float64(s.Node.N)
+			w.Rows += rows
+		case *pipe.Constants:
+			rows = float64(len(s.Rows))
+		}
+		for _, op := range p.Ops {
+			switch op := op.(type) {
+			case *pipe.Filter:
+				rows = expected(op.Node, rows)
+			case *pipe.Probe:
+				w.Visits += rows
+				rows = expected(op.Join, rows)
+			}
+		}
+		switch s := p.Sink.(type) {
+		case *pipe.Build:
+			w.Visits += rows
+		case *pipe.Aggregate:
+			if len(s.Group.Keys) > 0 {
+				w.Visits += rows
+			}
+		case *pipe.Collect:
+			if len(s.Keys) > 0 {
+				w.Visits += rows
+			}
+		}
+	}
+	return w
+}
+
+// expected is how many rows leave an operator, as far as the optimizer says.
+func expected(n plan.Node, otherwise float64) float64 {
+	if n != nil {
+		if r := n.Props().Rows; r > 0 {
+			return r
+		}
+	}
+	return otherwise
+}
+
+// Accelerator is what is known of a GPU before a query runs on it.
+type Accelerator struct {
+	Missing   string        // why there is none, or why it cannot run the query; the rest does not matter then
+	Bandwidth float64       // bytes that kernels read in a second; 0: not known
+	Room      int64         // bytes that columns may take
+	Bytes     int64         // of the columns that the query reads
+	Absent    int64         // of these, what has to be copied there first
+	Compiled  bool          // the driver has the query's kernels
+	Missed    time.Duration // what queries that ran elsewhere could have saved, had these columns and kernels been there
+}
+
+// Place is where a query runs, and why.
+type Place struct {
+	GPU bool
+	Why string
+	// CPU and Hot are the expected times on each device, Once what the GPU needs beside Hot because things are not there yet.
+	CPU, Hot, Once time.Duration
+	// Missed is what the GPU would save of each such query if all it needs were there; 0 where the query runs there.
+	Missed time.Duration
+}
+
+func (p Place) String() string {
+	if p.GPU {
+		return "gpu: " + p.Why
+	}
+	return "cpu: " + p.Why
+}
+
+// ChoosePlace decides between the CPU, with so many threads, and a GPU, which is asked for only if the query is large enough for
+// one. What a GPU needs first (columns, kernels) serves later queries as well: it is fetched at the latest when the queries that ran
+// on the CPU could have saved as much. So the wrong choice costs at most twice the right one, whatever comes.
+func ChoosePlace(w Work, threads int, facts func() Accelerator) Place {
+	p := Place{}
+	p.CPU = time.Duration(w.Pipelines)*cpuPipeline + time.Duration((cpuScan*w.Rows+cpuVisit*w.Visits)/float64(max(threads, 1)))
+	least := time.Duration(w.Pipelines) * gpuPipeline
+	if p.CPU <= least {
+		p.Why = fmt.Sprintf("about %s, less than a GPU needs to begin", rough(p.CPU))
+		return p
+	}
+	g := facts()
+	if g.Missing != "" {
+		p.Why = g.Missing
+		return p
+	}
+	if g.Bandwidth <= 0 {
+		g.Bandwidth = gpuBandwidth
+	}
+	if g.Bytes > g.Room {
+		p.Why = fmt.Sprintf("its columns take %s, and the GPU has room for %s", size(g.Bytes), size(g.Room))
+		return p
+	}
+	p.Hot = least + time.Duration(gpuVisit*w.Visits) + seconds(float64(g.Bytes)/g.Bandwidth)
+	p.Once = seconds(float64(g.Absent) / gpuUpload)
+	if !g.Compiled {
+		p.Once += time.Duration(w.Pipelines) * gpuCompile
+	}
+	if p.Hot >= p.CPU {
+		p.Why = fmt.Sprintf("about %s, %s on the GPU", rough(p.CPU), rough(p.Hot))
+		return p
+	}
+	switch saved := p.CPU - p.Hot; {
+	case p.Once < saved:
+		p.GPU = true
+		p.Why = fmt.Sprintf("about %s%s, %s on the CPU", rough(p.Hot+p.Once), g.first(p.Once), rough(p.CPU))
+	case p.Once < g.Missed+saved:
+		p.GPU = true
+		p.Why = fmt.Sprintf("about %s%s, which later queries need not pay; %s on the CPU, where %s were lost before", rough(p.Hot+p.Once), g.first(p.Once),
+			rough(p.CPU), rough(g.Missed))
+	default:
+		p.Missed = saved
+		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot+p.Once), g.first(p.Once))
+	}
+	return p
+}
+
+// first says what has to be done before the query can run.
+func (g *Accelerator) first(once time.Duration) string {
+	switch {
+	case once == 0:
+		return ""
+	case g.Absent == 0:
+		return " with compiling its kernels"
+	case g.Compiled:
+		return fmt.Sprintf(" with copying %s there", size(g.Absent))
+	}
+	return fmt.Sprintf(" with copying %s there and compiling its kernels", size(g.Absent))
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// rough is a time as exact as an estimate is.
+func rough(d time.Duration) string {
+	switch ms := float64(d) / float64(time.Millisecond); {
+	case ms < 10:
+		return fmt.Sprintf("%.1f ms", ms)
+	case ms < 10000:
+		return fmt.Sprintf("%.0f ms", ms)
+	default:
+		return fmt.Sprintf("%.0f s", ms/1000)
+	}
+}
+
+// size is a number of bytes, as exact as an estimate is.
+func size(n int64) string {
+	switch mb := float64(n) / 1e6; {
+	case mb < 10:
+		return fmt.Sprintf("%.1f MB", mb)
+	case mb < 10000:
+		return fmt.Sprintf("%.0f MB", mb)
+	default:
+		return fmt.Sprintf("%.0f GB", mb/1000)
+	}
+}

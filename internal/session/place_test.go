@@ -1,0 +1,129 @@
+package session
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/gpu"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/bind"
+)
+
+// deviceLine is what EXPLAIN says of the device.
+func deviceLine(t *testing.T, s *Session, sql string) string {
+	t.Helper()
+	for _, row := range strings.Split(rowsOf(t, s, "explain "+sql), "\n") {
+		if _, line, ok := strings.Cut(row, "device "); ok {
+			return line
+		}
+	}
+	return "none"
+}
+
+// TestAutoDevice: SET device = 'auto' takes the GPU where that pays, says why, and learns.
+func TestAutoDevice(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table t as select g a, g % 1000 b from generate_series(1, 300000) x(g)")
+	mustRun(t, s, "create table small as select 1 a")
+	const sum, other = "select sum(a) from t where b > 5", "select count(*) from t where a > b"
+	mustRun(t, s, "set threads = 1")
+	mustRun(t, s, "set device = 'auto'")
+	if got := rowsOf(t, s, "show device"); !strings.Contains(got, "auto") {
+		t.Errorf("show device: %s", got)
+	}
+
+	// There is no GPU here; on a machine that has one the test gives the database another.
+	s.DB.gpu.err = &device.Error{Kind: device.Missing, Err: context.DeadlineExceeded}
+	if got := deviceLine(t, s, sum); got != "cpu: context deadline exceeded" {
+		t.Errorf("without a GPU: %s", got)
+	}
+
+	sim := device.NewSimulated(device.SimulatedOptions{})
+	store := gpu.NewStore(sim, 0)
+	s.DB.Accelerate(store)
+	if got := deviceLine(t, s, "select * from small"); !strings.HasSuffix(got, "less than a GPU needs to begin") || !strings.HasPrefix(got, "cpu: ") {
+		t.Errorf("a small table: %s", got)
+	}
+	if got := deviceLine(t, s, sum); !strings.HasPrefix(got, "cpu: ") || !strings.Contains(got, "compiling its kernels") {
+		t.Errorf("nothing is there: %s", got)
+	}
+	want := rowsOf(t, s, sum)
+	if n := sim.Counts().Launches; n != 0 {
+		t.Errorf("a query on the CPU launched %d kernels", n)
+	}
+
+	// What SET device = 'gpu' brought to the device stays.
+	mustRun(t, s, "set device = 'gpu'")
+	_ = rowsOf(t, s, sum)
+	mustRun(t, s, "set device = 'auto'")
+	if got := deviceLine(t, s, sum); !strings.HasPrefix(got, "gpu: ") || strings.Contains(got, "copying") {
+		t.Errorf("all is there: %s", got)
+	}
+	if got := deviceLine(t, s, strings.Replace(sum, "5", "77", 1)); !strings.HasPrefix(got, "gpu: ") {
+		t.Errorf("another literal: %s", got)
+	}
+	before := sim.Counts().Launches
+	if got := rowsOf(t, s, sum); got != want || sim.Counts().Launches == before {
+		t.Errorf("%s after %d launches, want %s", got, sim.Counts().Launches-before, want)
+	}
+
+	// Rows that changed are not there.
+	mustRun(t, s, "insert into t values (1, 1)")
+	if got := deviceLine(t, s, sum); !strings.HasPrefix(got, "cpu: ") || !strings.Contains(got, "copying 1.8 MB there") || strings.Contains(got, "compiling") {
+		t.Errorf("after an insert: %s", got)
+	}
+
+	// EXPLAIN alone counts for nothing; queries that would have been faster on the GPU do, in the end.
+	for range 1000 {
+		_ = deviceLine(t, s, other)
+	}
+	tries := 0
+	for before = sim.Counts().Launches; tries < 1000 && sim.Counts().Launches == before; tries++ {
+		_ = rowsOf(t, s, other)
+	}
+	if tries < 10 || tries == 1000 {
+		t.Errorf("the GPU was taken into use after %d queries", tries)
+	}
+	if got := deviceLine(t, s, other); !strings.HasPrefix(got, "gpu: ") || strings.Contains(got, "copying") || strings.Contains(got, "compiling") {
+		t.Errorf("afterwards: %s", got)
+	}
+
+	// What the device is known to lack is not tried again.
+	set := s.Settings()
+	prog, _, err := s.plan(context.Background(), boundQuery(t, s, other), &set, nil, &Timing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.Ran(prog, "it counts too high")
+	if got := deviceLine(t, s, other); got != "cpu: it counts too high" {
+		t.Errorf("what the device lacks: %s", got)
+	}
+	file := filepath.Join(t.TempDir(), "t.parquet")
+	mustRun(t, s, "copy t to '"+file+"'")
+	if got := deviceLine(t, s, "select sum(a) from '"+file+"'"); got != "cpu: it reads a file" {
+		t.Errorf("a file: %s", got)
+	}
+
+	// Columns that do not fit.
+	s.DB.Accelerate(gpu.NewStore(sim, 1<<20))
+	if got := deviceLine(t, s, sum); got != "cpu: its columns take 1.8 MB, and the GPU has room for 1.0 MB" {
+		t.Errorf("too little room: %s", got)
+	}
+}
+
+// boundQuery is a query before it is optimized.
+func boundQuery(t *testing.T, s *Session, text string) *plan.Query {
+	t.Helper()
+	stmts, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bind.Statement(env{s, s.DB.Catalog.Begin(), context.Background()}, stmts[0].Stmt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.(*bind.Query).Plan
+}
