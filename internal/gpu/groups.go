@@ -150,6 +150,7 @@ func (s *groupSink) fromContext(c *block) (bool, error) {
 }
 
 func (s *groupSink) rows() deviceRows { return s.result }
+func (s *groupSink) empty() bool      { return s.result.n == 0 }
 
 // finish lists the groups.
 func (s *groupSink) finish() error {

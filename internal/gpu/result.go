@@ -58,6 +58,15 @@ func (r *run) arrange(rows *tuples.Rows, s *pipe.Collect, inPlace bool) error {
 
 // download copies tuples to the host, where their texts are those of the tables.
 func (r *run) download(d deviceRows) (tuples.Rows, error) {
+	out, err := r.fetch(d)
+	if err != nil || d.n == 0 {
+		return out, err
+	}
+	return out, r.bringHome(&out)
+}
+
+// fetch copies tuples to the host as they are: addresses are the device's.
+func (r *run) fetch(d deviceRows) (tuples.Rows, error) {
 	out := tuples.Rows{Tuple: d.tuple}
 	if d.n == 0 {
 		return out, nil
@@ -84,7 +93,7 @@ func (r *run) download(d deviceRows) (tuples.Rows, error) {
 		return out, err
 	}
 	out.Pieces = []tuples.Piece{{Addr: host, N: int(d.n)}}
-	return out, r.bringHome(&out)
+	return out, nil
 }
 
 // bringHome replaces addresses of texts by those of the same texts on the host.

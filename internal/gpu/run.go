@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -68,14 +69,10 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++
 	}
-	left := map[pipe.Sink]int{}
-	for _, p := range prog.Pipelines {
-		if left[p.Sink]++; left[p.Sink] > 1 && len(p.Stages) > 0 {
-			return nil, nil, r.lacks("a pipeline that computes in Go")
-		}
-	}
-	for _, p := range prog.Pipelines {
-		if err := r.pipeline(p); err != nil {
+	left := maps.Clone(r.makers)
+	idle := pipe.NewIdleness(prog)
+	for i, p := range prog.Pipelines {
+		if err := r.pipeline(p, idle.Idle[i]); err != nil {
 			return nil, nil, err
 		}
 		left[p.Sink]--
@@ -85,6 +82,9 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 				return nil, nil, err
 			}
 			r.stats.Exec += time.Since(start)
+			if r.sinks[p.Sink].empty() {
+				idle.IsEmpty(p.Sink)
+			}
 		}
 	}
 	if r.compiled {
@@ -156,17 +156,38 @@ type source struct {
 	cols []*deviceColumn
 }
 
-// pipeline compiles and runs one pipeline.
-func (r *run) pipeline(p *pipe.Pipeline) error {
-	start := time.Now()
-	if len(p.Stages) > 0 {
-		return r.lacks("a pipeline that computes in Go")
-	}
-	r.stats.Pipelines = append(r.stats.Pipelines, exec.PipelineStats{ID: p.ID})
+// pipeline compiles and runs one pipeline, part by part where Go computes something in between. One that is idle is
+// compiled, since that decides the layout of its sink, and gets no rows.
+func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
+	r.stats.Pipelines = append(r.stats.Pipelines, exec.PipelineStats{ID: p.ID, Idle: idle})
 	st := &r.stats.Pipelines[len(r.stats.Pipelines)-1]
 	if r.Count {
 		st.OpRows = map[int]int64{}
 	}
+	before := r.st.Counts().Launches
+	defer func() { st.Launches = int64(r.st.Counts().Launches - before) }()
+	if len(p.Stages) == 0 {
+		return r.part(p, st)
+	}
+	for _, part := range p.Stages {
+		if err := r.part(part, st); err != nil {
+			return err
+		}
+		if s, ok := r.sinks[part.Sink].(*stageSink); ok {
+			start := time.Now()
+			if err := s.finish(); err != nil {
+				return err
+			}
+			st.Exec += time.Since(start)
+			r.stats.Exec += time.Since(start)
+		}
+	}
+	return nil
+}
+
+// part compiles a pipeline, or what is between two cuts of one, and runs it over all rows of its source.
+func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
+	start := time.Now()
 	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Cols: r.prog.Query.Cols, Pipeline: p, Target: ir.GPU, Device: r.Device, Tables: r.tables,
 		Count: r.Count, Check: r.Verify, Verbose: r.Listing, Off: r.Off, Done: r.ctx.Done(), Generic: r.makers[p.Sink] > 1}
 	if s := r.sinks[p.Sink]; s != nil {
@@ -181,24 +202,23 @@ func (r *run) pipeline(p *pipe.Pipeline) error {
 		return err
 	}
 	if r.sinks[p.Sink] == nil {
-		r.sinks[p.Sink] = r.newSink(p.Sink, f)
+		r.sinks[p.Sink] = r.newSink(p.Sink, f, src.rows)
 	}
 	fn, err := r.compile(f)
 	if err != nil {
 		return err
 	}
-	st.Compile = time.Since(start)
+	compiling := time.Since(start)
+	st.Compile += compiling
 	st.Variants = 1
-	r.stats.Compile += st.Compile
+	r.stats.Compile += compiling
 	start = time.Now()
-	before := r.st.Counts().Launches
-	defer func() { st.Launches = int64(r.st.Counts().Launches - before) }()
-	for _, b := range p.Gates {
-		if r.tables[b].Rows == 0 {
-			src.rows, st.Idle = 0, true
-		}
+	if st.Idle {
+		src.rows = 0
 	}
-	st.RowsIn = src.rows
+	if p.First == 0 {
+		st.RowsIn = src.rows
+	}
 	luts, err := r.luts(f)
 	if err != nil {
 		return err
@@ -227,11 +247,12 @@ func (r *run) pipeline(p *pipe.Pipeline) error {
 			c.clearCounts(f)
 		}
 		for _, n := range f.Counts {
-			st.OpRows[n.Op] += int64(c.get(n.Off))
+			st.OpRows[p.First+n.Op] += int64(c.get(n.Off))
 		}
 	}
-	st.Exec = time.Since(start)
-	r.stats.Exec += st.Exec
+	running := time.Since(start)
+	st.Exec += running
+	r.stats.Exec += running
 	if r.Listing {
 		st.Fragments = append(st.Fragments, f)
 	}
@@ -278,6 +299,9 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 		rows := r.sinks[src.Of].rows()
 		s.rows, s.addr = rows.n, rows.addr
 		req.Tuple, req.Indirect = rows.tuple, rows.indirect
+	case *pipe.Stage:
+		rows := r.sinks[src].rows()
+		s.rows, s.addr, req.Tuple = rows.n, rows.addr, rows.tuple
 	case *pipe.Constants:
 		host, err := exec.Constants(r.mem, r.prog.Query.Cols, src)
 		if err != nil {
@@ -389,14 +413,11 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 		case code.WordTuples:
 			x = uint64(r.tables[w.Build].Tuples)
 		case code.WordZero:
-			if r.zero == 0 {
-				a, err := r.allocZero(4096)
-				if err != nil {
-					return err
-				}
-				r.zero = a
+			a, err := r.zeros()
+			if err != nil {
+				return err
 			}
-			x = uint64(r.zero)
+			x = uint64(a)
 		case code.WordLut:
 			x = uint64(luts[w.Index])
 		case code.WordCount:
@@ -408,6 +429,18 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 		c.set(w.Off, x)
 	}
 	return nil
+}
+
+// zeros is where there is nothing: tuples of NULLs, texts without bytes.
+func (r *run) zeros() (device.Addr, error) {
+	if r.zero == 0 {
+		a, err := r.allocZero(4096)
+		if err != nil {
+			return 0, err
+		}
+		r.zero = a
+	}
+	return r.zero, nil
 }
 
 // dict is a dictionary on the device.

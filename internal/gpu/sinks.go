@@ -18,6 +18,7 @@ type sink interface {
 	fromContext(c *block) (bool, error) // after it; true: there was not enough room, launch again
 	finish() error                      // all pipelines have ended
 	rows() deviceRows
+	empty() bool // it is finished and has no rows
 }
 
 // deviceRows are tuples on the device: an array of them, or of their addresses.
@@ -28,7 +29,8 @@ type deviceRows struct {
 	indirect bool
 }
 
-func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
+// newSink is the sink of a pipeline over so many rows.
+func (r *run) newSink(s pipe.Sink, f *emit.Fragment, rows int64) sink {
 	switch s := s.(type) {
 	case *pipe.Collect:
 		return &collectSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: expected(s.Node)}, s: s}
@@ -40,6 +42,8 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
 		return &buildSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: expected(side)}, s: s}
 	case *pipe.Aggregate:
 		return &groupSink{r: r, s: s, plan: f.Group}
+	case *pipe.Stage:
+		return &stageSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: rows}, s: s}
 	}
 	return discardSink{}
 }
@@ -103,6 +107,7 @@ func (s *tupleSink) fromContext(c *block) (bool, error) {
 }
 
 func (s *tupleSink) rows() deviceRows { return deviceRows{tuple: s.tuple, addr: s.start, n: s.n} }
+func (s *tupleSink) empty() bool      { return s.n == 0 }
 
 // collectSink keeps rows, sorts and cuts them.
 type collectSink struct {
@@ -112,6 +117,7 @@ type collectSink struct {
 }
 
 func (s *collectSink) rows() deviceRows { return s.out }
+func (s *collectSink) empty() bool      { return s.out.n == 0 }
 
 func (s *collectSink) finish() error {
 	s.out = s.tupleSink.rows()
@@ -152,3 +158,4 @@ func (discardSink) toContext(*block)                 {}
 func (discardSink) fromContext(*block) (bool, error) { return false, nil }
 func (discardSink) finish() error                    { return nil }
 func (discardSink) rows() deviceRows                 { return deviceRows{} }
+func (discardSink) empty() bool                      { return false }

@@ -9,7 +9,17 @@ type Arena struct {
 	Mem      *Memory
 	Cur, End uintptr // what is left of the last piece; generated code may write there, too
 	size     int
+	pieces   []Piece
 }
+
+// Piece is a stretch of memory.
+type Piece struct {
+	Addr uintptr
+	Size int
+}
+
+// Pieces are all that were begun.
+func (t *Arena) Pieces() []Piece { return t.pieces }
 
 // Sizes of an arena's pieces: each is twice as large as the one before.
 const (
@@ -37,6 +47,7 @@ func (t *Arena) Grow(n int) error {
 	a, err := t.Mem.Alloc(n)
 	if err == nil {
 		t.Cur, t.End = a, a+uintptr(n)
+		t.pieces = append(t.pieces, Piece{a, n})
 	}
 	return err
 }
