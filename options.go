@@ -47,6 +47,12 @@ func WithTotalMemory(bytes int64) Option { return func(c *config) { c.total = &b
 // cannot do, or fails at, the CPU does, and Result.Notices says why. The default is the first of Devices.
 func WithDevice(name string) Option { return set("device", name) }
 
+// WithGPUMemory bounds the bytes that columns may take in a GPU's memory, where they stay between queries. Those that were not used for the
+// longest time go first; a query whose own columns take more runs on the CPU. Zero, the default, is what the GPU has.
+func WithGPUMemory(bytes int64) Option {
+	return set("gpu_memory_limit", strconv.FormatInt(bytes, 10))
+}
+
 // WithProgress asks to be told how far running statements are. f is called from one goroutine
 // at a time for each session and not more often than every 20 ms; it must be quick.
 func WithProgress(f func(Progress)) Option {

@@ -45,6 +45,7 @@ const engineHelp = `  --device NAME      where queries run: cpu (default), gpu, 
   --threads N        threads per query (default: all processors)
   --memory SIZE      memory for all tables and statements together, such as 4GB
                      (default: 80 % of the machine)
+  --gpu-memory SIZE  memory of a GPU for columns (default: what it has)
 `
 
 // usageError is a mistake on the command line.
@@ -80,12 +81,14 @@ type engineFlags struct {
 	device  string
 	threads int
 	memory  string
+	gpu     string // bytes of its memory
 }
 
 func (f *engineFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&f.device, "device", "", "")
 	fs.IntVar(&f.threads, "threads", 0, "")
 	fs.StringVar(&f.memory, "memory", "", "")
+	fs.StringVar(&f.gpu, "gpu-memory", "", "")
 }
 
 // open makes a database as the flags ask for it.
@@ -106,6 +109,13 @@ func (f *engineFlags) open(opts ...kelpie.Option) (*kelpie.DB, error) {
 			return nil, usagef("--memory: %v", err)
 		}
 		opts = append(opts, kelpie.WithMemoryLimit(n), kelpie.WithTotalMemory(n))
+	}
+	if f.gpu != "" {
+		n, err := kelpie.ParseSize(f.gpu)
+		if err != nil {
+			return nil, usagef("--gpu-memory: %v", err)
+		}
+		opts = append(opts, kelpie.WithGPUMemory(n))
 	}
 	db, err := kelpie.Open(opts...)
 	if err != nil {

@@ -42,7 +42,9 @@ type Options struct {
 	Device string      // "" and "cpu": machine code; "simt": the simulated GPU
 	Grid   int         // GPU: blocks per launch, 0: by the rows
 	Block  int         // GPU: threads per block, 0: some
-	NoCPU  bool        // GPU: make lookup tables there, too, as where there is no CPU translator
+	// GPUMemory is how many bytes columns may take on a GPU, 0: what it has.
+	GPUMemory int64
+	NoCPU     bool // GPU: make lookup tables there, too, as where there is no CPU translator
 }
 
 // Stats say where time went.

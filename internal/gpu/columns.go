@@ -24,7 +24,6 @@ type deviceColumn struct {
 	heap  device.Addr
 	dict  *column.Dict // of codes
 	texts []homes      // where its texts are on the host
-	bytes int64
 }
 
 // homes says that n bytes at an address of the device are also at an address of the host.

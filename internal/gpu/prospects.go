@@ -22,7 +22,7 @@ type Prospects struct {
 
 // need is something that has to be brought to the device: a column, or, where key is empty, the kernels.
 type need struct {
-	key   columnKey
+	key   itemKey
 	bytes int64
 }
 
@@ -41,7 +41,7 @@ func (s *Store) Prospects(prog *pipe.Program) Prospects {
 	p := Prospects{shape: shapeOfProgram(prog)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seen := map[columnKey]bool{}
+	seen := map[itemKey]bool{}
 	for _, pl := range prog.Pipelines {
 		t, ok := pl.Source.(*pipe.Table)
 		if !ok {
@@ -60,7 +60,7 @@ func (s *Store) Prospects(prog *pipe.Program) Prospects {
 			seen[key] = true
 			n := expectedBytes(snap, ord)
 			p.Bytes += n
-			if s.held[key] == nil {
+			if !s.held[key].isReady() {
 				p.Absent += n
 				p.needs = append(p.needs, need{key, n})
 				p.Missed += s.missed[key]
@@ -90,7 +90,7 @@ func (s *Store) Miss(p *Prospects, d time.Duration) {
 	}
 	for _, n := range p.needs {
 		share := time.Duration(float64(d) * float64(n.bytes) / float64(total))
-		if n.key == (columnKey{}) {
+		if n.key == (itemKey{}) {
 			s.note(p.shape, func(x *past) { x.missed += share })
 			continue
 		}

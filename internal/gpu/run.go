@@ -42,7 +42,7 @@ type run struct {
 	zero     device.Addr
 	counters []device.Addr // words that are 0, which nobody uses yet
 	owned    map[device.Addr]bool
-	ends     []func() // what the end of the query releases
+	lease    *lease
 	// reading is what copies to the device may still read.
 	reading [][]byte
 	stats   exec.Stats
@@ -63,6 +63,9 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 		}
 	}()
 	defer diag.Recover("gpu", &err)
+	if r.lease, err = store.lease(ctx, prog, store.Limit(opts.GPUMemory)); err != nil {
+		return nil, nil, r.failed(err)
+	}
 	if r.st, err = r.dev.Stream(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -101,6 +104,9 @@ func (r *run) lacks(format string, args ...any) error {
 
 // close gives the device's memory back.
 func (r *run) close() {
+	if r.lease != nil {
+		defer r.lease.release()
+	}
 	if r.st == nil {
 		return
 	}
@@ -109,14 +115,15 @@ func (r *run) close() {
 	}
 	_ = r.st.Sync()
 	_ = r.st.Close()
-	for _, f := range r.ends {
-		f()
-	}
 }
 
 // alloc takes memory of the device until the end of the query.
 func (r *run) alloc(bytes int64) (device.Addr, error) {
-	a, err := r.st.Alloc(int(max(bytes, 16)))
+	n := max(bytes, 16)
+	a, err := r.st.Alloc(int(n))
+	if device.KindOf(err) == device.OutOfMemory && r.store.shrink(n) { // columns that nobody uses now were in the way
+		a, err = r.st.Alloc(int(n))
+	}
 	if err == nil {
 		r.owned[a] = true
 	}
@@ -286,11 +293,10 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 		}
 		s.rows = scan.Snap.Rows
 		for _, ord := range scan.Ordinal {
-			c, release, err := r.store.column(scan.Snap, ord)
+			c, _, err := r.lease.column(scan.Snap, ord)
 			if err != nil {
 				return nil, err
 			}
-			r.ends = append(r.ends, release)
 			r.texts = append(r.texts, c.texts...)
 			s.cols = append(s.cols, c)
 			req.Shapes = append(req.Shapes, scanned.Shape{Shape: c.shape, Based: c.shape.Enc == column.EncInt})
@@ -393,11 +399,7 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 				x = uint64(dict.heap)
 			}
 		case code.WordRanks:
-			dict, err := r.dict(w.Dict)
-			if err != nil {
-				return err
-			}
-			a, err := r.store.ranks(dict, w.Dict)
+			a, _, err := r.lease.ranks(w.Dict)
 			if err != nil {
 				return err
 			}
@@ -448,7 +450,7 @@ func (r *run) dict(d *column.Dict) (*residentDict, error) {
 	if x := r.dicts[d]; x != nil {
 		return x, nil
 	}
-	x, err := r.store.dict(d)
+	x, _, err := r.lease.dict(d)
 	if err == nil {
 		r.dicts[d] = x
 		r.texts = append(r.texts, x.texts...)

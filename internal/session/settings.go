@@ -23,6 +23,7 @@ type Settings struct {
 	Device     string
 	Grid       int             // GPU: blocks per launch; 0: by the rows
 	Block      int             // GPU: threads per block
+	GPUMemory  int64           // GPU: bytes that columns may take there; 0: what it has
 	NoCPU      bool            // GPU: nothing runs as machine code
 	Disabled   map[string]bool // optimizer passes
 	SIMD       device.SIMD     // vector instructions of the CPU
@@ -119,6 +120,9 @@ var settings = []setting{
 	{"gpu_blocks", "blocks per launch on a GPU; 0: by the number of rows",
 		func(s *Settings) string { return strconv.Itoa(s.Grid) },
 		func(s *Settings, v types.Value) (err error) { s.Grid, err = intOf(v, 0, 1<<20); return }},
+	{"gpu_memory_limit", "memory of a GPU that columns may take, of all queries, such as '4GB'; 0 is what it has",
+		func(s *Settings) string { return formatBytes(s.GPUMemory) },
+		func(s *Settings, v types.Value) (err error) { s.GPUMemory, err = ParseBytes(v.String()); return }},
 	{"gpu_threads", "threads per block on a GPU, a multiple of 32",
 		func(s *Settings) string { return strconv.Itoa(s.Block) },
 		func(s *Settings, v types.Value) error { return s.setBlock(v) }},

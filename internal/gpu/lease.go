@@ -1,0 +1,194 @@
+package gpu
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// A query takes a lease of all columns that its pipelines scan before it begins, of all or none: while those of queries that run
+// leave too little room under the limit, it waits its turn. So queries never wait for each other in a circle, and the
+// limit holds, whatever runs at the same time. Columns are copied when a pipeline wants them.
+
+// lease is a query's use of things in the store, until release.
+type lease struct {
+	s     *Store
+	items map[itemKey]*item
+}
+
+// want is a thing that a query will need, or may.
+type want struct {
+	key   itemKey
+	bytes int64
+	snap  *catalog.Snapshot
+	dict  *column.Dict
+}
+
+// wantsOf lists the columns that a program scans, and their dictionaries, each once.
+func wantsOf(prog *pipe.Program) (out []want) {
+	seen := map[itemKey]bool{}
+	add := func(w want) {
+		if !seen[w.key] {
+			seen[w.key] = true
+			out = append(out, w)
+		}
+	}
+	for _, p := range prog.Pipelines {
+		t, ok := p.Source.(*pipe.Table)
+		if !ok || isFile(t.Scan.Snap) {
+			continue
+		}
+		snap := t.Scan.Snap
+		for _, ord := range t.Scan.Ordinal {
+			add(want{keyOf(snap, ord), expectedBytes(snap, ord), snap, nil})
+			if st := &snap.Stats[ord]; st.Dict != nil {
+				n := st.Dict.Len()
+				add(want{dictKey(st.Dict, dictTexts, n), int64(float64(n) * (16 + max(st.AvgLen, 0))), nil, st.Dict})
+			}
+		}
+	}
+	return out
+}
+
+// lease waits until the columns of a program have room under the limit.
+func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*lease, error) {
+	l := &lease{s: s, items: map[itemKey]*item{}}
+	wants := wantsOf(prog)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	turn := make(chan struct{}, 1)
+	s.queue = append(s.queue, turn)
+	defer func() {
+		s.queue = slices.DeleteFunc(s.queue, func(c chan struct{}) bool { return c == turn })
+		s.poke()
+	}()
+	for s.queue[0] != turn || !s.fits(wants, limit) {
+		if s.queue[0] == turn && s.running == 0 {
+			total := int64(0)
+			for _, w := range wants {
+				total += w.bytes
+			}
+			return nil, &device.Error{Kind: device.OutOfMemory, Device: s.dev.Info().Name, Call: fmt.Sprintf("make room for %d bytes of columns", total),
+				Err: fmt.Errorf("the limit is %d", limit)}
+		}
+		s.mu.Unlock()
+		select {
+		case <-turn:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range wants {
+		l.hold(w)
+	}
+	s.evict(limit)
+	s.running++
+	return l, nil
+}
+
+// fits reports that things fit under a limit beside what is used already. mu is held.
+func (s *Store) fits(wants []want, limit int64) bool {
+	total := s.pinned
+	for _, w := range wants {
+		if it := s.held[w.key]; it == nil {
+			total += w.bytes
+		} else if it.users == 0 {
+			total += it.bytes
+		}
+	}
+	return total <= limit
+}
+
+// poke lets the first who waits look again. mu is held.
+func (s *Store) poke() {
+	if len(s.queue) > 0 {
+		select {
+		case s.queue[0] <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// hold adds a thing to the lease. mu is held.
+func (l *lease) hold(w want) *item {
+	if it := l.items[w.key]; it != nil {
+		return it
+	}
+	it := l.s.item(w.key, w.bytes)
+	l.s.pin(it)
+	l.items[w.key] = it
+	if w.snap != nil {
+		l.s.watchSnapshot(w.snap)
+	} else {
+		l.s.watchDict(w.dict)
+	}
+	return it
+}
+
+// release ends the lease. Nothing uses its things any more.
+func (l *lease) release() {
+	s := l.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, it := range l.items {
+		s.unpin(it)
+	}
+	l.items = nil
+	s.running--
+	s.poke()
+}
+
+// want is hold for one who has no lock.
+func (l *lease) want(w want) *item {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	return l.hold(w)
+}
+
+// column is a column of a snapshot, copied if it is not there.
+func (l *lease) column(snap *catalog.Snapshot, ord int) (*deviceColumn, carried, error) {
+	it := l.want(want{keyOf(snap, ord), expectedBytes(snap, ord), snap, nil})
+	c, err := l.s.bring(it, func(u *upload) (err error) { it.col, err = u.column(snap, ord); return })
+	return it.col, c, err
+}
+
+// dict is a dictionary on the device.
+func (l *lease) dict(d *column.Dict) (*residentDict, carried, error) {
+	view := d.View()
+	it := l.want(want{dictKey(d, dictTexts, view.Len), int64(16 * view.Len), nil, d})
+	c, err := l.s.bring(it, func(u *upload) (err error) { it.dict, err = u.dict(view); return })
+	if err == nil {
+		l.s.outgrown(it)
+	}
+	return it.dict, c, err
+}
+
+// ranks are those of a dictionary's codes among its texts, on the device.
+func (l *lease) ranks(d *column.Dict) (device.Addr, carried, error) {
+	n := d.Len()
+	it := l.want(want{dictKey(d, dictRanks, n), int64(4 * n), nil, d})
+	c, err := l.s.bring(it, func(u *upload) (err error) { it.ranks, err = u.ranks(d); return })
+	if err == nil {
+		l.s.outgrown(it)
+	}
+	return it.ranks, c, err
+}
+
+// outgrown drops copies of a dictionary when it was shorter.
+func (s *Store) outgrown(it *item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, old := range s.held {
+		if k.dict == it.key.dict && k.ord == it.key.ord && k.snap == it.key.snap && k.len < it.key.len {
+			s.drop(old)
+		}
+	}
+}

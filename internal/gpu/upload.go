@@ -1,0 +1,220 @@
+package gpu
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+	"unsafe"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
+)
+
+// upload copies one thing to the device, in a stream of its own.
+type upload struct {
+	s     *Store
+	st    device.Stream
+	addrs []device.Addr
+	bytes int64
+}
+
+// carried is what was copied for a query, and how long it waited for that.
+type carried struct {
+	bytes int64
+	took  time.Duration
+}
+
+// bring makes sure that a thing is on the device. The first who wants it copies it, without the store's lock; others wait for
+// that. An error is that of all who wait; the next query tries again.
+func (s *Store) bring(it *item, copy func(*upload) error) (c carried, err error) {
+	start := time.Now()
+	s.mu.Lock()
+	first := it.ready == nil
+	if first {
+		it.ready = make(chan struct{})
+	}
+	s.mu.Unlock()
+	if !first {
+		<-it.ready
+		return carried{took: time.Since(start)}, it.err
+	}
+	u := &upload{s: s}
+	err = diag.Internalf("gpu", "a copy to the device did not end") // unless it does
+	defer func() {
+		if u.st != nil {
+			_ = u.st.Close()
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		it.addrs, it.err = u.addrs, err
+		s.resize(it, u.bytes)
+		if err != nil {
+			s.drop(it)
+		}
+		close(it.ready)
+	}()
+	if u.st, err = s.dev.Stream(context.Background()); err == nil {
+		err = copy(u)
+	}
+	return carried{u.bytes, time.Since(start)}, err
+}
+
+// put copies host bytes to new memory of the device. Where there is too little, what nobody uses goes.
+func (u *upload) put(b []byte) (device.Addr, error) {
+	n := max(len(b), 16)
+	a, err := u.st.Alloc(n)
+	if device.KindOf(err) == device.OutOfMemory && u.s.shrink(int64(n)) {
+		a, err = u.st.Alloc(n)
+	}
+	if err != nil {
+		return 0, err
+	}
+	u.addrs = append(u.addrs, a)
+	u.bytes += int64(n)
+	if err := u.st.Upload(a, b); err != nil {
+		return 0, err
+	}
+	return a, u.st.Sync()
+}
+
+// column copies a column.
+func (u *upload) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, err error) {
+	c = &deviceColumn{}
+	c.shape, c.base = shapeOf(snap, ord)
+	c.dict = snap.Stats[ord].Dict
+	rows := int(snap.Rows)
+	if c.shape.Enc == column.EncStr {
+		if err := u.texts(c, snap, ord); err != nil {
+			return nil, err
+		}
+	} else {
+		w := int(c.shape.Width)
+		data := make([]byte, (rows+column.PadRows)*w)
+		at := 0
+		for _, seg := range snap.Segments {
+			encode(data[at*w:], seg.Chunks[ord], c.shape, c.base)
+			at += seg.Rows
+		}
+		if c.data, err = u.put(data); err != nil {
+			return nil, err
+		}
+	}
+	if c.shape.Nulls {
+		nulls := make([]byte, rows+column.PadRows)
+		at := 0
+		for _, seg := range snap.Segments {
+			if ch := seg.Chunks[ord]; ch.Null != 0 {
+				copy(nulls[at:], hostBytes(ch.Null, ch.Rows))
+			}
+			at += seg.Rows
+		}
+		if c.nulls, err = u.put(nulls); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// texts copies descriptors, and the heaps of all segments as one. A segment of codes becomes
+// descriptors of its dictionary's texts.
+func (u *upload) texts(c *deviceColumn, snap *catalog.Snapshot, ord int) error {
+	var descs []column.StrDesc
+	var heap []byte
+	var own []homes // offsets instead of addresses until those are known
+	var long []homes
+	dictAt := map[*column.Dict]int{}
+	for _, seg := range snap.Segments {
+		ch := seg.Chunks[ord]
+		first := len(descs)
+		if ch.Enc == column.EncStr {
+			src := descriptors(ch.Data, ch.Rows)
+			descs = append(descs, src...)
+			own = append(own, homes{device.Addr(16 * first), 16 * ch.Rows, ch.Data})
+			at, n := len(heap), heapEnd(src)
+			rebase(descs[first:], at)
+			if n > 0 {
+				heap = append(heap, hostBytes(ch.Heap, n)...)
+				long = append(long, homes{device.Addr(at), n, ch.Heap})
+			}
+			continue
+		}
+		view := ch.Dict.View()
+		at, known := dictAt[ch.Dict]
+		if !known {
+			at = len(heap)
+			dictAt[ch.Dict] = at
+			if n := heapEnd(descriptors(view.Desc, view.Len)); n > 0 {
+				heap = append(heap, hostBytes(view.Heap, n)...)
+				long = append(long, homes{device.Addr(at), n, view.Heap})
+			}
+		}
+		for i := range ch.Rows {
+			code := int(load(ch.Data+uintptr(i)*uintptr(ch.Width), ch.Width))
+			descs = append(descs, *view.At(code))
+			own = append(own, homes{device.Addr(16 * (first + i)), 16, view.Desc + uintptr(16*code)})
+		}
+		rebase(descs[first:], at)
+	}
+	data := make([]byte, 16*(len(descs)+column.PadRows))
+	if len(descs) > 0 {
+		copy(data, unsafe.Slice((*byte)(unsafe.Pointer(&descs[0])), 16*len(descs)))
+	}
+	var err error
+	if c.data, err = u.put(data); err != nil {
+		return err
+	}
+	heap = append(heap, make([]byte, column.TextPad)...)
+	if c.heap, err = u.put(heap); err != nil {
+		return err
+	}
+	for _, h := range own {
+		c.texts = append(c.texts, homes{c.data + h.at, h.n, h.host})
+	}
+	for _, h := range long {
+		c.texts = append(c.texts, homes{c.heap + h.at, h.n, h.host})
+	}
+	return nil
+}
+
+// rebase lets descriptors point into a heap that begins by bytes further on.
+func rebase(descs []column.StrDesc, by int) {
+	for i := range descs {
+		if d := &descs[i]; d.Len > column.StrInline {
+			binary.LittleEndian.PutUint64(d.Rest[:], binary.LittleEndian.Uint64(d.Rest[:])+uint64(by))
+		}
+	}
+}
+
+// dict copies a dictionary.
+func (u *upload) dict(view column.DictView) (r *residentDict, err error) {
+	r = &residentDict{view: view}
+	n := max(view.Len, 1) // entry 0 can always be read
+	if r.desc, err = u.put(append(append([]byte(nil), hostBytes(view.Desc, 16*n)...), make([]byte, column.TextPad)...)); err != nil {
+		return nil, err
+	}
+	size := heapEnd(descriptors(view.Desc, n))
+	heap := make([]byte, size+column.TextPad)
+	if size > 0 {
+		copy(heap, hostBytes(view.Heap, size))
+	}
+	if r.heap, err = u.put(heap); err != nil {
+		return nil, err
+	}
+	r.texts = []homes{{r.desc, 16 * n, view.Desc}}
+	if size > 0 {
+		r.texts = append(r.texts, homes{r.heap, size, view.Heap})
+	}
+	return r, nil
+}
+
+// ranks copies the ranks of a dictionary's codes among its texts, 4 bytes each.
+func (u *upload) ranks(d *column.Dict) (device.Addr, error) {
+	ranks := d.Ranks()
+	b := make([]byte, 4*len(ranks)+4)
+	for i, k := range ranks {
+		binary.LittleEndian.PutUint32(b[4*i:], k)
+	}
+	return u.put(b)
+}
