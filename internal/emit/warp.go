@@ -33,6 +33,7 @@ type warp struct {
 	guard    *guard   // the innermost
 	places   []*place // all, for insert
 	shares   map[*layout.Field]*share
+	block    *blockGroups // groups of the block; nil: none
 	finally  func()
 	skipTo   int32 // the loop that a dropped row breaks out of
 }
@@ -258,11 +259,21 @@ func (e *warp) skip(c ir.Cond, x, y ir.Val) { e.B.Break(e.skipTo, c, x, y) }
 // code in the context and drops its row.
 func (e *warp) exit(status int32, c ir.Cond, x, y ir.Val) {
 	e.When(c, x, y, func() {
-		old := e.Int("status")
-		e.B.Atom(ir.AtomCAS, old, ir.At(ir.Ctx, ir.CtxStatus), ir.K(0), ir.K(int64(status)))
-		e.B.Clear(old)
+		e.leave(status)
 		e.B.Break(e.skipTo, ir.Always, ir.K(0), ir.K(0))
 	}, nil)
+}
+
+// raise is exit where there is no row to drop.
+func (e *warp) raise(status int32, c ir.Cond, x, y ir.Val) {
+	e.When(c, x, y, func() { e.leave(status) }, nil)
+}
+
+// leave puts an error into the context, unless there is one.
+func (e *warp) leave(status int32) {
+	old := e.Int("status")
+	e.B.Atom(ir.AtomCAS, old, ir.At(ir.Ctx, ir.CtxStatus), ir.K(0), ir.K(int64(status)))
+	e.B.Clear(old)
 }
 
 // alone: other lanes add to the same state.

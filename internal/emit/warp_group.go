@@ -23,6 +23,10 @@ func (e *warp) group(r *groupRow) {
 }
 
 func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.Reg) {
+	if b := e.blockArray(g, gp); b != nil {
+		e.addToBlock(b, keys)
+		return
+	}
 	group := e.perRow("group", ir.I64, 0)
 	switch gp.Mode {
 	case ArrayGroups:
@@ -48,10 +52,8 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 // whoever comes first writes the keys, and if several do, they write the same.
 func (e *warp) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
 	e.arrayIndex(p, gp, keys)
-	e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
-	t := e.Int("groups")
-	e.B.Load8(t, ir.At(ir.Ctx, layout.CtxDir))
-	e.B.Op2(ir.Add, p, p.V(), t.V())
+	e.arrayAt(p, gp)
+	t := e.Int("made")
 	e.B.Load(t, ir.At(p, gp.Tuple.Flag), 1, false)
 	e.When(ir.EQ, t.V(), ir.K(0), func() {
 		for i := range keys {
@@ -66,6 +68,15 @@ func (e *warp) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Va
 		}
 		e.B.Store(ir.At(p, gp.Tuple.Flag), ir.K(1), 1)
 	}, nil)
+	e.B.Clear(t)
+}
+
+// arrayAt turns the number of a slot into its address.
+func (e *warp) arrayAt(p ir.Reg, gp *GroupPlan) {
+	t := e.Int("groups")
+	e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
+	e.B.Load8(t, ir.At(ir.Ctx, layout.CtxDir))
+	e.B.Op2(ir.Add, p, p.V(), t.V())
 	e.B.Clear(t)
 }
 
@@ -169,9 +180,13 @@ func (e *warp) spareTuples(size int) ir.Reg {
 	return spare
 }
 
-// update takes a value into the lane's share of an aggregate.
+// update takes a value into an aggregate: the block's, or the lane's share.
 func (e *warp) update(_ ir.Reg, f *layout.Field, _ plan.AggFunc, v code.Value) {
-	if !v.IsNull() {
+	switch {
+	case v.IsNull():
+	case e.block != nil:
+		e.addToCells(e.block, e.block.aggs[f], v)
+	default:
 		e.fold(e.shares[f], v)
 	}
 }

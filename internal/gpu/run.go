@@ -171,8 +171,12 @@ func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 	if r.Count {
 		st.OpRows = map[int]int64{}
 	}
-	before := r.st.Counts().Launches
-	defer func() { st.Launches = int64(r.st.Counts().Launches - before) }()
+	before := r.st.Counts()
+	defer func() {
+		now := r.st.Counts()
+		st.Launches, st.Lanes = int64(now.Launches-before.Launches), now.Lanes
+		st.Lanes.Sub(&before.Lanes)
+	}()
 	if len(p.Stages) == 0 {
 		return r.part(p, st)
 	}

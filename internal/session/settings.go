@@ -79,6 +79,8 @@ type setting struct {
 var settings = []setting{
 	technique("bare_sort", "sort rows that are nothing but keys as numbers",
 		func(s *Settings) *bool { return &s.Off.BareSort }),
+	technique("block_groups", "keep few groups in the shared memory of a GPU's blocks",
+		func(s *Settings) *bool { return &s.Off.BlockGroups }),
 	technique("branch_free", "decide doubtful tests of a scan together, by one branch, and CASE of numbers by none",
 		func(s *Settings) *bool { return &s.Off.BranchFree }),
 	{"check", "verify plans and generated functions (slow; for tests)",

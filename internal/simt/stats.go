@@ -54,3 +54,19 @@ func (s *Stats) Add(o *Stats) {
 		s.Lines[i].Lanes += n.Lanes
 	}
 }
+
+// Sub takes the work of launches away that were added before; lines stay.
+func (s *Stats) Sub(o *Stats) {
+	s.WarpInstrs -= o.WarpInstrs
+	s.LaneInstrs -= o.LaneInstrs
+	for i, n := range o.Active {
+		s.Active[i] -= n
+	}
+	s.SectorsRead -= o.SectorsRead
+	s.SectorsWritten -= o.SectorsWritten
+	s.SectorsHost -= o.SectorsHost
+	s.Atomics -= o.Atomics
+	s.SharedAtomics -= o.SharedAtomics
+	s.Barriers -= o.Barriers
+	s.Divergences -= o.Divergences
+}

@@ -29,5 +29,6 @@ type Off struct {
 	TextMaps       bool // functions of a dictionary's texts are computed once for each entry
 	PackedKeys     bool // several keys of a group are one number where their ranges allow that
 	GroupParts     bool // many groups are kept by parts of the hash, which are merged one by one
+	BlockGroups    bool // GPU: blocks keep few groups in their shared memory
 	TopN           bool // rows that a LIMIT cuts off are dropped before they are written
 }

@@ -1,0 +1,409 @@
+package emit
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Few groups are kept by each block in its shared memory, and added to the array of all blocks when it has no rows left. A row
+// costs some atomics on cells of 4 bytes there, which are several times as fast as those of 8: a number of more bits is
+// several cells, and one that overflows carries into the next. Several copies of the cells, by lane, keep lanes that
+// meet in one group from waiting for each other.
+
+const (
+	maxBlockBytes  = 48 << 10 // what every device gives to a block
+	fullBlockBytes = 24 << 10 // with which a device still holds as many threads as it can
+	maxCopies      = 32
+)
+
+// blockGroups is how a block keeps the slots of an array. Cells of one kind lie together, those of a slot's copies side by
+// side: cell j of copy c of slot s is at offset j + 4*(s*copies+c).
+type blockGroups struct {
+	gp     *GroupPlan
+	group  *plan.Group
+	copies int64
+	aggs   map[*layout.Field]*blockAgg
+	order  []*blockAgg
+	seen   int // offset of cells that tell which slots have rows
+	// seenBy is an aggregate that tells it as well, being 0 without rows only; nil: none does.
+	seenBy *blockAgg
+	bytes  int
+	lane   ir.Reg // per kernel: what the lane adds to the offset of its copy
+	at     ir.Reg // the row's copy of its slot
+}
+
+// blockAgg is an aggregate in a block: 1 to 4 cells, or one of 8 bytes.
+type blockAgg struct {
+	a    plan.Agg
+	f    *layout.Field
+	fn   plan.AggFunc // Sum (also of counts), Min, Max, BoolAnd or BoolOr
+	kind cellKind
+	off  []int        // of each cell
+	has  int          // offset of cells that tell whether there is a value; -1: there always is one
+	arg  layout.Range // of what is added
+	// always: every row adds a number above 0.
+	always bool
+}
+
+type cellKind uint8
+
+const (
+	wordCells cellKind = iota // cells of 4 bytes
+	longCell                  // one of 8 bytes
+	floatCell                 // likewise
+)
+
+// blockArray is how the groups can be kept by a block; nil if they cannot.
+func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
+	if e.Off.BlockGroups || gp.Mode != ArrayGroups {
+		return nil
+	}
+	b := &blockGroups{gp: gp, group: g, aggs: map[*layout.Field]*blockAgg{}}
+	words, longs, made := int64(0), int64(0), false
+	for i, a := range g.Aggs {
+		f := &gp.Tuple.Fields[len(g.Keys)+i]
+		if firstOnly(a, f) {
+			made = true
+			continue
+		}
+		x := e.newBlockAgg(a, f)
+		if x == nil {
+			return nil
+		}
+		b.aggs[f] = x
+		b.order = append(b.order, x)
+		if x.kind == wordCells {
+			words += int64(len(x.off))
+		} else {
+			longs++
+		}
+		if x.has >= 0 {
+			words++
+		}
+		if x.always {
+			b.seenBy = x
+		}
+	}
+	if made {
+		b.seenBy = nil
+	}
+	if b.seenBy == nil {
+		words++
+	}
+	slot := gp.Slots * (4*words + 8*longs)
+	if slot > maxBlockBytes {
+		return nil
+	}
+	b.copies = 1
+	for b.copies < maxCopies && slot*b.copies*2 <= fullBlockBytes {
+		b.copies *= 2
+	}
+	b.place()
+	return b
+}
+
+// newBlockAgg is the cells of an aggregate; nil if it has none.
+func (e *warp) newBlockAgg(a plan.Agg, f *layout.Field) *blockAgg {
+	x := &blockAgg{a: a, f: f, fn: a.Func, has: -1, off: []int{0}}
+	if f.Null >= 0 {
+		x.has = 0
+	}
+	switch a.Func {
+	case plan.Count, plan.CountStar:
+		x.fn, x.arg = plan.Sum, layout.Between(0, 1)
+		x.always = a.Func == plan.CountStar && a.Filter == nil
+	case plan.Sum, plan.Min, plan.Max, plan.BoolAnd, plan.BoolOr:
+		d := e.Describe(a.Arg)
+		if f.Desc.Form == layout.F64 {
+			x.kind = floatCell
+			return x
+		}
+		if d.Form != layout.I64 && d.Form != layout.I128 || f.Desc.Form != layout.I64 && f.Desc.Form != layout.I128 {
+			return nil
+		}
+		x.arg = d.Range
+		x.always = a.Func == plan.Sum && a.Filter == nil && !d.Nullable && x.has < 0 && d.Range.Known && d.Range.Lo.Sign() > 0
+	default:
+		return nil
+	}
+	if x.fn != plan.Sum {
+		switch {
+		case f.Desc.Form != layout.I64:
+			return nil
+		case !x.arg.Within(layout.Between(math.MinInt32+1, math.MaxInt32-1)): // those are neutral
+			x.kind = longCell
+		}
+		return x
+	}
+	all := x.arg.Mul(e.maxRows).Union(layout.Between(0, 0))
+	if !x.arg.Known || !all.Known {
+		return nil
+	}
+	x.off = make([]int, cellsFor(all))
+	return x
+}
+
+// cellsFor is how many cells hold every number of a range, with a sign.
+func cellsFor(r layout.Range) int {
+	n := 1
+	for _, x := range [2]struct {
+		lo uint64
+		hi int64
+	}{{r.Lo.Lo, r.Lo.Hi}, {r.Hi.Lo, r.Hi.Hi}} {
+		if x.hi < 0 {
+			x.lo, x.hi = ^x.lo, ^x.hi
+		}
+		width := bits.Len64(x.lo)
+		if x.hi != 0 {
+			width = 64 + bits.Len64(uint64(x.hi))
+		}
+		n = max(n, width/32+1)
+	}
+	return n
+}
+
+// place gives all cells their offsets, those of 8 bytes first.
+func (b *blockGroups) place() {
+	n := int(b.gp.Slots * b.copies)
+	take := func(size int) (off int) {
+		off = b.bytes
+		b.bytes += size * n
+		return off
+	}
+	for _, x := range b.order {
+		if x.kind != wordCells {
+			x.off[0] = take(8)
+		}
+	}
+	for _, x := range b.order {
+		if x.kind == wordCells {
+			for k := range x.off {
+				x.off[k] = take(4)
+			}
+		}
+		if x.has >= 0 {
+			x.has = take(4)
+		}
+	}
+	if b.seenBy == nil {
+		b.seen = take(4)
+	}
+}
+
+// addToBlock adds the row to its group in the block's memory.
+func (e *warp) addToBlock(b *blockGroups, keys []code.Value) {
+	e.block = b
+	e.B.F.SharedBytes = b.bytes
+	e.clearBlock(b)
+	b.at = e.blockOffset(b, keys)
+	e.makeInBlock(b, keys)
+	for _, x := range b.order {
+		e.aggregate(ir.NoReg, x.f, x.a)
+	}
+	e.B.Clear(b.at)
+	e.arrive(nil)
+	e.finally = func() { e.flushBlock(b) }
+}
+
+// blockOffset opens a register with the offset of the lane's copy of a row's slot, as cells of 4 bytes have it.
+func (e *warp) blockOffset(b *blockGroups, keys []code.Value) ir.Reg {
+	strides := b.gp.strides()
+	own := int64(0) // what constants and the beginnings of domains add
+	at := e.word("slot")
+	e.B.Mov(at, b.lane.V())
+	for i, d := range b.gp.Domains {
+		step := strides[i] * 4 * b.copies
+		own -= d.Lo * step
+		if keys[i].A.IsImm() && keys[i].Never() {
+			own += keys[i].A.Imm * step
+			continue
+		}
+		k := e.asWord("k", keys[i].A)
+		if d.Null && !keys[i].Never() {
+			null := e.asWord("null", keys[i].Null)
+			e.B.Sel(k, ir.NE, null.V(), ir.K(0), ir.K(int64(int32(d.Lo+d.Span))), k.V())
+			e.B.Clear(null)
+		}
+		e.B.Op2(ir.Mul, k, k.V(), ir.K(step))
+		e.B.Op2(ir.Add, at, at.V(), k.V())
+		e.B.Clear(k)
+	}
+	if own := int64(int32(own)); own != 0 { // once, with what the lane adds
+		e.insert(e.kernel, func() { e.B.Op2(ir.Add, b.lane, b.lane.V(), ir.K(own)) })
+	}
+	return at
+}
+
+// strides is by how much the slot's number grows with each key.
+func (gp *GroupPlan) strides() []int64 {
+	out := make([]int64, len(gp.Domains))
+	n := int64(1)
+	for i := len(out) - 1; i >= 0; i-- {
+		out[i] = n
+		n *= gp.Domains[i].size()
+	}
+	return out
+}
+
+// makeInBlock notes that the slot has rows. What only the first row brings goes straight to the array of all blocks.
+func (e *warp) makeInBlock(b *blockGroups, keys []code.Value) {
+	var firsts []int
+	for i, a := range b.group.Aggs {
+		if firstOnly(a, &b.gp.Tuple.Fields[len(keys)+i]) {
+			firsts = append(firsts, i)
+		}
+	}
+	if len(firsts) == 0 {
+		if b.seenBy == nil {
+			e.B.Store(b.cell(b.seen), ir.K(1), 4)
+		}
+		return
+	}
+	old := e.word("seen")
+	e.B.Load(old, b.cell(b.seen), 4, false)
+	e.When(ir.EQ, old.V(), ir.K(0), func() {
+		p := e.Int("group")
+		e.arrayIndex(p, b.gp, keys)
+		e.arrayAt(p, b.gp)
+		for _, i := range firsts {
+			v := e.first(i)
+			e.storeField(p, &b.gp.Tuple.Fields[len(keys)+i], v)
+			e.Free(v)
+		}
+		e.B.Store(b.cell(b.seen), ir.K(1), 4)
+		e.B.Clear(p)
+	}, nil)
+	e.B.Clear(old)
+}
+
+// cell is a cell of the row's slot.
+func (b *blockGroups) cell(off int) ir.Mem {
+	return ir.Mem{Base: b.at, Index: ir.NoReg, Scale: 1, Disp: int32(off), Space: ir.Shared}
+}
+
+// long is a cell of 8 bytes: they lie twice as far from each other.
+func (b *blockGroups) long(off int) ir.Mem {
+	return ir.Mem{Base: b.at, Index: b.at, Scale: 1, Disp: int32(off), Space: ir.Shared}
+}
+
+// addToCells takes a value into the cells of its aggregate.
+func (e *warp) addToCells(b *blockGroups, x *blockAgg, v code.Value) {
+	if !v.Never() {
+		e.When(ir.EQ, v.Null, ir.K(0), func() { e.addToCells(b, x, v.Borrowed().WithNull(ir.K(0), false)) }, nil)
+		return
+	}
+	switch {
+	case x.kind == floatCell && x.fn == plan.Sum:
+		old, w := e.Float("old"), e.Reform(v.Borrowed(), layout.F64)
+		e.B.Atom(ir.AtomFAdd, old, b.long(x.off[0]), w.A, ir.Val{})
+		e.B.Clear(old)
+		e.Free(w)
+	case x.kind == floatCell:
+		e.putFloat(b.long(x.off[0]), &share{fn: x.fn, f: x.f, v: v})
+	case x.kind == longCell:
+		old := e.Int("old")
+		e.B.Atom(x.atomic(), old, b.long(x.off[0]), v.A, ir.Val{})
+		e.B.Clear(old)
+	case x.fn != plan.Sum:
+		w, old := e.asWord(x.f.Name, v.A), e.word("old")
+		e.B.Atom4(x.atomic(), old, b.cell(x.off[0]), w.V(), ir.Val{})
+		e.B.Clear(w, old)
+	default:
+		e.addWords(b, x, v)
+	}
+	if x.has >= 0 {
+		e.B.Store(b.cell(x.has), ir.K(1), 4)
+	}
+}
+
+// atomic is the operation by which a minimum or maximum takes a value.
+func (x *blockAgg) atomic() ir.Op {
+	if x.fn == plan.Max || x.fn == plan.BoolOr {
+		return ir.AtomMax
+	}
+	return ir.AtomMin
+}
+
+// addWords adds a number to its cells, from the lowest on. One that fits the first cell carries into the next now and
+// then; of others the upper words are added with the carry, unless they make nothing together, as in small numbers below 0.
+func (e *warp) addWords(b *blockGroups, x *blockAgg, v code.Value) {
+	add := func(old ir.Reg, k int, w ir.Reg) { // old becomes the sum
+		e.B.Atom4(ir.AtomAdd, old, b.cell(x.off[k]), w.V(), ir.Val{})
+		if k+1 < len(x.off) {
+			e.B.Op2(ir.Add, old, old.V(), w.V())
+		}
+	}
+	w, old := e.asWord(x.f.Name, v.A), e.word("old")
+	add(old, 0, w)
+	switch {
+	case len(x.off) == 1:
+	case x.arg.Within(layout.Between(0, math.MaxUint32)):
+		var carry func(k int)
+		carry = func(k int) {
+			e.When(ir.ULT, old.V(), w.V(), func() {
+				e.B.Mov(w, ir.K(1))
+				add(old, k, w)
+				if k+1 < len(x.off) {
+					carry(k + 1)
+				}
+			}, nil)
+		}
+		carry(1)
+	default:
+		c, up := e.word("carry"), e.word("up")
+		e.B.Set(c, ir.ULT, old.V(), w.V())
+		for k := 1; k < len(x.off); k++ {
+			e.upperWord(up, v, x, k)
+			e.B.Op2(ir.Add, w, up.V(), c.V())
+			e.B.Set(c, ir.ULT, w.V(), c.V()) // all ones, and a carry
+			e.When(ir.NE, w.V(), ir.K(0), func() {
+				add(old, k, w)
+				if k+1 < len(x.off) {
+					e.B.Set(c, ir.ULT, old.V(), w.V())
+				}
+			}, nil)
+		}
+		e.B.Clear(c, up)
+	}
+	e.B.Clear(w, old)
+}
+
+// upperWord sets up to word k of a number, which is its sign beyond its last.
+func (e *warp) upperWord(up ir.Reg, v code.Value, x *blockAgg, k int) {
+	half := v.A
+	if k >= 2 && v.Two() {
+		half = v.B
+	}
+	shift, op := int64(32), ir.Shr
+	switch {
+	case k >= 2 && !v.Two() && x.arg.Lo.Sign() >= 0:
+		e.B.Mov(up, ir.K(0))
+		return
+	case k >= 2 && !v.Two():
+		shift, op = 63, ir.Sar
+	case k == 2:
+		shift = 0
+	}
+	t := e.Int("t")
+	e.B.Op2(op, t, half, ir.K(shift))
+	e.B.Op1(ir.Narrow, up, t.V())
+	e.B.Clear(t)
+}
+
+// word opens a register of 32 bits, asWord one with the low half of a number.
+func (e *warp) word(name string) ir.Reg { return e.B.Vreg(name, ir.I32) }
+
+func (e *warp) asWord(name string, v ir.Val) ir.Reg {
+	r := e.word(name)
+	if v.IsImm() {
+		e.B.Mov(r, ir.K(int64(int32(v.Imm))))
+	} else {
+		e.B.Op1(ir.Narrow, r, v)
+	}
+	return r
+}

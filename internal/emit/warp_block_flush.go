@@ -1,0 +1,255 @@
+package emit
+
+import (
+	"math"
+
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// clearBlock fills the block's cells with neutral elements before the first row, and opens the register of the lane's copy.
+func (e *warp) clearBlock(b *blockGroups) {
+	e.insert(e.kernel, func() {
+		b.lane = e.word("copy")
+		e.B.Op1(ir.Narrow, b.lane, e.lane.V())
+		e.B.Op2(ir.And, b.lane, b.lane.V(), ir.K(b.copies-1))
+		e.B.Op2(ir.Mul, b.lane, b.lane.V(), ir.K(4))
+		e.B.Comment("groups of the block")
+		e.fillShared(0, b.bytes, 0)
+		for _, x := range b.order {
+			x.fillNeutral(b, e)
+		}
+		e.B.Barrier()
+	})
+	e.ofKernel = append(e.ofKernel, b.lane)
+}
+
+// fillNeutral writes what an aggregate starts from, if that is not 0.
+func (x *blockAgg) fillNeutral(b *blockGroups, e *warp) {
+	n := int(b.gp.Slots * b.copies)
+	lo, _ := Neutral(x.fn, x.f.Desc.Form)
+	switch {
+	case x.fn == plan.Sum || lo == 0:
+	case x.kind == wordCells:
+		e.B.Barrier() // the zeros are written
+		e.fillShared(x.off[0], 4*n, x.neutralWord())
+	default:
+		e.B.Barrier()
+		e.fillLongs(x.off[0], n, lo)
+	}
+}
+
+// neutralWord is what a minimum or maximum in a cell of 4 bytes starts from.
+func (x *blockAgg) neutralWord() int64 {
+	if x.atomic() == ir.AtomMax {
+		return math.MinInt32
+	}
+	return math.MaxInt32
+}
+
+// fillShared lets the threads of the block write a word to bytes of its memory.
+func (e *warp) fillShared(from, bytes int, word int64) { e.fillCells(from, bytes, 4, ir.K(word)) }
+
+func (e *warp) fillLongs(from, n int, word int64) { e.fillCells(from, 8*n, 8, ir.K(word)) }
+
+func (e *warp) fillCells(from, bytes, width int, word ir.Val) {
+	i, step := e.word("i"), e.word("step")
+	e.B.Special(i, ir.ThreadID)
+	e.B.Special(step, ir.BlockDim)
+	e.B.Op2(ir.Mul, i, i.V(), ir.K(int64(width)))
+	e.B.Op2(ir.Mul, step, step.V(), ir.K(int64(width)))
+	e.Loop(func(l int32) {
+		e.B.Break(l, ir.UGE, i.V(), ir.K(int64(bytes)))
+		e.B.Store(ir.Mem{Base: i, Index: ir.NoReg, Scale: 1, Disp: int32(from), Space: ir.Shared}, word, width)
+		e.B.Op2(ir.Add, i, i.V(), step.V())
+	})
+	e.B.Clear(i, step)
+}
+
+// flushBlock adds the block's groups to the array of all blocks. As many lanes as there are copies take a slot, add up what
+// the copies have, and the first of them adds that to the group.
+func (e *warp) flushBlock(b *blockGroups) {
+	e.B.Comment("the block's groups are added to those of all")
+	e.B.Barrier()
+	slot, step, base := e.word("slot"), e.word("step"), e.Int("groups")
+	e.B.Load8(base, ir.At(ir.Ctx, layout.CtxDir))
+	e.B.Special(slot, ir.ThreadID)
+	e.B.Special(step, ir.BlockDim)
+	e.B.Op2(ir.Div, slot, slot.V(), ir.K(b.copies))
+	e.B.Op2(ir.Div, step, step.V(), ir.K(b.copies))
+	e.Loop(func(l int32) {
+		has := e.word("has")
+		e.B.Set(has, ir.ULT, slot.V(), ir.K(b.gp.Slots))
+		any := e.word("any")
+		e.B.Op1(ir.Ballot, any, has.V())
+		e.B.Break(l, ir.EQ, any.V(), ir.K(0))
+		e.flushSlot(b, slot, has, base)
+		e.B.Op2(ir.Add, slot, slot.V(), step.V())
+		e.B.Clear(has, any)
+	})
+	e.B.Clear(slot, step, base)
+}
+
+// flushSlot adds up the copies of a slot. has is 0 where lanes have no slot any more; they read the first.
+func (e *warp) flushSlot(b *blockGroups, slot, has, base ir.Reg) {
+	b.at = e.word("at")
+	t := e.word("t")
+	e.B.Op1(ir.Narrow, t, e.lane.V())
+	e.B.Op2(ir.And, t, t.V(), ir.K(b.copies-1))
+	e.B.Sel(b.at, ir.NE, has.V(), ir.K(0), slot.V(), ir.K(0))
+	e.B.Op2(ir.Mul, b.at, b.at.V(), ir.K(b.copies))
+	e.B.Op2(ir.Add, b.at, b.at.V(), t.V())
+	e.B.Op2(ir.Mul, b.at, b.at.V(), ir.K(4))
+	first := e.word("first")
+	e.B.Set(first, ir.EQ, t.V(), ir.K(0))
+	e.B.Clear(t)
+	used := e.usedSlot(b)
+	e.B.Op2(ir.And, used, used.V(), has.V())
+	for d := b.copies / 2; d > 0; d /= 2 {
+		t := e.word("t")
+		e.B.Op2(ir.ShflXor, t, used.V(), ir.K(d))
+		e.B.Op2(ir.Or, used, used.V(), t.V())
+		e.B.Clear(t)
+	}
+	e.B.Op2(ir.And, first, first.V(), used.V())
+	any := e.word("any")
+	e.B.Op1(ir.Ballot, any, used.V())
+	e.When(ir.NE, any.V(), ir.K(0), func() {
+		var shares []*share
+		var open []ir.Reg
+		for _, x := range b.order {
+			s := e.newShare(x.a, x.f, false, func(name string, t ir.Type, init int64) ir.Reg {
+				r := e.B.Vreg(name, t)
+				open = append(open, r)
+				return r
+			})
+			e.readCells(b, x, s)
+			for d := b.copies / 2; d > 0; d /= 2 {
+				w := e.shuffled(s, ir.ShflXor, ir.K(d))
+				e.foldWords(s, w)
+				e.Free(w)
+				if !s.v.Null.IsImm() {
+					n := e.Int("none")
+					e.B.Op2(ir.ShflXor, n, s.v.Null, ir.K(d))
+					e.B.Op2(ir.And, s.v.Null.R, s.v.Null, n.V())
+					e.B.Clear(n)
+				}
+			}
+			shares = append(shares, s)
+		}
+		e.When(ir.NE, first.V(), ir.K(0), func() {
+			p := e.Int("group")
+			e.B.Op1(ir.WidenU, p, slot.V())
+			e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(b.gp.Tuple.Size)))
+			e.B.Op2(ir.Add, p, p.V(), base.V())
+			e.storeKeys(b, slot, p)
+			e.B.Store(ir.At(p, b.gp.Tuple.Flag), ir.K(1), 1)
+			for _, s := range shares {
+				e.propagate(p, s)
+			}
+			e.B.Clear(p)
+		}, nil)
+		e.B.Clear(open...)
+	}, nil)
+	e.B.Clear(first, used, any, b.at)
+}
+
+// usedSlot opens a register of 0 or 1: whether the copy has seen a row.
+func (e *warp) usedSlot(b *blockGroups) ir.Reg {
+	used := e.word("used")
+	if b.seenBy == nil {
+		e.B.Load(used, b.cell(b.seen), 4, false)
+		return used
+	}
+	e.B.Mov(used, ir.K(0))
+	for _, off := range b.seenBy.off {
+		t := e.word("t")
+		e.B.Load(t, b.cell(off), 4, false)
+		e.B.Op2(ir.Or, used, used.V(), t.V())
+		e.B.Clear(t)
+	}
+	e.B.Set(used, ir.NE, used.V(), ir.K(0))
+	return used
+}
+
+// storeKeys writes a group's keys, which its slot's number tells.
+func (e *warp) storeKeys(b *blockGroups, slot, p ir.Reg) {
+	strides := b.gp.strides()
+	for i, d := range b.gp.Domains {
+		f := &b.gp.Tuple.Fields[i]
+		k, v := e.word("k"), e.Int(f.Name)
+		e.B.Op2(ir.Div, k, slot.V(), ir.K(strides[i]))
+		e.B.Op2(ir.Rem, k, k.V(), ir.K(d.size()))
+		e.B.Op1(ir.WidenU, v, k.V())
+		key := code.Value{Desc: f.Desc, Null: ir.K(0), A: v.V()}
+		null := ir.NoReg
+		if d.Null {
+			null = e.Int("null")
+			e.B.Set(null, ir.EQ, v.V(), ir.K(d.Span))
+			e.B.Sel(v, ir.NE, null.V(), ir.K(0), ir.K(-d.Lo), v.V())
+			key = key.WithNull(null.V(), false)
+		}
+		e.B.Op2(ir.Add, v, v.V(), ir.K(d.Lo))
+		e.storeField(p, f, key)
+		if null != ir.NoReg {
+			e.B.Clear(null)
+		}
+		e.B.Clear(k, v)
+	}
+}
+
+// readCells sets a share to what a copy has.
+func (e *warp) readCells(b *blockGroups, x *blockAgg, s *share) {
+	if x.has >= 0 {
+		t := e.word("has")
+		e.B.Load(t, b.cell(x.has), 4, false)
+		e.B.Op1(ir.WidenU, s.v.Null.R, t.V())
+		e.B.Op2(ir.Xor, s.v.Null.R, s.v.Null, ir.K(1))
+		e.B.Clear(t)
+	}
+	switch {
+	case x.kind == floatCell:
+		e.B.FLoad(s.v.A.R, b.long(x.off[0]), 8)
+	case x.kind == longCell:
+		e.B.Load8(s.v.A.R, b.long(x.off[0]))
+	case x.fn != plan.Sum:
+		e.B.Load(s.v.A.R, b.cell(x.off[0]), 4, true)
+		// Another pipeline's numbers may lie beyond what is neutral here.
+		lo, _ := Neutral(x.fn, layout.I64)
+		e.B.Sel(s.v.A.R, ir.EQ, s.v.A, ir.K(x.neutralWord()), ir.K(lo), s.v.A)
+	default:
+		e.readSum(b, x, s)
+	}
+}
+
+// readSum puts the cells of a sum together. One that lies outside of its type is an error.
+func (e *warp) readSum(b *blockGroups, x *blockAgg, s *share) {
+	n := len(x.off)
+	half := func(r ir.Reg, k int) { // words k and k+1, the last with its sign
+		e.B.Load(r, b.cell(x.off[k]), 4, k+1 == n)
+		if k+1 < n {
+			up := e.Int("up")
+			e.B.Load(up, b.cell(x.off[k+1]), 4, false)
+			e.B.Op2(ir.Shl, up, up.V(), ir.K(32))
+			e.B.Op2(ir.Or, r, r.V(), up.V())
+			e.B.Clear(up)
+		}
+	}
+	lo := s.v.A.R
+	half(lo, 0)
+	switch {
+	case s.v.Two() && n > 2:
+		half(s.v.B.R, 2)
+	case s.v.Two():
+		e.B.Op2(ir.Sar, s.v.B.R, lo.V(), ir.K(63))
+	case n > 2:
+		hi, sign := e.Int("hi"), e.Int("sign")
+		half(hi, 2)
+		e.B.Op2(ir.Sar, sign, lo.V(), ir.K(63))
+		e.raise(e.Fail(scalar.Overflow(x.f.Desc.Type, -1)), ir.NE, hi.V(), sign.V())
+		e.B.Clear(hi, sign)
+	}
+}
