@@ -44,7 +44,9 @@ type Options struct {
 	Block  int         // GPU: threads per block, 0: some
 	// GPUMemory is how many bytes columns may take on a GPU, 0: what it has.
 	GPUMemory int64
-	NoCPU     bool // GPU: make lookup tables there, too, as where there is no CPU translator
+	// Times: kernels and copies of a GPU are measured by its clock.
+	Times bool
+	NoCPU bool // GPU: make lookup tables there, too, as where there is no CPU translator
 }
 
 // Stats say where time went.
@@ -70,7 +72,16 @@ type PipelineStats struct {
 	Note          string                // how the sink was organized
 	Fragments     []*emit.Fragment      // the generated functions, one per variant, if Options.Listing
 	Launches      int64                 // GPU
+	Device        DeviceStats           // GPU
 	Lanes         device.LaneStats      // GPU: what all launches did together
+}
+
+// DeviceStats is a pipeline's part of what was done on a GPU of its own memory.
+type DeviceStats struct {
+	Kernel, Copies time.Duration // by the device's clock, if Options.Times
+	Carry          time.Duration // waiting for columns that had to be copied there first
+	Up, Down       int64         // bytes over the bus, columns among them
+	Columns        int64         // bytes of the columns that were read
 }
 
 // run is the state of a query while it runs.

@@ -24,6 +24,7 @@ type deviceColumn struct {
 	heap  device.Addr
 	dict  *column.Dict // of codes
 	texts []homes      // where its texts are on the host
+	bytes int64        // that it takes
 }
 
 // homes says that n bytes at an address of the device are also at an address of the host.

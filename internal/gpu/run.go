@@ -48,6 +48,7 @@ type run struct {
 	stats   exec.Stats
 	// compiled: the driver had to compile something.
 	compiled bool
+	charged  spent // what pipelines were charged for
 }
 
 // Run executes a program. An error of kind 0A000 says that the device cannot do it, and that nothing has happened.
@@ -69,6 +70,9 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	if r.st, err = r.dev.Stream(ctx); err != nil {
 		return nil, nil, err
 	}
+	if opts.Times {
+		r.st = &meter{Stream: r.st, dev: r.dev}
+	}
 	for _, p := range prog.Pipelines {
 		r.makers[p.Sink]++
 	}
@@ -84,7 +88,13 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 			if err := r.sinks[p.Sink].finish(); err != nil {
 				return nil, nil, err
 			}
-			r.stats.Exec += time.Since(start)
+			st := &r.stats.Pipelines[i]
+			if err := r.charge(st, true); err != nil {
+				return nil, nil, err
+			}
+			st.Finish = time.Since(start)
+			st.Exec += st.Finish
+			r.stats.Exec += st.Finish
 			if r.sinks[p.Sink].empty() {
 				idle.IsEmpty(p.Sink)
 			}
@@ -93,7 +103,11 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	if r.compiled {
 		store.Ran(prog, "")
 	}
-	res, err = r.result()
+	start := time.Now()
+	if res, err = r.result(); err == nil {
+		err = r.charge(&r.stats.Pipelines[len(prog.Pipelines)-1], true)
+	}
+	r.stats.Exec += time.Since(start)
 	return res, &r.stats, err
 }
 
@@ -161,6 +175,9 @@ type source struct {
 	rows int64
 	addr device.Addr // of tuples
 	cols []*deviceColumn
+	// bytes is the size of the columns, carried what of them had to be copied first.
+	bytes   int64
+	carried carried
 }
 
 // pipeline compiles and runs one pipeline, part by part where Go computes something in between. One that is idle is
@@ -171,14 +188,11 @@ func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 	if r.Count {
 		st.OpRows = map[int]int64{}
 	}
-	before := r.st.Counts()
-	defer func() {
-		now := r.st.Counts()
-		st.Launches, st.Lanes = int64(now.Launches-before.Launches), now.Lanes
-		st.Lanes.Sub(&before.Lanes)
-	}()
 	if len(p.Stages) == 0 {
-		return r.part(p, st)
+		if err := r.part(p, st); err != nil {
+			return err
+		}
+		return r.charge(st, false)
 	}
 	for _, part := range p.Stages {
 		if err := r.part(part, st); err != nil {
@@ -193,7 +207,7 @@ func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 			r.stats.Exec += time.Since(start)
 		}
 	}
-	return nil
+	return r.charge(st, false)
 }
 
 // part compiles a pipeline, or what is between two cuts of one, and runs it over all rows of its source.
@@ -219,7 +233,10 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if err != nil {
 		return err
 	}
-	compiling := time.Since(start)
+	compiling := time.Since(start) - src.carried.took
+	st.Device.Up += src.carried.bytes
+	st.Device.Columns += src.bytes
+	st.Device.Carry += src.carried.took
 	st.Compile += compiling
 	st.Variants = 1
 	r.stats.Compile += compiling
@@ -261,7 +278,7 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 			st.OpRows[p.First+n.Op] += int64(c.get(n.Off))
 		}
 	}
-	running := time.Since(start)
+	running := time.Since(start) + src.carried.took
 	st.Exec += running
 	r.stats.Exec += running
 	if r.Listing {
@@ -297,10 +314,13 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 		}
 		s.rows = scan.Snap.Rows
 		for _, ord := range scan.Ordinal {
-			c, _, err := r.lease.column(scan.Snap, ord)
+			c, carried, err := r.lease.column(scan.Snap, ord)
 			if err != nil {
 				return nil, err
 			}
+			s.bytes += c.bytes
+			s.carried.bytes += carried.bytes
+			s.carried.took += carried.took
 			r.texts = append(r.texts, c.texts...)
 			s.cols = append(s.cols, c)
 			req.Shapes = append(req.Shapes, scanned.Shape{Shape: c.shape, Based: c.shape.Enc == column.EncInt})

@@ -114,6 +114,7 @@ func (u *upload) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, err e
 			return nil, err
 		}
 	}
+	c.bytes = u.bytes
 	return c, nil
 }
 

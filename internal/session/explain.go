@@ -89,6 +89,7 @@ func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Resu
 func (x *explanation) run(ctx context.Context) error {
 	opts := x.session.options(&x.set)
 	opts.Account = x.acct
+	opts.Times = x.explainOptions.timing
 	opts.Count, opts.Profile = true, x.explainOptions.timing && x.forms["pipelines"]
 	opts.Listing = x.forms["ir"] || x.forms["x64"] || x.forms["ptx"]
 	res, stats, err := x.session.runProgram(ctx, x.prog, &x.set, opts)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -59,6 +60,12 @@ type jsonPipelineStats struct {
 	BytesRead    uint64  `json:"bytes_read,omitempty"`
 	BytesWritten uint64  `json:"bytes_written,omitempty"`
 	Divergences  uint64  `json:"divergences,omitempty"`
+	// On a GPU with memory of its own.
+	KernelMS    *float64 `json:"kernel_ms,omitempty"`
+	TransferMS  *float64 `json:"transfer_ms,omitempty"`
+	BusIn       int64    `json:"bytes_to_device,omitempty"`
+	BusOut      int64    `json:"bytes_from_device,omitempty"`
+	ColumnBytes int64    `json:"column_bytes,omitempty"`
 }
 
 // jsonDevice is the device that was chosen, with expected times.
@@ -152,6 +159,12 @@ func (x *explanation) jsonPipeline(t *pipe.Text, i int) jsonPipeline {
 		if l := &st.Lanes; st.Launches > 0 {
 			out.Stats.Launches, out.Stats.LaneActivity, out.Stats.Divergences = st.Launches, l.Activity(), l.Divergences
 			out.Stats.BytesRead, out.Stats.BytesWritten = l.SectorsRead*sectorBytes, l.SectorsWritten*sectorBytes
+		}
+		if d := &st.Device; *d != (exec.DeviceStats{}) {
+			out.Stats.BusIn, out.Stats.BusOut, out.Stats.ColumnBytes = d.Up, d.Down, d.Columns
+			if x.explainOptions.timing {
+				out.Stats.KernelMS, out.Stats.TransferMS = millis(d.Kernel), millis(d.Copies+d.Carry)
+			}
 		}
 		if x.explainOptions.timing {
 			out.Stats.ExecuteMS, out.Stats.FinishMS, out.Stats.CompileMS = millis(st.Exec), millis(st.Finish), millis(st.Compile)

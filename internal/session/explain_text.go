@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -103,6 +104,11 @@ func (x *explanation) pipelines() string {
 			head = x.pipelineHead(&x.stats.Pipelines[i])
 		}
 		lines := t.Lines(head, func(k int) string { return x.partNote(t, i, k) })
+		if x.stats != nil {
+			if l := deviceLine(&x.stats.Pipelines[i]); l != "" {
+				lines = slices.Insert(lines, 1, l)
+			}
+		}
 		parts = append(parts, strings.Join(lines, "\n"))
 	}
 	return strings.Join(parts, "\n\n")
@@ -117,15 +123,48 @@ func (x *explanation) pipelineHead(st *exec.PipelineStats) string {
 	if st.Idle {
 		list = append(list, "not run: nothing can come of it")
 	}
-	list = append(list, count(st.Morsels, "morsel"), count(int64(st.Variants), "variant"))
+	if d := &st.Device; *d == (exec.DeviceStats{}) {
+		list = append(list, count(st.Morsels, "morsel"), count(int64(st.Variants), "variant"))
+	} else {
+		list = append(list, count(st.Launches, "launch"))
+		if x.explainOptions.timing {
+			list = append(list, "kernels "+ms(d.Kernel), "transfer "+ms(d.Copies+d.Carry))
+		}
+		return strings.Join(list, ", ")
+	}
 	if st.SkippedRows > 0 {
 		list = append(list, fmt.Sprintf("%d of %d rows skipped by zone maps", st.SkippedRows, st.SkippedRows+st.RowsIn))
 	}
-	if l := &st.Lanes; st.Launches > 0 {
-		list = append(list, count(st.Launches, "launch"), fmt.Sprintf("%.0f%% of lanes active", 100*l.Activity()),
-			bytesText(int64(l.SectorsRead)*sectorBytes)+" read", bytesText(int64(l.SectorsWritten)*sectorBytes)+" written")
+	if st.Launches > 0 {
+		list = append(list, count(st.Launches, "launch"), lanesText(&st.Lanes))
 	}
 	return strings.Join(list, ", ")
+}
+
+// lanesText tells what launches did, where the device can say.
+func lanesText(l *device.LaneStats) string {
+	return fmt.Sprintf("%.0f%% of lanes active, %s read, %s written", 100*l.Activity(), bytesText(int64(l.SectorsRead)*sectorBytes), bytesText(int64(l.SectorsWritten)*sectorBytes))
+}
+
+// deviceLine tells what a pipeline moved, if it ran on a device with memory of its own.
+func deviceLine(st *exec.PipelineStats) string {
+	d := &st.Device
+	if *d == (exec.DeviceStats{}) {
+		return ""
+	}
+	line := fmt.Sprintf("  device  %s there, %s back", bytesText(d.Up), bytesText(d.Down))
+	if d.Columns > 0 {
+		line += fmt.Sprintf(", %s of columns", bytesText(d.Columns))
+	}
+	if st.Lanes.WarpInstrs > 0 {
+		line += "; " + lanesText(&st.Lanes)
+	}
+	return line
+}
+
+// onDevice reports that the query ran on such a device.
+func (x *explanation) onDevice() bool {
+	return slices.ContainsFunc(x.stats.Pipelines, func(st exec.PipelineStats) bool { return st.Device != (exec.DeviceStats{}) })
 }
 
 // sectorBytes is the unit in which a GPU moves memory.
@@ -176,7 +215,7 @@ func (x *explanation) summaryText() string {
 				ms(t.Parse), ms(t.Plan), ms(t.Compile), ms(t.Exec), ms(t.Total())))
 		}
 		out = append(out, fmt.Sprintf("%s, peak memory %s, %s", count(x.rows, "row"), bytesText(x.stats.PeakMemory), count(int64(x.set.Threads), "thread")))
-		if x.explainOptions.timing && x.forms["pipelines"] {
+		if x.explainOptions.timing && x.forms["pipelines"] && !x.onDevice() {
 			out = append(out, "pipelines are measured; their operators run as one loop, so their parts are found by samples afterwards")
 		}
 	}

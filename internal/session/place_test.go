@@ -12,8 +12,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
 )
 
-// deviceLine is what EXPLAIN says of the device.
-func deviceLine(t *testing.T, s *Session, sql string) string {
+// chosen is what EXPLAIN says of the device.
+func chosen(t *testing.T, s *Session, sql string) string {
 	t.Helper()
 	for _, row := range strings.Split(rowsOf(t, s, "explain "+sql), "\n") {
 		if _, line, ok := strings.Cut(row, "device "); ok {
@@ -37,17 +37,17 @@ func TestAutoDevice(t *testing.T) {
 
 	// There is no GPU here; on a machine that has one the test gives the database another.
 	s.DB.gpu.err = &device.Error{Kind: device.Missing, Err: context.DeadlineExceeded}
-	if got := deviceLine(t, s, sum); got != "cpu: context deadline exceeded" {
+	if got := chosen(t, s, sum); got != "cpu: context deadline exceeded" {
 		t.Errorf("without a GPU: %s", got)
 	}
 
 	sim := device.NewSimulated(device.SimulatedOptions{})
 	store := gpu.NewStore(sim, 0)
 	s.DB.Accelerate(store)
-	if got := deviceLine(t, s, "select * from small"); !strings.HasSuffix(got, "less than a GPU needs to begin") || !strings.HasPrefix(got, "cpu: ") {
+	if got := chosen(t, s, "select * from small"); !strings.HasSuffix(got, "less than a GPU needs to begin") || !strings.HasPrefix(got, "cpu: ") {
 		t.Errorf("a small table: %s", got)
 	}
-	if got := deviceLine(t, s, sum); !strings.HasPrefix(got, "cpu: ") || !strings.Contains(got, "compiling its kernels") {
+	if got := chosen(t, s, sum); !strings.HasPrefix(got, "cpu: ") || !strings.Contains(got, "compiling its kernels") {
 		t.Errorf("nothing is there: %s", got)
 	}
 	want := rowsOf(t, s, sum)
@@ -59,10 +59,10 @@ func TestAutoDevice(t *testing.T) {
 	mustRun(t, s, "set device = 'gpu'")
 	_ = rowsOf(t, s, sum)
 	mustRun(t, s, "set device = 'auto'")
-	if got := deviceLine(t, s, sum); !strings.HasPrefix(got, "gpu: ") || strings.Contains(got, "copying") {
+	if got := chosen(t, s, sum); !strings.HasPrefix(got, "gpu: ") || strings.Contains(got, "copying") {
 		t.Errorf("all is there: %s", got)
 	}
-	if got := deviceLine(t, s, strings.Replace(sum, "5", "77", 1)); !strings.HasPrefix(got, "gpu: ") {
+	if got := chosen(t, s, strings.Replace(sum, "5", "77", 1)); !strings.HasPrefix(got, "gpu: ") {
 		t.Errorf("another literal: %s", got)
 	}
 	before := sim.Counts().Launches
@@ -72,13 +72,13 @@ func TestAutoDevice(t *testing.T) {
 
 	// Rows that changed are not there.
 	mustRun(t, s, "insert into t values (1, 1)")
-	if got := deviceLine(t, s, sum); !strings.HasPrefix(got, "cpu: ") || !strings.Contains(got, "copying 1.8 MB there") || strings.Contains(got, "compiling") {
+	if got := chosen(t, s, sum); !strings.HasPrefix(got, "cpu: ") || !strings.Contains(got, "copying 1.8 MB there") || strings.Contains(got, "compiling") {
 		t.Errorf("after an insert: %s", got)
 	}
 
 	// EXPLAIN alone counts for nothing; queries that would have been faster on the GPU do, in the end.
 	for range 1000 {
-		_ = deviceLine(t, s, other)
+		_ = chosen(t, s, other)
 	}
 	tries := 0
 	for before = sim.Counts().Launches; tries < 1000 && sim.Counts().Launches == before; tries++ {
@@ -87,7 +87,7 @@ func TestAutoDevice(t *testing.T) {
 	if tries < 10 || tries == 1000 {
 		t.Errorf("the GPU was taken into use after %d queries", tries)
 	}
-	if got := deviceLine(t, s, other); !strings.HasPrefix(got, "gpu: ") || strings.Contains(got, "copying") || strings.Contains(got, "compiling") {
+	if got := chosen(t, s, other); !strings.HasPrefix(got, "gpu: ") || strings.Contains(got, "copying") || strings.Contains(got, "compiling") {
 		t.Errorf("afterwards: %s", got)
 	}
 
@@ -98,18 +98,18 @@ func TestAutoDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	store.Ran(prog, "it counts too high")
-	if got := deviceLine(t, s, other); got != "cpu: it counts too high" {
+	if got := chosen(t, s, other); got != "cpu: it counts too high" {
 		t.Errorf("what the device lacks: %s", got)
 	}
 	file := filepath.Join(t.TempDir(), "t.parquet")
 	mustRun(t, s, "copy t to '"+file+"'")
-	if got := deviceLine(t, s, "select sum(a) from '"+file+"'"); got != "cpu: it reads a file" {
+	if got := chosen(t, s, "select sum(a) from '"+file+"'"); got != "cpu: it reads a file" {
 		t.Errorf("a file: %s", got)
 	}
 
 	// Columns that do not fit.
 	s.DB.Accelerate(gpu.NewStore(sim, 1<<20))
-	if got := deviceLine(t, s, sum); got != "cpu: its columns take 1.8 MB, and the GPU has room for 1.0 MB" {
+	if got := chosen(t, s, sum); got != "cpu: its columns take 1.8 MB, and the GPU has room for 1.0 MB" {
 		t.Errorf("too little room: %s", got)
 	}
 }
