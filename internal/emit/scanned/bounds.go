@@ -42,9 +42,6 @@ func (t *Table) AddBounds(ranges *[]*Bounds, x plan.Expr) bool {
 		return false
 	}
 	id, v := l.(*plan.Ref).ID, k.V.I
-	if v == math.MinInt64 || v == math.MaxInt64 {
-		return false
-	}
 	lo, hi := RangeOf(op, v)
 	var b *Bounds
 	for _, r := range *ranges {
@@ -63,17 +60,24 @@ func (t *Table) AddBounds(ranges *[]*Bounds, x plan.Expr) bool {
 	return true
 }
 
-// RangeOf is the values for which a comparison with v holds; for Ne, those for which it does not.
+// RangeOf is the values for which a comparison with v holds; for Ne, those for which it does not. Where there is none, lo is
+// above hi.
 func RangeOf(op plan.Op, v int64) (lo, hi int64) {
 	lo, hi = math.MinInt64, math.MaxInt64
 	switch op {
 	case plan.Eq, plan.Ne:
 		return v, v
 	case plan.Lt:
+		if v == math.MinInt64 {
+			return hi, lo
+		}
 		hi = v - 1
 	case plan.Le:
 		hi = v
 	case plan.Gt:
+		if v == math.MaxInt64 {
+			return hi, lo
+		}
 		lo = v + 1
 	case plan.Ge:
 		lo = v

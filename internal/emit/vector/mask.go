@@ -438,11 +438,7 @@ func (f *Front) maskCompare(x *plan.Call, want bool) (maskTest, bool) {
 		if k.V.Null || k.V.Type.Phys() > types.PhysI128 || !k.V.Int128().FitsInt64() {
 			return maskTest{}, false
 		}
-		v := int64(k.V.Int128().Lo)
-		if v == math.MinInt64 || v == math.MaxInt64 {
-			return maskTest{}, false
-		}
-		lo, hi := scanned.RangeOf(op, v)
+		lo, hi := scanned.RangeOf(op, int64(k.V.Int128().Lo))
 		t := f.inRange(c, lo, hi)
 		if (op == plan.Ne) == want {
 			t = f.except(c, t)
