@@ -253,8 +253,8 @@ func (s *jsonSplitter) sample(data []byte, all bool) *piece {
 	case s.failed != nil:
 	case all && at == len(data) && s.array && !s.ended:
 		s.malformed(data, pc, at, "the array does not end")
-	case !all && len(pc.objects) == 0 && at < len(data):
-		s.failed = located(diag.Errorf(diag.ProgramLimitExceeded, diag.NoPos, "the first object has more than %d MiB", jsonSampleBytes>>20),
+	case !all && len(pc.objects) == 0:
+		s.failed = located(diag.Errorf(diag.ProgramLimitExceeded, diag.NoPos, "the first %d MiB have no whole object", jsonSampleBytes>>20),
 			"file %s, line %d", pc.file.path, pc.lineAt(data, at, '\n'))
 	}
 	return pc
