@@ -30,7 +30,7 @@ type GPU struct {
 // the error says in a sentence what is missing: the driver, a GPU, or a newer driver. Asking
 // starts the driver, which takes a moment.
 func GPUs() ([]GPU, error) {
-	infos, err := device.CUDADevices()
+	infos, err := device.GPUs()
 	if err != nil {
 		var e *device.Error
 		if errors.As(err, &e) {

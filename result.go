@@ -101,6 +101,35 @@ func (r *Result) Timing() Timing {
 	return Timing{t.Parse, t.Plan, t.Compile, t.Exec}
 }
 
+// GPUUse is what a statement did on a GPU.
+type GPUUse struct {
+	Launches         int64
+	Kernel, Transfer time.Duration // by the device's clock, after SET gpu_times = on
+	BytesUp          int64         // over the bus to the device, columns that were not there among them
+	BytesDown        int64         // and back
+	ColumnBytes      int64         // of the columns that were read
+	Bound            time.Duration // the least time that reading them takes, by the speed of the device's memory; 0: not known
+}
+
+// GPU is what the statement did on a GPU of its own memory; false: it did not run on one.
+func (r *Result) GPU() (GPUUse, bool) {
+	var u GPUUse
+	st := &r.inner.Stats
+	for i := range st.Pipelines {
+		p := &st.Pipelines[i]
+		u.Launches += p.Launches
+		u.Kernel += p.Device.Kernel
+		u.Transfer += p.Device.Copies + p.Device.Carry
+		u.BytesUp += p.Device.Up
+		u.BytesDown += p.Device.Down
+		u.ColumnBytes += p.Device.Columns
+	}
+	if st.Bandwidth > 0 {
+		u.Bound = time.Duration(float64(u.ColumnBytes) / st.Bandwidth * float64(time.Second))
+	}
+	return u, u.BytesUp > 0
+}
+
 // PeakMemory is the most bytes that the statement held at a time.
 func (r *Result) PeakMemory() int64 { return r.inner.Stats.PeakMemory }
 

@@ -14,10 +14,11 @@ import (
 )
 
 const benchHelp = `Generates a benchmark's tables in memory, runs each query runs+1 times, the
-first time to warm up, and prints the medians.
+first time to warm up, and prints the medians. On a GPU also the time of its
+kernels, and the bound: the time that reading the columns takes at least.
 
 Usage:
-  kelpie bench tpch|ssb [flags]
+  kelpie bench tpch|ssb|more [flags]
 
 Flags:
   --sf N             scale factor (default 1)
@@ -65,11 +66,11 @@ func benchCommand(ctx context.Context, args []string) error {
 	}
 	// The file is made first: an hour's measurement should not end with a mistyped path.
 	var jsonFile io.WriteCloser
-	table := io.Writer(os.Stdout)
+	out := io.Writer(os.Stdout)
 	switch *file {
 	case "":
 	case "-":
-		jsonFile, table = os.Stdout, io.Discard
+		jsonFile, out = os.Stdout, io.Discard
 	default:
 		if jsonFile, err = os.Create(*file); err != nil {
 			return err
@@ -87,24 +88,31 @@ func benchCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(table, "%s at scale factor %v: %s in memory, generated in %.1f s\n", s.title, *sf, sizes(db), took.Seconds())
-	fmt.Fprintf(table, "medians of %d run%s on %s with %d thread%s\n\n", *runs, plural(*runs), engine.device, engine.threads, plural(engine.threads))
-	timesHeader(table)
-	out := benchResult{Suite: s.name, SF: *sf, Device: engine.device, Threads: engine.threads, Runs: *runs, Version: versionText()}
+	fmt.Fprintf(out, "%s at scale factor %v: %s in memory, generated in %.1f s\n", s.title, *sf, sizes(db), took.Seconds())
+	fmt.Fprintf(out, "medians of %d run%s on %s with %d thread%s\n\n", *runs, plural(*runs), engine.device, engine.threads, plural(engine.threads))
+	onGPU := engine.device == "gpu" || engine.device == "auto"
+	table := newTimesTable(out, s.queries, onGPU)
+	table.header()
+	doc := benchResult{Suite: s.name, SF: *sf, Device: engine.device, Threads: engine.threads, Runs: *runs, Version: versionText()}
 	for _, q := range s.queries {
 		m, err := r.measure(ctx, q, 1, *runs)
 		if err != nil {
 			return err
 		}
-		timesLine(table, m)
-		out.Queries = append(out.Queries, m)
+		if onGPU {
+			if m.GPU, err = r.measureGPU(ctx, q, *runs); err != nil {
+				return err
+			}
+		}
+		table.line(m)
+		doc.Queries = append(doc.Queries, m)
 	}
-	timesFooter(table, out.Queries)
-	out.Geomean = geomean(out.Queries)
+	table.footer(doc.Queries)
+	doc.Geomean = geomean(doc.Queries)
 	if jsonFile == nil {
 		return nil
 	}
-	return writeJSON(jsonFile, out)
+	return writeJSON(jsonFile, doc)
 }
 
 func writeJSON(w io.WriteCloser, r benchResult) error {

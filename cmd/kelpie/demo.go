@@ -46,17 +46,18 @@ func demoCommand(ctx context.Context, args []string) error {
 	}
 	fmt.Printf("%s at scale factor %v: %s in memory, generated in %.1f s\n", s.title, *sf, sizes(db), took.Seconds())
 	fmt.Printf("each query once, compiled and run on %s with %d thread%s\n\n", engine.device, engine.threads, plural(engine.threads))
-	timesHeader(os.Stdout)
+	table := newTimesTable(os.Stdout, s.queries, false)
+	table.header()
 	var list []measurement
 	for _, q := range s.queries {
 		m, err := r.measure(ctx, q, 0, 1)
 		if err != nil {
 			return err
 		}
-		timesLine(os.Stdout, m)
+		table.line(m)
 		list = append(list, m)
 	}
-	timesFooter(os.Stdout, list)
+	table.footer(list)
 	fmt.Printf("\nTry these tables yourself: run kelpie, then CALL tpch(sf => %v);\n", *sf)
 	return nil
 }

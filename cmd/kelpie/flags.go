@@ -21,7 +21,8 @@ Usage:
   kelpie [flags] -c SQL           run statements
   kelpie [flags] -f FILE          run the statements of a file (- is stdin)
   kelpie demo  [--sf N]           generate TPC-H and run its 22 queries
-  kelpie bench tpch|ssb [flags]   measure a benchmark
+  kelpie bench tpch|ssb|more      measure a benchmark
+  kelpie check tpch|ssb|more      compare a device's rows with the CPU's
   kelpie gen   tpch|ssb [flags]   write a benchmark's tables as .tbl files
   kelpie devices                  list the processors that queries can run on
 

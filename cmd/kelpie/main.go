@@ -1,7 +1,7 @@
 // Command kelpie is the SQL shell, and the bench, of the Kelpie engine. Run kelpie --help.
 //
 // Each command has its file: query.go runs SQL from -c, -f and stdin, shell.go is the interactive
-// shell, demo.go, bench.go, devices.go and gen.go are the commands of these names. main.go turns errors into exit
+// shell, demo.go, bench.go, check.go, devices.go and gen.go are the commands of these names. main.go turns errors into exit
 // codes: 0 all is well, 1 a statement failed, 2 the command line is wrong, 130 interrupted.
 package main
 
@@ -29,6 +29,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 // commands are the words that may stand first on the command line; without one it is SQL.
 var commands = map[string]func(ctx context.Context, args []string) error{
 	"bench":   benchCommand,
+	"check":   checkCommand,
 	"demo":    demoCommand,
 	"devices": devicesCommand,
 	"gen":     genCommand,

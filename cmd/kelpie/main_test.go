@@ -95,7 +95,7 @@ func TestComplete(t *testing.T) {
 
 // TestHelpWidth: help fits a terminal of 80 columns.
 func TestHelpWidth(t *testing.T) {
-	for _, text := range []string{help, demoHelp, benchHelp, devicesHelp, genHelp, shellHelp} {
+	for _, text := range []string{help, demoHelp, benchHelp, checkHelp, devicesHelp, genHelp, shellHelp} {
 		for line := range strings.Lines(text) {
 			if len(line) > 81 { // with its newline
 				t.Errorf("%d columns: %s", len(line), line)

@@ -55,6 +55,7 @@ type Stats struct {
 	PeakMemory    int64
 	Tally         device.Tally // machine code that ran, if Options.Tally
 	Pipelines     []PipelineStats
+	Bandwidth     float64 // GPU: bytes of its memory that kernels can read in a second
 }
 
 // PipelineStats is one pipeline's part.

@@ -100,6 +100,7 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 			}
 		}
 	}
+	r.stats.Bandwidth = r.dev.Info().Bandwidth
 	if r.compiled {
 		store.Ran(prog, "")
 	}

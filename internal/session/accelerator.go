@@ -25,7 +25,7 @@ func (a *accelerator) open() (*gpu.Store, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.store == nil && a.err == nil {
-		dev, err := device.OpenCUDA(0)
+		dev, err := device.OpenGPU()
 		if err != nil {
 			a.err = err
 			return nil, err

@@ -24,6 +24,7 @@ type Settings struct {
 	Grid       int             // GPU: blocks per launch; 0: by the rows
 	Block      int             // GPU: threads per block
 	GPUMemory  int64           // GPU: bytes that columns may take there; 0: what it has
+	GPUTimes   bool            // GPU: kernels and copies are measured
 	NoCPU      bool            // GPU: nothing runs as machine code
 	Disabled   map[string]bool // optimizer passes
 	SIMD       device.SIMD     // vector instructions of the CPU
@@ -128,6 +129,9 @@ var settings = []setting{
 	{"gpu_threads", "threads per block on a GPU, a multiple of 32",
 		func(s *Settings) string { return strconv.Itoa(s.Block) },
 		func(s *Settings, v types.Value) error { return s.setBlock(v) }},
+	{"gpu_times", "measure kernels and copies of a GPU by its clock, a few microseconds for each (for benchmarks)",
+		func(s *Settings) string { return onOff(s.GPUTimes) },
+		func(s *Settings, v types.Value) (err error) { s.GPUTimes, err = boolOf(v); return }},
 	technique("group_parts", "keep many groups by parts of their hash, so that those of several threads meet part by part",
 		func(s *Settings) *bool { return &s.Off.GroupParts }),
 	technique("late_columns", "copy columns from the table to the result by row number, without tuples between",

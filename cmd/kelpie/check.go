@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kelpiedb/kelpie"
+	"github.com/kelpiedb/kelpie/gen"
+)
+
+const checkHelp = `Asks each query of a benchmark on the CPU and then on another device, and
+compares the rows: as sets, or in their order where the query asks for one;
+floating-point numbers may differ by a part in 10^9.
+
+Usage:
+  kelpie check tpch|ssb|more --device gpu [flags]
+
+Flags:
+  --sf N             scale factor (default 1)
+  --queries LIST     only these, such as q1,q6
+  --repeat N         how often each query is asked on the device (default 1)
+  --clients N        how many sessions ask all queries at once (default 1)
+  --strict           a query that is left to the CPU counts as wrong, too
+` + engineHelp
+
+// verdict is what was found of a query.
+type verdict struct {
+	wrong string // the first difference or error
+	onCPU string // why the CPU did it
+}
+
+func checkCommand(ctx context.Context, args []string) error {
+	var engine engineFlags
+	fs := flag.NewFlagSet("check", flag.ContinueOnError)
+	engine.register(fs)
+	sf := fs.Float64("sf", 1, "")
+	repeat := fs.Int("repeat", 1, "")
+	clients := fs.Int("clients", 1, "")
+	strict := fs.Bool("strict", false, "")
+	only := fs.String("queries", "", "")
+	words, err := parseFlags(fs, args, checkHelp)
+	if err != nil {
+		return err
+	}
+	s, err := findSuite("check", words)
+	if err != nil {
+		return err
+	}
+	if err := checkScale(*sf); err != nil {
+		return err
+	}
+	if *repeat < 1 || *clients < 1 {
+		return usagef("--repeat and --clients must be 1 or more")
+	}
+	if s.queries, err = choose(s.queries, *only); err != nil {
+		return err
+	}
+	if engine.device == "" || engine.device == "cpu" {
+		return usagef("check compares a device with the CPU: --device gpu, or simt")
+	}
+	meter := newProgress(os.Stderr)
+	db, err := engine.open(meter.option())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if engine.device == "cpu" {
+		return errors.New("there is no device to compare the CPU with")
+	}
+	r := &runner{session: db.Session(), progress: meter}
+	if _, err := r.session.Exec(ctx, "set device = 'cpu'"); err != nil {
+		return err
+	}
+	if _, err := s.load(ctx, r, *sf); err != nil {
+		return err
+	}
+	start := time.Now()
+	want := make([]*rowSet, len(s.queries))
+	for i, q := range s.queries {
+		r.progress.prefix = q.Name
+		err := r.progress.during(func() (err error) { want[i], err = askRows(ctx, r.session, q); return })
+		if err != nil {
+			return failed(ctx, err, source{q.Name, q.SQL})
+		}
+	}
+	found := askAtOnce(ctx, db, s.queries, want, *clients, *repeat)
+	return verdicts(s.name, *sf, engine.device, found, s.queries, *clients**repeat, *strict, time.Since(start))
+}
+
+// askAtOnce asks all queries in several sessions, each in an order of its own, and compares.
+func askAtOnce(ctx context.Context, db *kelpie.DB, queries []gen.Query, want []*rowSet, clients, repeat int) []verdict {
+	found := make([]verdict, len(queries))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			session := db.Session()
+			for k := range repeat * len(queries) {
+				i := (k/repeat + c*len(queries)/clients) % len(queries)
+				var v verdict
+				got, err := askRows(ctx, session, queries[i])
+				if err != nil {
+					v.wrong = err.Error()
+				} else {
+					v.wrong, v.onCPU = want[i].differs(got), got.notices
+				}
+				mu.Lock()
+				if v.wrong != "" && found[i].wrong == "" {
+					found[i].wrong = v.wrong
+				}
+				if v.onCPU != "" {
+					found[i].onCPU = v.onCPU
+				}
+				mu.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	return found
+}
+
+// verdicts prints what was found; wrong rows are an error.
+func verdicts(suite string, sf float64, device string, found []verdict, queries []gen.Query, asked int, strict bool, took time.Duration) error {
+	wrong, onCPU := 0, 0
+	for i, v := range found {
+		if v.onCPU != "" {
+			onCPU++
+			fmt.Printf("%s %s: %s\n", suite, queries[i].Name, v.onCPU)
+		}
+		if v.wrong != "" {
+			wrong++
+			fmt.Printf("%s %s is WRONG: %s\n", suite, queries[i].Name, strings.ReplaceAll(v.wrong, "\n", "\n  "))
+		}
+	}
+	fmt.Printf("%s at scale factor %v on %s: %d of %d queries give the CPU's rows, each asked %d time%s; %d ran on the CPU; %.1f s\n", suite, sf, device,
+		len(queries)-wrong, len(queries), asked, plural(asked), onCPU, took.Seconds())
+	if wrong > 0 || strict && onCPU > 0 {
+		return errReported{errors.New("the devices differ")}
+	}
+	return nil
+}
+
+// askRows runs a query and keeps its rows.
+func askRows(ctx context.Context, s *kelpie.Session, q gen.Query) (*rowSet, error) {
+	res, err := s.Query(ctx, q.SQL)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	set := &rowSet{notices: strings.Join(slices.DeleteFunc(slices.Clone(res.Notices()), func(n string) bool { return !strings.Contains(n, "runs on the CPU") }), "; "),
+		ordered: orderedText(q.SQL)}
+	for res.Next() {
+		set.add(res.Values())
+	}
+	return set, res.Err()
+}
