@@ -23,11 +23,7 @@ func (e *emitter) aggDesc(a plan.Agg, one bool) layout.Desc {
 			d.Range = layout.Between(0, math.MaxInt64)
 		}
 		return d
-	case plan.Sum, plan.Min, plan.Max, plan.AnyValue, plan.BoolAnd, plan.BoolOr:
-	case plan.First:
-		if !e.alone() { // rows come in no order
-			code.Refuse(-1, "DISTINCT ON with columns that may be NULL is not supported on a GPU yet")
-		}
+	case plan.Sum, plan.Min, plan.Max, plan.AnyValue, plan.BoolAnd, plan.BoolOr, plan.First:
 	default:
 		panic(fmt.Sprintf("aggregate %s should have been rewritten", a.Func))
 	}

@@ -53,6 +53,9 @@ type GroupPlan struct {
 	Slots   int64         // arrays and dense directories
 	Packed  bool          // hash tables: all keys together are one number of 64 bits, and the hash tells it
 	Expect  int64         // groups expected
+	// Versions are, by aggregate, the offsets of words behind the fields that guard what many lanes replace; 0: there is
+	// none. See warp_wide.go.
+	Versions []int
 }
 
 // Domain is the set of values of a key: Lo…Lo+Span-1, and NULL as one more where Null.
@@ -152,7 +155,21 @@ func (e *emitter) planGroups(g *plan.Group, keys []code.Value) *GroupPlan {
 		narrow = len(keys)
 	}
 	gp.Tuple = layout.NarrowFirst(gp.Mode == HashGroups || gp.Mode == DenseGroups, gp.Mode == ArrayGroups, narrow, fs)
+	if !e.alone() {
+		gp.addVersions(g)
+	}
 	return gp
+}
+
+// addVersions makes room for a version of each aggregate whose value of two words is replaced as a whole.
+func (gp *GroupPlan) addVersions(g *plan.Group) {
+	gp.Versions = make([]int, len(g.Aggs))
+	for i, a := range g.Aggs {
+		if f := &gp.Tuple.Fields[len(g.Keys)+i]; a.Func != plan.Sum && f.Desc.Form.Words() == 2 && !firstOnly(a, f) {
+			gp.Versions[i] = gp.Tuple.Size
+			gp.Tuple.Size += 8
+		}
+	}
 }
 
 // sharedArray reports that array groups can be shared by lanes: what is written once, by whoever makes the
@@ -160,8 +177,14 @@ func (e *emitter) planGroups(g *plan.Group, keys []code.Value) *GroupPlan {
 func sharedArray(g *plan.Group, fs []layout.Field) bool {
 	words := 0
 	for i, a := range g.Aggs {
-		if f := &fs[i]; a.Func == plan.AnyValue && !f.Desc.Nullable {
+		switch f := &fs[i]; {
+		case a.Func == plan.AnyValue && !f.Desc.Nullable:
 			words += f.Desc.Form.Words()
+		case a.Func == plan.First:
+			words += f.Desc.Form.Words()
+			if f.Desc.Nullable {
+				words++
+			}
 		}
 	}
 	return words <= 1
@@ -230,6 +253,11 @@ func (e *emitter) initGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.
 		}
 		if f.Null >= 0 {
 			e.B.Store(ir.At(p, f.Null), ir.K(1), 1)
+		}
+	}
+	for _, off := range gp.Versions {
+		if off > 0 {
+			e.B.Store(ir.At(p, off), ir.K(0), 8)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (e *warp) flushSlot(b *blockGroups, slot, has, base ir.Reg) {
 		var shares []*share
 		var open []ir.Reg
 		for _, x := range b.order {
-			s := e.newShare(x.a, x.f, false, func(name string, t ir.Type, init int64) ir.Reg {
+			s := e.newShare(x.a, x.f, 0, false, func(name string, t ir.Type, init int64) ir.Reg {
 				r := e.B.Vreg(name, t)
 				open = append(open, r)
 				return r

@@ -42,7 +42,7 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 		if firstOnly(a, f) {
 			continue
 		}
-		shares = append(shares, e.newShare(a, f, true, e.perRow))
+		shares = append(shares, e.newShare(a, f, gp.Versions[i], true, e.perRow))
 		e.aggregate(ir.NoReg, f, a)
 	}
 	e.arrive(func() { e.resolve(group, shares) })
@@ -206,6 +206,7 @@ func (e *warp) resolve(group ir.Reg, shares []*share) {
 	e.When(ir.NE, act.V(), ir.K(0), func() {
 		mates, rank, first := e.Int("mates"), e.Int("rank"), e.Int("first")
 		e.B.Op1(ir.Match, mates, group.V())
+		e.B.Sel(mates, ir.NE, active.V(), ir.K(0), mates.V(), ir.K(0)) // whose row was dropped may have a group in hand
 		e.B.Op2(ir.And, mates, mates.V(), act.V())
 		e.B.Op2(ir.And, rank, mates.V(), e.below.V())
 		e.B.Op1(ir.Popcnt, rank, rank.V())
@@ -228,6 +229,9 @@ func (e *warp) resolve(group ir.Reg, shares []*share) {
 				continue
 			default:
 				rest = append(rest, s)
+				if s.wide() {
+					continue
+				}
 			}
 			if !s.v.Null.IsImm() {
 				e.anyOf(s, mates.V())
@@ -270,6 +274,12 @@ func (e *warp) addUp(mates, rank ir.Reg, shares []*share) {
 		e.B.Sel(next, ir.NE, alone.V(), ir.K(0), e.lane.V(), next.V())
 		for _, s := range shares {
 			other := e.shuffled(s, ir.Shfl, next.V())
+			if s.wide() {
+				e.B.Op2(ir.Or, other.Null.R, other.Null, alone.V())
+				e.foldWide(s, other)
+				e.Free(other)
+				continue
+			}
 			other.Null = alone.V()
 			v := e.orNeutral(s, other.Borrowed())
 			e.foldWords(s, v)

@@ -18,30 +18,22 @@ type share struct {
 	v   code.Value
 	one bool // a count whose v.a is 0 or 1: a ballot adds it up
 	all bool // likewise, and always 1: there is no register
+
+	version int // the offset of the word that guards a value of two words; 0: none does
 }
 
-// newShare opens the registers of an aggregate by open, or refuses what no atomic can add to.
-// A row's own share of a count is a flag.
-func (e *warp) newShare(a plan.Agg, f *layout.Field, row bool, open func(name string, t ir.Type, init int64) ir.Reg) *share {
-	s := &share{fn: a.Func, f: f, v: code.Value{Desc: f.Desc, Null: ir.K(0)}}
+// wide reports the least or the greatest of values of two words.
+func (s *share) wide() bool { return s.version > 0 && s.fn != plan.AnyValue }
+
+// newShare opens the registers of an aggregate by open. A row's own share of a count is a flag.
+func (e *warp) newShare(a plan.Agg, f *layout.Field, version int, row bool, open func(name string, t ir.Type, init int64) ir.Reg) *share {
+	s := &share{fn: a.Func, f: f, v: code.Value{Desc: f.Desc, Null: ir.K(0)}, version: version}
 	e.shares[f] = s
 	form := f.Desc.Form
 	switch a.Func {
 	case plan.Count, plan.CountStar:
 		s.fn, s.one = plan.Sum, row
 		s.all = row && a.Func == plan.CountStar && a.Filter == nil
-	case plan.Min, plan.Max, plan.BoolAnd, plan.BoolOr:
-		switch form {
-		case layout.I64, layout.F64:
-		case layout.I128:
-			e.refuse("%s of wide decimals is not supported", a.Func)
-		default:
-			e.refuse("%s(%s) is not supported", a.Func, f.Desc.Type)
-		}
-	case plan.AnyValue:
-		if form == layout.I128 || form == layout.Ivl {
-			e.refuse("any_value(%s) with NULLs is not supported", f.Desc.Type)
-		}
 	}
 	if s.all {
 		return s
@@ -68,6 +60,13 @@ func (e *warp) fold(s *share, v code.Value) {
 	}
 	if s.fn == plan.AnyValue {
 		e.foldAny(s, v)
+		return
+	}
+	if s.wide() {
+		w := e.Reform(v.Borrowed(), s.f.Desc.Form)
+		e.foldWide(s, w)
+		w.OwnNull = false
+		e.Free(w)
 		return
 	}
 	w := e.Reform(e.orNeutral(s, v.Borrowed()), s.f.Desc.Form)
@@ -161,7 +160,7 @@ func (e *warp) foldAny(s *share, v code.Value) {
 }
 
 // shuffled opens registers with another lane's share, by op and its operand: Shfl takes a
-// lane, ShflXor a distance.
+// lane, ShflXor a distance. That there is none comes along where no value says so.
 func (e *warp) shuffled(s *share, op ir.Op, x ir.Val) code.Value {
 	w := code.Value{Desc: s.v.Desc, OwnA: true, Null: ir.K(0)}
 	if w.Desc.Form == layout.F64 {
@@ -180,6 +179,11 @@ func (e *warp) shuffled(s *share, op ir.Op, x ir.Val) code.Value {
 		r := e.Int("other.2")
 		e.B.Op2(op, r, s.v.B, x)
 		w.B, w.OwnB = r.V(), true
+	}
+	if s.wide() {
+		r := e.Int("other.none")
+		e.B.Op2(op, r, s.v.Null, x)
+		w.Null, w.OwnNull = r.V(), true
 	}
 	return w
 }
@@ -210,6 +214,10 @@ func (e *warp) chosen(s *share, set ir.Val) {
 // propagate adds a share to the tuple at p in global memory: atomically, since other warps
 // do the same.
 func (e *warp) propagate(p ir.Reg, s *share) {
+	if s.wide() {
+		e.When(ir.EQ, s.v.Null, ir.K(0), func() { e.putWide(p, s) }, nil)
+		return
+	}
 	at := ir.At(p, s.f.Off)
 	old := ir.NoReg
 	if s.fn != plan.AnyValue && s.f.Desc.Form != layout.F64 {
@@ -273,17 +281,20 @@ func (e *warp) putFloat(at ir.Mem, s *share) {
 	e.B.Clear(cur, old, bits, f)
 }
 
-// putAny stores a value where any will do. Whoever comes last wins; a text's two words must
-// come from one lane, so the first to change its address from 0 writes both.
+// putAny stores a value where any will do. Whoever comes last wins; two words must come from one lane, so the
+// first to change the version writes both.
 func (e *warp) putAny(p ir.Reg, s *share) {
 	at := ir.At(p, s.f.Off)
-	switch s.f.Desc.Form {
-	case layout.F64:
+	switch {
+	case s.f.Desc.Form == layout.F64:
 		e.B.FStore(at, s.v.A.R, 8)
-	case layout.Str:
+	case s.version > 0:
 		old := e.Int("old")
-		e.B.Atom(ir.AtomCAS, old, at, ir.K(0), s.v.A)
-		e.When(ir.EQ, old.V(), ir.K(0), func() { e.B.Store(ir.At(p, s.f.Off+8), s.v.B, 8) }, nil)
+		e.B.Atom(ir.AtomCAS, old, ir.At(p, s.version), ir.K(0), ir.K(2))
+		e.When(ir.EQ, old.V(), ir.K(0), func() {
+			e.B.Store(at, s.v.A, 8)
+			e.B.Store(ir.At(p, s.f.Off+8), s.v.B, 8)
+		}, nil)
 		e.B.Clear(old)
 	default:
 		e.B.Store(at, s.v.A, 8)
@@ -297,7 +308,7 @@ func (e *warp) reduceRows(g *plan.Group, gp *GroupPlan) {
 	var shares []*share
 	for i, a := range g.Aggs {
 		f := &gp.Tuple.Fields[i]
-		shares = append(shares, e.newShare(a, f, false, e.perKernel))
+		shares = append(shares, e.newShare(a, f, gp.Versions[i], false, e.perKernel))
 		e.aggregate(ir.NoReg, f, a)
 	}
 	e.arrive(nil)
@@ -310,10 +321,14 @@ func (e *warp) reduceRows(g *plan.Group, gp *GroupPlan) {
 			}
 			for d := int64(16); d > 0; d /= 2 {
 				w := e.shuffled(sh, ir.ShflXor, ir.K(d))
-				e.foldWords(sh, w)
+				if sh.wide() {
+					e.foldWide(sh, w)
+				} else {
+					e.foldWords(sh, w)
+				}
 				e.Free(w)
 			}
-			if !sh.v.Null.IsImm() {
+			if !sh.v.Null.IsImm() && !sh.wide() {
 				e.anyOf(sh, ir.K(1<<32-1))
 			}
 		}

@@ -288,7 +288,7 @@ func (c *checker) group(x *Group, outer ColSet) {
 		if a.Filter != nil {
 			c.preds(x, []Expr{a.Filter}, vis)
 		}
-		if c.final && (a.Distinct || a.Func == Avg || a.Func >= StddevSamp) {
+		if c.final && (a.Distinct || a.Func == Avg || a.Func >= StddevSamp && a.Func != First) {
 			c.fail(x, "aggregate %s was not split", a.Func)
 		}
 		if r, ok := a.Arg.(*Ref); !ok || r.ID != a.Col || a.Func != AnyValue && a.Func != First {

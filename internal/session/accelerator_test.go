@@ -97,10 +97,7 @@ func TestGPURoom(t *testing.T) {
 	}
 }
 
-// mostOnCPU is how many of a hundred records of the corpus may be left to the CPU.
-const mostOnCPU = 2
-
-// TestGPUCorpus: the corpus gives the same on a device. What that cannot do runs on the CPU, and is said.
+// TestGPUCorpus: the corpus gives the same on a device, which leaves nothing to the CPU.
 func TestGPUCorpus(t *testing.T) {
 	paths, err := filepath.Glob("testdata/corpus/*.test")
 	if err != nil || len(paths) == 0 {
@@ -137,8 +134,8 @@ func TestGPUCorpus(t *testing.T) {
 		n += k
 	}
 	t.Logf("%d of %d records ran on the CPU", n, total)
-	if n*100 > total*mostOnCPU {
-		t.Errorf("%d of %d records ran on the CPU, more than %d %%", n, total, mostOnCPU)
+	if n > 0 {
+		t.Errorf("%d of %d records ran on the CPU", n, total)
 	}
 }
 
@@ -198,7 +195,6 @@ func TestGPUFails(t *testing.T) {
 		sql    string
 		notice string
 	}{
-		{1 << 30, "select max(s) from t", "the query runs on the CPU: device gpu: max(VARCHAR) is not supported yet"},
 		{1 << 15, "select sum(a) from t", "out of memory"},
 		{1 << 30, "select sum(a) from t", ""},
 	} {

@@ -291,25 +291,6 @@ func TestSimtSQL(t *testing.T) {
 	}
 }
 
-// TestSimtRefuses: what the device cannot do yet is an error that says so.
-func TestSimtRefuses(t *testing.T) {
-	s := New(NewDB())
-	simtTables(t, s)
-	for text, want := range map[string]string{
-		"select min(s) from v":               "device simt: min(VARCHAR) is not supported yet",
-		"select b, max(t) from v group by b": "device simt: max(VARCHAR(6)) is not supported yet",
-		"select max(w) from v":               "device simt: max of wide decimals is not supported yet",
-		"select any_value(iv) from v":        "device simt: any_value(INTERVAL) with NULLs is not supported yet",
-	} {
-		onSimt(s, func() {
-			_, err := ask(s, text)
-			if diag.CodeOf(err) != diag.FeatureNotSupported || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %s", text, err, want)
-			}
-		})
-	}
-}
-
 // TestSimtStatements: statements that store rows work like queries.
 func TestSimtStatements(t *testing.T) {
 	s := New(NewDB())

@@ -265,11 +265,8 @@ next:
 				continue next
 			}
 		}
-		fn := plan.First // all from one row: any_value would look for values that are not NULL
-		if b.cols.Get(id).NotNull {
-			fn = plan.AnyValue
-		}
-		g.Aggs = append(g.Aggs, plan.Agg{Func: fn, Arg: b.ref(id), Col: id})
+		// All from one row: any_value would look for values that are not NULL.
+		g.Aggs = append(g.Aggs, plan.Agg{Func: plan.First, Arg: b.ref(id), Col: id})
 	}
 	r.node = g
 }
