@@ -41,10 +41,11 @@ type warp struct {
 // guard is where lanes without a row stay out.
 type guard struct {
 	has    ir.Reg // 1: the lane has a row
-	active ir.Reg // 1: the row came to the guard's end
+	active ir.Reg // 1: the row came to the guard's end; only where lanes then do something together
 
 	row      *place   // where registers of the row are opened
 	ofRow    []ir.Reg // those
+	before   bool     // lanes do something together before the guard
 	together func()
 }
 
@@ -74,34 +75,54 @@ func (e *warp) insert(p *place, f func()) {
 	}
 }
 
-// scan takes every row of the table through the body.
+// scan takes the rows of the table through the body, those that its front lets pass where it has one.
 func (e *warp) scan(s *pipe.Table) {
+	if f := e.front(s); f != nil {
+		f.loop(func(i ir.Reg) { e.scanRow(s, i, f.rest, f.left) })
+		return
+	}
 	e.rows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) })
 }
 
 // rows gives every lane rows a grid's width apart.
 func (e *warp) rows(body func(i ir.Reg)) {
-	i, n, step, t := e.Int("row"), e.Int("end"), e.Int("step"), e.Int("t")
+	i, n, step := e.openRows(1)
+	e.warpLoop(while{c: ir.LT, x: i.V(), y: n.V()},
+		func() { body(i) },
+		func() { e.B.Op2(ir.Add, i, i.V(), step.V()) })
+	e.closeRows(i, n, step)
+}
+
+// openRows opens the registers of a loop over all rows, of which each lane takes several at a time: the lane's first, the
+// end of all and what lies between a lane's steps.
+func (e *warp) openRows(per int64) (i, n, step ir.Reg) {
+	i, n, step = e.Int("row"), e.Int("end"), e.Int("step")
+	t := e.Int("t")
 	e.lane, e.below = e.Int("lane"), e.Int("below")
 	e.B.Special(step, ir.BlockDim)
 	e.B.Special(i, ir.BlockID)
 	e.B.Op2(ir.Mul, i, i.V(), step.V())
 	e.B.Special(t, ir.ThreadID)
 	e.B.Op2(ir.Add, i, i.V(), t.V())
-	e.B.Load8(t, ir.At(ir.Ctx, layout.CtxLo))
-	e.B.Op2(ir.Add, i, i.V(), t.V())
 	e.B.Special(t, ir.GridDim)
 	e.B.Op2(ir.Mul, step, step.V(), t.V())
+	if per > 1 {
+		e.B.Op2(ir.Mul, i, i.V(), ir.K(per))
+		e.B.Op2(ir.Mul, step, step.V(), ir.K(per))
+	}
+	e.B.Load8(t, ir.At(ir.Ctx, layout.CtxLo))
+	e.B.Op2(ir.Add, i, i.V(), t.V())
 	e.B.Load8(n, ir.At(ir.Ctx, layout.CtxHi))
 	e.B.Special(e.lane, ir.LaneID)
 	e.B.Op2(ir.Shl, e.below, ir.K(1), e.lane.V())
 	e.B.Op2(ir.Sub, e.below, e.below.V(), ir.K(1))
 	e.B.Clear(t)
 	e.kernel = e.here()
+	return i, n, step
+}
 
-	e.warpLoop(func(has ir.Reg) { e.B.Set(has, ir.LT, i.V(), n.V()) },
-		func() { body(i) },
-		func() { e.B.Op2(ir.Add, i, i.V(), step.V()) })
+// closeRows comes after the loop.
+func (e *warp) closeRows(i, n, step ir.Reg) {
 	e.hoistWords()
 	if e.finally != nil {
 		e.finally()
@@ -110,22 +131,33 @@ func (e *warp) rows(body func(i ir.Reg)) {
 	e.B.Clear(i, n, step, e.lane, e.below)
 }
 
+// while is the condition under which a lane has a row: a comparison, and what else set adds to it.
+type while struct {
+	c    ir.Cond
+	x, y ir.Val
+	set  func(has ir.Reg)
+}
+
 // warpLoop repeats body under a guard while some lane of the warp has a row. next comes after
 // it, for all lanes.
-func (e *warp) warpLoop(hasRow func(has ir.Reg), body, next func()) {
+func (e *warp) warpLoop(w while, body, next func()) {
 	outer, skipTo := e.guard, e.skipTo
-	g := &guard{}
+	g := &guard{has: ir.NoReg}
 	e.guard = g
 	l := e.B.Loop()
-	g.has, g.active = e.Int("has"), e.Int("active")
-	hasRow(g.has)
+	g.has = e.Int("has")
+	head := e.here()
+	e.B.Set(g.has, w.c, w.x, w.y)
+	if w.set != nil {
+		w.set(g.has)
+	}
 	any := e.ballot("any", g.has.V())
 	e.B.Break(l, ir.EQ, any.V(), ir.K(0))
 	e.B.Clear(any)
-	e.B.Mov(g.active, ir.K(0))
 	g.row = e.here()
 	once := e.B.Loop()
 	e.skipTo = once
+	gate := e.here()
 	e.Block(func() {
 		e.B.Break(once, ir.EQ, g.has.V(), ir.K(0))
 		body()
@@ -135,16 +167,26 @@ func (e *warp) warpLoop(hasRow func(has ir.Reg), body, next func()) {
 		g.together()
 	}
 	e.B.Clear(g.ofRow...)
-	e.B.Clear(g.has, g.active)
+	e.B.Clear(g.has)
 	next()
 	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	if w.set == nil && g.together == nil && !g.before {
+		// Lanes do nothing together, so none has to wait for the others: each leaves when it has no row.
+		code := e.B.F.Code
+		out := ir.Instr{Op: ir.Break, Label: l, Cond: w.c.Negate(), A: w.x, B: w.y}
+		copy(code[head.at:], []ir.Instr{out, {}, {}, {}, {}})
+		code[gate.at] = ir.Instr{}
+	}
 	e.guard, e.skipTo = outer, skipTo
 }
 
-// arrive is the end of the guard: the row is in, and together takes over.
+// arrive is the end of the guard: the row is in, and together takes over, if there is something that lanes do together.
 func (e *warp) arrive(together func()) {
-	e.B.Mov(e.guard.active, ir.K(1))
-	e.guard.together = together
+	g := e.guard
+	if g.together = together; together != nil {
+		g.active = e.perRow("active", ir.I64, 0)
+		e.B.Mov(g.active, ir.K(1))
+	}
 }
 
 // perKernel opens a register that lives through all rows of the lane, perRow one that lives

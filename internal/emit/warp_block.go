@@ -360,7 +360,9 @@ func (e *warp) addWords(b *blockGroups, x *blockAgg, v code.Value) {
 		for k := 1; k < len(x.off); k++ {
 			e.upperWord(up, v, x, k)
 			e.B.Op2(ir.Add, w, up.V(), c.V())
-			e.B.Set(c, ir.ULT, w.V(), c.V()) // all ones, and a carry
+			if k+1 < len(x.off) {
+				e.B.Set(c, ir.ULT, w.V(), c.V()) // all ones, and a carry
+			}
 			e.When(ir.NE, w.V(), ir.K(0), func() {
 				add(old, k, w)
 				if k+1 < len(x.off) {

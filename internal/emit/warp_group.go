@@ -165,6 +165,7 @@ func (e *warp) unlessFull(spare ir.Reg, size int) {
 // row makes a group. A lane keeps its tuple until it is used.
 func (e *warp) spareTuples(size int) ir.Reg {
 	spare := e.perKernel("spare", ir.I64, 0)
+	e.guard.before = true
 	e.insert(e.guard.row, func() {
 		want := e.Int("want")
 		e.B.Set(want, ir.EQ, spare.V(), ir.K(0))

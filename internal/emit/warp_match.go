@@ -33,18 +33,17 @@ func (e *warp) matches(p *probe) {
 	}
 	cols := e.keepColumns(p)
 	e.probeDone(p)
-	active := e.guard.active
 	e.arrive(func() {
+		active := e.guard.active
 		for id, v := range cols {
 			e.Rebind(id, v)
 		}
-		e.warpLoop(func(has ir.Reg) {
-			e.B.Set(has, ir.ULT, from.V(), to.V())
+		e.warpLoop(while{ir.ULT, from.V(), to.V(), func(has ir.Reg) {
 			if outer {
 				e.B.Op2(ir.Or, has, has.V(), owed.V())
 			}
 			e.B.Op2(ir.And, has, has.V(), active.V())
-		}, func() {
+		}}, func() {
 			r := e.nextMatch(&kept, from, to)
 			if outer {
 				// No match: only if a row is owed.

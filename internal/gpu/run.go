@@ -314,6 +314,7 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 			return nil, r.lacks("a scan of a file")
 		}
 		s.rows = scan.Snap.Rows
+		req.Arrays = true
 		for _, ord := range scan.Ordinal {
 			c, carried, err := r.lease.column(scan.Snap, ord)
 			if err != nil {

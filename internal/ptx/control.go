@@ -111,7 +111,9 @@ func (t *translator) control(in *ir.Instr) {
 		if b.continues && !b.placed {
 			t.label(b.name + "_NEXT")
 		}
-		t.branch(in, b.name)
+		if !never(in) {
+			t.branch(in, b.name)
+		}
 		if b.breaks {
 			t.label(b.name + "_END")
 		}
@@ -196,3 +198,6 @@ func (t *translator) fcond(in *ir.Instr) string {
 	t.op("setp.%s %s, %s, %s", fconds[in.Cond], p, t.fval(in.A), t.fval(in.B))
 	return p
 }
+
+// never reports a loop that is gone through once.
+func never(in *ir.Instr) bool { return in.Cond == ir.NE && in.A.IsImm() && in.A == in.B }

@@ -54,13 +54,19 @@ func (t *translator) sharedAddr(m ir.Mem) string {
 	if m.Base == ir.NoReg && m.Index == ir.NoReg {
 		return bracket(name, m.Disp)
 	}
-	at := t.temp(temp32)
-	t.op("mov.u32 %s, %s", at, name)
+	at, from := t.temp(temp32), "%scratch" // set where the function begins
+	if m.Space == ir.Dynamic {
+		from = at
+		t.op("mov.u32 %s, %s", at, name)
+	} else {
+		t.scratch = true
+	}
 	if m.Base != ir.NoReg {
-		t.op("add.s32 %s, %s, %s", at, at, t.low(m.Base.V()))
+		t.op("add.s32 %s, %s, %s", at, from, t.low(m.Base.V()))
+		from = at
 	}
 	if m.Index != ir.NoReg {
-		t.scaled("s32", at, t.low(m.Index.V()), m.Scale, at)
+		t.scaled("s32", at, t.low(m.Index.V()), m.Scale, from)
 	}
 	return bracket(at, m.Disp)
 }

@@ -70,6 +70,7 @@ type translator struct {
 	loopNames map[int32]bool
 	declared  []bool // registers that have a .reg already
 	dynamic   bool   // dynamic shared memory is used
+	scratch   bool   // the address of shared memory is in a register
 	once      bool   // hints for caches are used
 	redux     bool   // reductions over a warp are used
 
@@ -140,6 +141,9 @@ func (t *translator) write(b *strings.Builder) {
 		}
 	}
 	b.WriteString("    .reg .b64 %ctx;\n    ld.param.u64 %ctx, [ctx];\n")
+	if t.scratch {
+		b.WriteString("    .reg .b32 %scratch;\n    mov.u32 %scratch, scratch;\n")
+	}
 	b.WriteString(t.body.String())
 	b.WriteString("    ret;\n}\n")
 }

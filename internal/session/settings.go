@@ -167,6 +167,8 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.RangeChecks }),
 	technique("register_allocation", "keep values in registers; off: each in memory, as if there were none",
 		func(s *Settings) *bool { return &s.Off.Registers }),
+	technique("row_front", "test several rows of a scan at a time in each lane of a GPU",
+		func(s *Settings) *bool { return &s.Off.RowFront }),
 	technique("semijoin_filters", "drop rows at the scan whose keys no join will find",
 		func(s *Settings) *bool { return &s.Off.SemiJoins }),
 	technique("shared_sinks", "lay out what several pipelines fill for what all of them bring, not by type alone",
