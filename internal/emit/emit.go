@@ -29,7 +29,7 @@ type Request struct {
 	// Table sources: the shape of each scanned column, in Scan.Cols order.
 	Shapes []scanned.Shape
 	// Arrays: each column is one array that begins at a multiple of 16 bytes, can be read column.PadRows beyond its end, and
-	// whose codes count from the column's least value; rows begin at 0, and behind the last bit of a filter's bitmap is a 0.
+	// whose codes count from the column's least value; rows begin at a multiple of 8.
 	Arrays bool
 	// Buffer and Constants sources: the tuples, and whether they come as an array of addresses.
 	Tuple    *layout.Tuple

@@ -42,6 +42,9 @@ type frontCompare struct {
 // the front saves, since the lanes of a warp read the other columns from places far from each other.
 const mostFront = 0.4
 
+// fewLeft is the share of rows below which looking each of them up in a filter costs less than to look up all of a lane's.
+const fewLeft = 0.15
+
 // front is the scan's front; nil if there is none.
 func (e *warp) front(s *pipe.Table) *laneFront {
 	if !e.Arrays || e.Off.RowFront || e.Off.RangeChecks || e.Off.PostProjection {
@@ -65,9 +68,11 @@ func (e *warp) front(s *pipe.Table) *laneFront {
 		f.take(w, r.Share)
 		f.ranges = append(f.ranges, r)
 	}
-	for _, x := range e.Filters {
+	filters := slices.Clone(e.Filters)
+	slices.SortStableFunc(filters, func(a, b scanned.Filter) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, x := range filters {
 		w := f.width(f.column(x.Col))
-		if w == 0 || x.Kind != layout.Bitmap || x.Range.Lo.Cmp(x.Range.Hi) > 0 {
+		if w == 0 || x.Kind != layout.Bitmap || x.Range.Lo.Cmp(x.Range.Hi) > 0 || f.share < fewLeft {
 			f.left = append(f.left, x)
 			continue
 		}
@@ -77,9 +82,20 @@ func (e *warp) front(s *pipe.Table) *laneFront {
 	if f.share > mostFront {
 		return nil
 	}
-	slices.SortStableFunc(f.filters, func(a, b scanned.Filter) int { return cmp.Compare(a.Share, b.Share) })
 	return f
 }
+
+// rank is what a filter costs for each row that it drops.
+func rank(x scanned.Filter) float64 {
+	cost := 1.0
+	if !near(x) {
+		cost = 3
+	}
+	return cost / max(1-x.Share, 0.01)
+}
+
+// near reports a bitmap that is expected in the cache near by.
+func near(x scanned.Filter) bool { return x.Range.Span(1<<62) <= 64<<10*8 }
 
 // take counts a test of a column of so many bytes. A load has 16 at most.
 func (f *laneFront) take(width int, share float64) {

@@ -182,17 +182,21 @@ func (f *laneFront) testWords(width int, terms []term) {
 	f.B.Clear(t, bits)
 }
 
-// code opens a register with the code of a column in the lane's row j.
-func (f *laneFront) code(k, j int) ir.Reg {
+// laneCode is a code in the lane's row, and a register for what is made of it.
+type laneCode struct {
+	x   ir.Val
+	own ir.Reg
+}
+
+// code is the code of a column in the lane's row j; its register is the caller's.
+func (f *laneFront) code(k, j int) laneCode {
 	w := f.width(k)
-	x := f.word("code")
-	word := (f.vecs[k] + ir.Reg(j*w/4)).V()
-	if w == 4 {
-		f.B.Mov(x, word)
-	} else {
-		f.B.Part(x, word, j*w%4, w, false)
+	own, x := f.word("code"), (f.vecs[k] + ir.Reg(j*w/4)).V()
+	if w < 4 {
+		f.B.Part(own, x, j*w%4, w, false)
+		x = own.V()
 	}
-	return x
+	return laneCode{x, own}
 }
 
 // testEach clears the bits of rows whose code does not lie within span of lo.
@@ -201,10 +205,10 @@ func (f *laneFront) testEach(k int, lo, span int64) {
 	f.B.Mov(pass, ir.K(0))
 	for j := range f.n {
 		x := f.code(k, j)
-		f.B.Op2(ir.Sub, x, x.V(), low.V())
-		f.B.Sel(x, ir.ULE, x.V(), wide.V(), ir.K(1<<j), ir.K(0))
-		f.B.Op2(ir.Or, pass, pass.V(), x.V())
-		f.B.Clear(x)
+		f.B.Op2(ir.Sub, x.own, x.x, low.V())
+		f.B.Sel(x.own, ir.ULE, x.own.V(), wide.V(), ir.K(1<<j), ir.K(0))
+		f.B.Op2(ir.Or, pass, pass.V(), x.own.V())
+		f.B.Clear(x.own)
 	}
 	f.B.Op2(ir.And, f.mask, f.mask.V(), pass.V())
 	f.B.Clear(pass)
@@ -225,32 +229,35 @@ func (f *laneFront) cutTail(n ir.Reg) {
 	f.B.Clear(left)
 }
 
-// testBits clears the bits of rows whose value is not in a semi-join filter's bitmap. Rows that do not pass read the 0 behind
-// its last bit, and so do those whose value is outside of it.
+// testBits clears the bits of rows whose value is not in a semi-join filter's bitmap. What lies outside of it reads its first bit
+// in vain, and so do rows that are out already, unless the bitmap is near.
 func (f *laneFront) testBits(x scanned.Filter) {
 	f.B.Comment("semi-join filter on " + f.Cols.Get(x.Col).Name + ", several rows at a time")
 	k := f.column(x.Col)
 	lo, span := int64(x.Range.Lo.Lo)-f.least(k), int64(x.Range.Hi.Lo)-int64(x.Range.Lo.Lo)
-	low, behind := f.number(lo), f.number(span+1)
+	low, wide := f.number(lo), f.number(span)
 	f.When(ir.NE, f.mask.V(), ir.K(0), func() {
 		own := f.read([]int{k})
 		bits, pass := f.LoadWord("bits", code.Word{Kind: code.WordFilter, Index: x.Index}), f.word("pass")
 		f.B.Mov(pass, ir.K(0))
 		for j := range f.n {
-			v, word := f.code(k, j), f.word("word")
-			f.B.Op2(ir.And, word, f.mask.V(), ir.K(1<<j))
-			f.B.Op2(ir.Sub, v, v.V(), low.V())
-			f.B.Sel(v, ir.NE, word.V(), ir.K(0), v.V(), behind.V())
-			f.B.Sel(v, ir.ULT, v.V(), behind.V(), v.V(), behind.V())
-			f.B.Op2(ir.Shr, word, v.V(), ir.K(5))
+			v := f.code(k, j)
+			at, ok, word := v.own, f.word("ok"), f.word("word")
+			f.B.Op2(ir.Sub, at, v.x, low.V())
+			f.B.Sel(ok, ir.ULE, at.V(), wide.V(), ir.K(1<<j), ir.K(0))
+			if !near(x) {
+				f.B.Op2(ir.And, ok, ok.V(), f.mask.V())
+			}
+			f.B.Sel(at, ir.NE, ok.V(), ir.K(0), at.V(), ir.K(0))
+			f.B.Op2(ir.Shr, word, at.V(), ir.K(5))
 			f.B.LoadAs(ir.ReadOnly, word, ir.AtIndex(bits, word, 4, 0), 4, false)
-			f.B.Op2(ir.Shr, word, word.V(), v.V())
+			f.B.Op2(ir.Shr, word, word.V(), at.V())
 			f.B.Op2(ir.Shl, word, word.V(), ir.K(int64(j)))
-			f.B.Op2(ir.And, word, word.V(), ir.K(1<<j))
+			f.B.Op2(ir.And, word, word.V(), ok.V())
 			f.B.Op2(ir.Or, pass, pass.V(), word.V())
-			f.B.Clear(v, word)
+			f.B.Clear(at, ok, word)
 		}
-		f.B.Mov(f.mask, pass.V())
+		f.B.Op2(ir.And, f.mask, f.mask.V(), pass.V())
 		f.B.Clear(bits, pass)
 		f.forget(own)
 	}, nil)

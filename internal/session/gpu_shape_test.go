@@ -81,14 +81,14 @@ func assembled(t *testing.T, name string, p *exec.PipelineStats) {
 }
 
 // TestGPUShapePtxas holds the kernels over the largest table of a query to what they may cost: instructions of a warp for 32 rows,
-// and atomics on global memory for a thousand.
+// and atomics on global memory for a thousand. At this scale factor, what is done once for a table that is joined counts in SSB's.
 func TestGPUShapePtxas(t *testing.T) {
 	for _, c := range []struct {
 		suite, q string
 		instrs   float64
 		atomics  float64
 	}{
-		{"tpch", "q6", 18, 1}, {"tpch", "q1", 80, 1}, {"ssb", "q1.1", 18, 1}, {"ssb", "q2.1", 56, 11}, {"ssb", "q3.1", 60, 1},
+		{"tpch", "q6", 18, 1}, {"tpch", "q1", 80, 1}, {"ssb", "q1.1", 19, 12}, {"ssb", "q2.1", 56, 12}, {"ssb", "q3.1", 64, 12},
 	} {
 		s := load(t, c.suite, "0.01")
 		accelerate(t, s, 1, func(_ *gpu.Store, x *Settings) { x.Grid, x.Block = 1, 256 })
