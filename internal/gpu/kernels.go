@@ -113,8 +113,8 @@ func layoutName(t *layout.Tuple) string {
 
 // flagBits makes a bitmap of the flags of an array's tuples: array, bitmap.
 func flagBits(t *layout.Tuple) *ir.Func {
-	return bitmapKernel(fmt.Sprintf("flag_bits_%d_%d", t.Size, t.Flag), func(k *kernel, base, bit ir.Reg) {
-		a := k.tupleOf(base, t.Size)
+	return bitmapKernel(fmt.Sprintf("flag_bits_%d_%d", t.Size, t.Flag), []string{"array", "bitmap"}, func(k *kernel, s []ir.Reg, bit ir.Reg) {
+		a := k.tupleOf(s[0], t.Size)
 		k.Load(bit, ir.At(a, t.Flag), 1, false)
 		k.Clear(a)
 	})
@@ -122,12 +122,12 @@ func flagBits(t *layout.Tuple) *ir.Func {
 
 // entryBits makes a bitmap of a directory's entries that are in use: directory, bitmap.
 func entryBits() *ir.Func {
-	return bitmapKernel("entry_bits", func(k *kernel, dir, bit ir.Reg) { k.Load8(bit, ir.AtIndex(dir, k.item, 8, 0)) })
+	return bitmapKernel("entry_bits", []string{"dir", "bitmap"}, func(k *kernel, s []ir.Reg, bit ir.Reg) { k.Load8(bit, ir.AtIndex(s[0], k.item, 8, 0)) })
 }
 
-// bitmapKernel writes a bit for each item, set where load leaves something other than 0: base, bitmap. Warps
-// stay together: the loop is over whole blocks of items.
-func bitmapKernel(name string, load func(k *kernel, base, bit ir.Reg)) *ir.Func {
+// bitmapKernel writes a bit for each item, set where test leaves something other than 0. The second parameter is the
+// bitmap. Warps stay together: the loop is over whole blocks of items.
+func bitmapKernel(name string, params []string, test func(k *kernel, s []ir.Reg, bit ir.Reg)) *ir.Func {
 	k := &kernel{Builder: ir.NewFunc(name, ir.GPU)}
 	i, n, from, step, t := k.Vreg("item", ir.I64), k.Vreg("end", ir.I64), k.Vreg("from", ir.I64), k.Vreg("step", ir.I64), k.Vreg("thread", ir.I64)
 	k.item = i
@@ -139,13 +139,13 @@ func bitmapKernel(name string, load func(k *kernel, base, bit ir.Reg)) *ir.Func 
 	k.Special(t, ir.ThreadID)
 	k.F.Params = 1
 	k.Param(n, 1)
-	s := k.load("base", "bitmap")
+	s := k.load(params...)
 	bit, lane := k.Vreg("bit", ir.I64), k.Vreg("lane", ir.I64)
 	l := k.Loop()
 	k.Break(l, ir.GE, from.V(), n.V())
 	k.Op2(ir.Add, i, from.V(), t.V())
 	k.Mov(bit, ir.K(0))
-	k.when(ir.LT, i.V(), n.V(), func() { load(k, s[0], bit) })
+	k.when(ir.LT, i.V(), n.V(), func() { test(k, s, bit) })
 	k.Op1(ir.Ballot, bit, bit.V())
 	k.Special(lane, ir.LaneID)
 	k.when(ir.EQ, lane.V(), ir.K(0), func() {

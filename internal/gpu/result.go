@@ -24,8 +24,10 @@ func (r *run) result() (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.arrange(&rows, r.prog.Result, false); err != nil {
-		return nil, err
+	if !s.arranged {
+		if err := r.arrange(&rows, r.prog.Result, false); err != nil {
+			return nil, err
+		}
 	}
 	r.stats.PeakMemory = r.mem.Account().Peak()
 	own := result.Owned{Cols: r.prog.Result.Cols, Threads: max(r.Threads, 1), Mem: r.mem, Keep: []any{r.prog}}
@@ -42,13 +44,9 @@ func (r *run) result() (*result.Result, error) {
 // arrange sorts and cuts rows on the host as a sink wants them; inPlace keeps each tuple where it is.
 func (r *run) arrange(rows *tuples.Rows, s *pipe.Collect, inPlace bool) error {
 	if len(s.Keys) > 0 {
-		wanted := rows.Len()
-		if s.Limit >= 0 && s.Limit < wanted-s.Offset {
-			wanted = s.Limit + s.Offset
-		}
 		view := func(d *column.Dict) column.DictView { return d.View() }
 		by := sorting.New(rows.Tuple, s.Keys, sorting.Options{Team: r.team, Mem: r.mem, View: view, NoRadix: r.Off.RadixSort, NoBare: inPlace || r.Off.BareSort})
-		if err := by.Sort(rows, wanted); err != nil {
+		if err := by.Sort(rows, wanted(s, rows.Len())); err != nil {
 			return err
 		}
 	}

@@ -112,8 +112,9 @@ func (s *tupleSink) empty() bool      { return s.n == 0 }
 // collectSink keeps rows, sorts and cuts them.
 type collectSink struct {
 	tupleSink
-	s   *pipe.Collect
-	out deviceRows
+	s        *pipe.Collect
+	out      deviceRows
+	arranged bool // out is sorted and cut
 }
 
 func (s *collectSink) rows() deviceRows { return s.out }
@@ -121,18 +122,25 @@ func (s *collectSink) empty() bool      { return s.out.n == 0 }
 
 func (s *collectSink) finish() error {
 	s.out = s.tupleSink.rows()
-	if len(s.s.Keys) > 0 && s.s != s.r.prog.Result {
-		order, err := s.r.sorted(s.out, s.s)
-		if err != nil {
-			return err
-		}
-		s.out = order
+	if len(s.s.Keys) == 0 {
+		s.out.cut(s.s.Offset, s.s.Limit)
+		s.arranged = true
 		return nil
 	}
-	if s.s != s.r.prog.Result { // the result is cut when it is back
-		s.out.cut(s.s.Offset, s.s.Limit)
+	if s.r.sortsHere(s.out, s.s) {
+		out, done, err := s.r.sortedHere(s.out, s.s)
+		if done || err != nil {
+			s.out, s.arranged = out, done
+			return err
+		}
 	}
-	return nil
+	if s.s == s.r.prog.Result { // the host sorts it when it is back
+		return nil
+	}
+	var err error
+	s.out, err = s.r.sorted(s.out, s.s)
+	s.arranged = true
+	return err
 }
 
 // cut keeps limit rows after offset; limit < 0 keeps all.

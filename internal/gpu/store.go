@@ -37,6 +37,8 @@ type Store struct {
 
 	// Room is for how many tuples sinks make room at first; 0: as many as are expected. Tests make it small.
 	Room int64
+	// SortLeast is from how many rows on the device sorts; 0: from where that is faster. Tests make it small.
+	SortLeast int64
 
 	library func() (*kernels.Library, error) // made when it is first needed
 }

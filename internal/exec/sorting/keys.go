@@ -58,6 +58,7 @@ type keyPart struct {
 	max   uint64  // the largest number of what is not NULL, after base is taken away
 	first bool    // NULL is 0 and others begin at 1; else NULL is max+1
 	ranks []uint32
+	dict  *column.Dict // of the ranks
 }
 
 type partKind uint8
@@ -135,7 +136,7 @@ func (b *packer) key(i int, k *key) {
 		whole(spanHi, 0, 0)
 		whole(spanLo, 0, 0)
 	case layout.Code:
-		p.kind, p.ranks = rankPart, f.Desc.Dict.Ranks()
+		p.kind, p.ranks, p.dict = rankPart, f.Desc.Dict.Ranks(), f.Desc.Dict
 		p.max = uint64(max(len(p.ranks)-1, 0))
 		b.bounded(p)
 	default:

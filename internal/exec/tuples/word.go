@@ -20,6 +20,9 @@ type Word struct {
 // WordOf is the first word of a field.
 func WordOf(f *layout.Field) Word { return Word{uintptr(f.Off), f.Width, f.Signed()} }
 
+// Signed reports that a narrow word is extended by its sign.
+func (p Word) Signed() bool { return p.signed }
+
 // Load reads the word of one tuple.
 func (p Word) Load(tuple uintptr) uint64 {
 	at := mem.Pointer(tuple + p.Off)
