@@ -51,7 +51,7 @@ func TestGPUSort(t *testing.T) {
 				if got := rowsOf(t, s, sql); got != want {
 					t.Errorf("%s:\n%.600s\nwant\n%.600s", sql, got, want)
 				}
-				if n := dev.Counts().Launches - before; n < 5 && (limit != "" || form[7] == '*') { // without a limit, counting needs no order
+				if n := dev.Counts().Launches - before; n < 5 && limit != " limit 0" && (limit != "" || form[7] == '*') { // no rows, and counts of all, need no order
 					t.Errorf("%s: %d launches, the device has not sorted", sql, n)
 				}
 			}
