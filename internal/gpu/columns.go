@@ -25,6 +25,8 @@ type deviceColumn struct {
 	dict  *column.Dict // of codes
 	texts []homes      // where its texts are on the host
 	bytes int64        // that it takes
+
+	streamed bool // it has no data here: chunks of rows are brought while a query runs
 }
 
 // homes says that n bytes at an address of the device are also at an address of the host.

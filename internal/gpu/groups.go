@@ -19,14 +19,19 @@ type groupSink struct {
 	s      *pipe.Aggregate
 	plan   *emit.GroupPlan
 	begun  bool
-	most   int64       // hash tables: how many groups the first pipeline can bring
-	groups int64       // tuples of pipelines before, at most
+	first  int64       // tuples that the first chunk may take, at the most
 	dir    device.Addr // directory or array; the one group
 	mask   uint64
-	start  device.Addr // tuples of a directory
-	cap    int64
-	cur    uint64
+	tuples space // of a directory
+	saved  *savedGroups
+	lanes  int64 // of the chunk
 	result deviceRows
+}
+
+// space is room for tuples, of which some are in use.
+type space struct {
+	start     device.Addr
+	cap, used int64
 }
 
 func (s *groupSink) known(req *emit.Request) { req.Group = s.plan }
@@ -35,10 +40,7 @@ func (s *groupSink) begin(most int64) error {
 	sh := s.r.shape(most)
 	lanes := int64(sh.Blocks * sh.Threads) // each may have a tuple that it does not use in the end
 	if s.begun {
-		if s.plan.Mode == emit.HashGroups {
-			return s.further(most + lanes)
-		}
-		return nil
+		return s.further(most, lanes)
 	}
 	s.begun = true
 	var err error
@@ -49,14 +51,27 @@ func (s *groupSink) begin(most int64) error {
 		s.dir, err = s.neutral(s.plan.Slots)
 	case emit.DenseGroups:
 		if s.dir, err = s.r.allocZero(8 * s.plan.Slots); err == nil {
-			full := s.r.shape(1 << 62)
-			err = s.room(s.plan.Slots + int64(s.r.makers[s.s]*full.Blocks*full.Threads))
+			err = s.room(s.plan.Slots + lanes)
 		}
 	default:
-		s.most = most + lanes
-		err = s.hashTable(min(s.most, s.r.store.roomFor(s.plan.Expect)+lanes))
+		s.first = most + lanes
+		err = s.hashTable(min(most, s.r.store.roomFor(s.plan.Expect)) + lanes)
 	}
 	return err
+}
+
+// further prepares for rows of another chunk or pipeline. A directory of all groups gets enough room for them; a hash table is saved
+// where there may be too little: groups that are in it already would get rows twice if the chunk ran again.
+func (s *groupSink) further(most, lanes int64) error {
+	left := s.tuples.cap - s.tuples.used
+	switch {
+	case s.plan.Mode == emit.DenseGroups && left < min(most, s.plan.Slots)+lanes:
+		return s.compact(s.plan.Slots, func(int64) int64 { return 2*s.plan.Slots + 4*lanes })
+	case s.plan.Mode == emit.HashGroups && left < most+lanes:
+		s.lanes = lanes
+		return s.save()
+	}
+	return nil
 }
 
 // neutral is n tuples with what aggregates start from.
@@ -87,18 +102,15 @@ func (s *groupSink) neutral(n int64) (device.Addr, error) {
 }
 
 // room is for n tuples that a directory names.
-func (s *groupSink) room(n int64) (err error) {
-	s.start, err = s.r.alloc(n*int64(s.plan.Tuple.Size) + 64)
-	s.cap, s.cur = n, uint64(s.start)
+func (s *groupSink) room(n int64) error {
+	a, err := s.r.alloc(n*int64(s.plan.Tuple.Size) + 64)
+	s.tuples = space{start: a, cap: n}
 	return err
 }
 
 // hashTable makes an empty table with room for n groups.
 func (s *groupSink) hashTable(n int64) (err error) {
-	slots := int64(1024)
-	for slots < 2*n {
-		slots *= 2
-	}
+	slots := slotsFor(n)
 	s.mask = uint64(slots - 1)
 	if s.dir, err = s.r.allocZero(8 * slots); err != nil {
 		return err
@@ -106,15 +118,46 @@ func (s *groupSink) hashTable(n int64) (err error) {
 	return s.room(n)
 }
 
-// further makes room for n groups more, which another pipeline may bring. That cannot be tried with less: the groups
-// that are there already would get rows twice.
-func (s *groupSink) further(n int64) (err error) {
-	had := s.groups + s.cap
-	slots := int64(s.mask + 1)
-	for slots < 2*(had+n) {
+// slotsFor is how many entries a directory of n groups has.
+func slotsFor(n int64) int64 {
+	slots := int64(1024)
+	for slots < 2*n {
 		slots *= 2
 	}
-	old, size := s.dir, int64(s.mask+1)
+	return slots
+}
+
+// compact moves all groups of a directory to new room, of a size that depends on how many they are. A launch leaves tuples behind that
+// it has not used, up to one per lane.
+func (s *groupSink) compact(slots int64, room func(groups int64) int64) error {
+	r, old := s.r, s.tuples
+	numbers, n, err := s.numbers(slots, old.cap, entryBits)
+	if err != nil {
+		return err
+	}
+	defer r.free(numbers)
+	if err := s.room(room(n)); err != nil {
+		return err
+	}
+	s.tuples.used = n
+	if err := r.do(func() *ir.Func { return moveEntries(s.plan.Tuple.Size) }, n, uint64(numbers), uint64(s.dir), uint64(s.tuples.start)); err != nil {
+		return err
+	}
+	r.free(old.start)
+	return nil
+}
+
+// grow makes more room in a hash table, in which there was too little before.
+func (s *groupSink) grow() (err error) {
+	left, size := s.tuples.cap-s.tuples.used, int64(s.mask+1)
+	if err := s.compact(size, func(groups int64) int64 { return groups + max(groups, 2*left, 2*s.lanes) }); err != nil {
+		return err
+	}
+	slots := slotsFor(s.tuples.cap)
+	if slots <= size {
+		return nil
+	}
+	old := s.dir
 	if s.dir, err = s.r.allocZero(8 * slots); err != nil {
 		return err
 	}
@@ -123,30 +166,78 @@ func (s *groupSink) further(n int64) (err error) {
 		return err
 	}
 	s.r.free(old)
-	s.groups = had
-	return s.room(n)
+	return nil
+}
+
+// savedGroups is a hash table as it was before a chunk.
+type savedGroups struct{ dir, tuples device.Addr }
+
+// save keeps a copy of the table until the chunk is in it.
+func (s *groupSink) save() (err error) {
+	kept := &savedGroups{}
+	if kept.dir, err = s.r.alloc(8 * int64(s.mask+1)); err != nil {
+		return err
+	}
+	if kept.tuples, err = s.r.alloc(s.tuples.used * int64(s.plan.Tuple.Size)); err != nil {
+		return err
+	}
+	s.saved = kept
+	if err := s.r.st.Copy(kept.dir, s.dir, 8*int(s.mask+1)); err != nil {
+		return err
+	}
+	return s.r.st.Copy(kept.tuples, s.tuples.start, int(s.tuples.used)*s.plan.Tuple.Size)
+}
+
+// restore makes the table what it was.
+func (s *groupSink) restore() error {
+	if err := s.r.st.Copy(s.dir, s.saved.dir, 8*int(s.mask+1)); err != nil {
+		return err
+	}
+	if err := s.r.st.Copy(s.tuples.start, s.saved.tuples, int(s.tuples.used)*s.plan.Tuple.Size); err != nil {
+		return err
+	}
+	s.forget()
+	return nil
+}
+
+func (s *groupSink) forget() {
+	if s.saved != nil {
+		s.r.free(s.saved.dir)
+		s.r.free(s.saved.tuples)
+		s.saved = nil
+	}
 }
 
 func (s *groupSink) toContext(c *block) {
+	size := uint64(s.plan.Tuple.Size)
 	c.set(layout.CtxDir, uint64(s.dir))
 	c.set(layout.CtxState, uint64(s.dir))
 	c.set(layout.CtxMask, s.mask)
-	c.set(layout.CtxCur, s.cur)
-	c.set(layout.CtxEnd, uint64(s.start)+uint64(s.cap)*uint64(s.plan.Tuple.Size))
+	c.set(layout.CtxCur, uint64(s.tuples.start)+uint64(s.tuples.used)*size)
+	c.set(layout.CtxEnd, uint64(s.tuples.start)+uint64(s.tuples.cap)*size)
 }
 
 func (s *groupSink) fromContext(c *block) (bool, error) {
-	cur := c.get(layout.CtxCur)
-	if s.plan.Mode == emit.HashGroups && cur > c.get(layout.CtxEnd) {
-		if s.groups > 0 {
-			return false, diag.Internalf("gpu", "a pipeline made more than %d groups", s.cap)
-		}
+	used := int64(c.get(layout.CtxCur)-uint64(s.tuples.start)) / int64(s.plan.Tuple.Size)
+	switch {
+	case used <= s.tuples.cap:
+		s.tuples.used = used
+		s.forget()
+		return false, nil
+	case s.plan.Mode != emit.HashGroups:
+		return false, diag.Internalf("gpu", "a chunk made more than %d groups", s.tuples.cap)
+	case s.saved == nil: // it was empty
 		s.r.free(s.dir)
-		s.r.free(s.start)
-		return true, s.hashTable(min(s.most, 4*s.cap))
+		s.r.free(s.tuples.start)
+		return true, s.hashTable(min(s.first, 4*s.tuples.cap))
 	}
-	s.cur = cur
-	return false, nil
+	if err := s.restore(); err != nil {
+		return false, err
+	}
+	if err := s.grow(); err != nil {
+		return false, err
+	}
+	return true, s.save()
 }
 
 func (s *groupSink) rows() deviceRows { return s.result }
@@ -171,7 +262,7 @@ func (s *groupSink) finish() error {
 	case emit.DenseGroups:
 		err = s.list(s.plan.Slots, s.plan.Slots, entryBits, entryAddrs)
 	default:
-		err = s.list(int64(s.mask+1), s.groups+s.cap, entryBits, entryAddrs)
+		err = s.list(int64(s.mask+1), s.tuples.cap, entryBits, entryAddrs)
 	}
 	if err != nil {
 		return err
@@ -182,43 +273,51 @@ func (s *groupSink) finish() error {
 // list makes a list of the addresses of groups, in the order of their slots: bits marks those of n slots that have one, addrs makes
 // addresses of their numbers. There are most at the very most.
 func (s *groupSink) list(n, most int64, bits, addrs func() *ir.Func) error {
+	numbers, groups, err := s.numbers(n, most, bits)
+	if err != nil {
+		return err
+	}
+	defer s.r.free(numbers)
+	s.result.n = groups
+	if s.result.addr, err = s.r.alloc(8 * groups); err != nil {
+		return err
+	}
+	return s.r.do(addrs, groups, uint64(numbers), uint64(s.dir), uint64(s.result.addr))
+}
+
+// numbers lists the numbers of slots, of 4 bytes, that have a group, and says how many they are.
+func (s *groupSink) numbers(n, most int64, bits func() *ir.Func) (list device.Addr, groups int64, err error) {
 	r := s.r
 	if n > maxListed {
-		return r.lacks("a table of %d groups", n)
+		return 0, 0, r.lacks("a table of %d groups", n)
 	}
 	lib, err := r.store.library()
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	bitmap, err := r.alloc((n + 31) / 32 * 4)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	defer r.free(bitmap)
-	numbers, err := r.alloc(4 * most)
-	if err != nil {
-		return err
+	if list, err = r.alloc(4 * most); err != nil {
+		return 0, 0, err
 	}
-	defer r.free(numbers)
 	count, err := r.counter()
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	if err := r.do(bits, n, uint64(s.dir), uint64(bitmap)); err != nil {
-		return err
+		return 0, 0, err
 	}
-	if err := lib.Compact(r.st, numbers, bitmap, int(n), count); err != nil {
-		return r.failed(err)
+	if err := lib.Compact(r.st, list, bitmap, int(n), count); err != nil {
+		return 0, 0, r.failed(err)
 	}
 	x, err := r.read(count, 1)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	s.result.n = int64(x[0])
-	if s.result.addr, err = r.alloc(8 * s.result.n); err != nil {
-		return err
-	}
-	return r.do(addrs, s.result.n, uint64(numbers), uint64(s.dir), uint64(s.result.addr))
+	return list, int64(x[0]), nil
 }
 
 // maxListed bounds slots: their numbers are words, and there are numbers behind the last.

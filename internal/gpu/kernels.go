@@ -218,6 +218,23 @@ func enterAgain() *ir.Func {
 		})
 }
 
+// moveEntries copies the tuples that entries of a directory name into an array, and lets the entries name those: numbers of entries,
+// directory, array.
+func moveEntries(size int) *ir.Func {
+	return newKernel(fmt.Sprintf("move_entries_%d", size), func(k *kernel) []ir.Reg { return k.load("numbers", "dir", "array") },
+		func(k *kernel, s []ir.Reg) {
+			slot, e, from, to := k.Vreg("slot", ir.I64), k.Vreg("entry", ir.I64), k.Vreg("from", ir.I64), k.tupleOf(s[2], size)
+			k.Load(slot, ir.AtIndex(s[0], k.item, 4, 0), 4, false)
+			k.Load8(e, ir.AtIndex(s[1], slot, 8, 0))
+			k.Op2(ir.And, from, e.V(), ir.K(layout.AddrMask))
+			k.copyTuple(to, from, size)
+			k.Op2(ir.Xor, e, e.V(), from.V())
+			k.Op2(ir.Or, e, e.V(), to.V())
+			k.Store(ir.AtIndex(s[1], slot, 8, 0), e.V(), 8)
+			k.Clear(slot, e, from, to)
+		})
+}
+
 // gatherTuples copies tuples whose addresses are given into an array: addresses, out.
 func gatherTuples(size int) *ir.Func {
 	return newKernel(fmt.Sprintf("gather_tuples_%d", size), func(k *kernel) []ir.Reg { return k.load("addresses", "out") },

@@ -19,6 +19,9 @@ import (
 type lease struct {
 	s     *Store
 	items map[itemKey]*item
+	// parts are columns that are not held as a whole (share.go), blocks how many bytes those that stream have for that.
+	parts  map[itemKey]part
+	blocks int64
 }
 
 // want is a thing that a query will need, or may.
@@ -48,7 +51,7 @@ func wantsOf(prog *pipe.Program) (out []want) {
 			add(want{keyOf(snap, ord), expectedBytes(snap, ord), snap, nil})
 			if st := &snap.Stats[ord]; st.Dict != nil {
 				n := st.Dict.Len()
-				add(want{dictKey(st.Dict, dictTexts, n), int64(float64(n) * (16 + max(st.AvgLen, 0))), nil, st.Dict})
+				add(want{dictKey(st.Dict, dictTexts, n), int64(float64(n+1)*(16+max(st.AvgLen, 0))) + 2*column.TextPad, nil, st.Dict})
 			}
 		}
 	}
@@ -61,6 +64,9 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*le
 	wants := wantsOf(prog)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if total(wants) > limit {
+		wants = l.share(prog, wants, limit)
+	}
 	turn := make(chan struct{}, 1)
 	s.queue = append(s.queue, turn)
 	defer func() {
@@ -69,11 +75,7 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*le
 	}()
 	for s.queue[0] != turn || !s.fits(wants, limit) {
 		if s.queue[0] == turn && s.running == 0 {
-			total := int64(0)
-			for _, w := range wants {
-				total += w.bytes
-			}
-			return nil, &device.Error{Kind: device.OutOfMemory, Device: s.dev.Info().Name, Call: fmt.Sprintf("make room for %d bytes of columns", total),
+			return nil, &device.Error{Kind: device.OutOfMemory, Device: s.dev.Info().Name, Call: fmt.Sprintf("make room for %d bytes of columns", total(wants)),
 				Err: fmt.Errorf("the limit is %d", limit)}
 		}
 		s.mu.Unlock()
@@ -90,6 +92,7 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*le
 		l.hold(w)
 	}
 	s.evict(limit)
+	s.peak = max(s.peak, s.bytes)
 	s.running++
 	return l, nil
 }
@@ -127,7 +130,7 @@ func (l *lease) hold(w want) *item {
 	l.items[w.key] = it
 	if w.snap != nil {
 		l.s.watchSnapshot(w.snap)
-	} else {
+	} else if w.dict != nil {
 		l.s.watchDict(w.dict)
 	}
 	return it
@@ -153,9 +156,16 @@ func (l *lease) want(w want) *item {
 	return l.hold(w)
 }
 
-// column is a column of a snapshot, copied if it is not there.
+// column is a column of a snapshot, copied if it is not there and not to be streamed.
 func (l *lease) column(snap *catalog.Snapshot, ord int) (*deviceColumn, carried, error) {
-	it := l.want(want{keyOf(snap, ord), expectedBytes(snap, ord), snap, nil})
+	w := want{keyOf(snap, ord), expectedBytes(snap, ord), snap, nil}
+	switch l.parts[w.key] {
+	case streamed:
+		return streamedColumn(snap, ord), carried{}, nil
+	case far:
+		w.key.far, w.bytes = true, 0
+	}
+	it := l.want(w)
 	c, err := l.s.bring(it, func(u *upload) (err error) { it.col, err = u.column(snap, ord); return })
 	return it.col, c, err
 }

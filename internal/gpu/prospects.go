@@ -145,7 +145,7 @@ func expectedBytes(snap *catalog.Snapshot, ord int) int64 {
 	if st := &snap.Stats[ord]; sh.Enc == column.EncStr && st.AvgLen > column.StrInline {
 		row += st.AvgLen
 	}
-	return int64(row * float64(snap.Rows))
+	return int64(row*float64(snap.Rows+column.PadRows)) + column.TextPad
 }
 
 var shapeSeed = maphash.MakeSeed()

@@ -175,7 +175,7 @@ func (r *run) upload(b []byte) (device.Addr, error) {
 type source struct {
 	rows int64
 	addr device.Addr // of tuples
-	cols []*deviceColumn
+	scan *tableScan  // of a table; nil: it is none
 	// bytes is the size of the columns, carried what of them had to be copied first.
 	bytes   int64
 	carried carried
@@ -252,38 +252,64 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if err != nil {
 		return err
 	}
-	s := r.sinks[p.Sink]
-	if err := s.begin(r.most(p, src.rows)); err != nil {
+	if err := r.chunks(p, f, fn, src, luts, st); err != nil {
 		return err
-	}
-	if src.rows > 0 {
-		c := r.newContext(f)
-		if err := r.fill(c, f, src, luts); err != nil {
-			return err
-		}
-		for {
-			s.toContext(c)
-			if err := r.launch(c, f, fn, 0, src.rows); err != nil {
-				return err
-			}
-			again, err := s.fromContext(c)
-			if err != nil {
-				return err
-			}
-			if !again {
-				break
-			}
-			c.clearCounts(f)
-		}
-		for _, n := range f.Counts {
-			st.OpRows[p.First+n.Op] += int64(c.get(n.Off))
-		}
 	}
 	running := time.Since(start) + src.carried.took
 	st.Exec += running
 	r.stats.Exec += running
 	if r.Listing {
 		st.Fragments = append(st.Fragments, f)
+	}
+	return nil
+}
+
+// chunks runs a pipeline's kernel over all chunks of its source. One that finds too little room in the sink runs again when there is
+// more; what chunks before it left there stays.
+func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src *source, luts []device.Addr, st *exec.PipelineStats) error {
+	s := r.sinks[p.Sink]
+	if src.rows == 0 {
+		return s.begin(0)
+	}
+	c := r.newContext(f)
+	if err := r.fill(c, f, src, luts); err != nil {
+		return err
+	}
+	from, err := r.newFeed(src)
+	defer func() {
+		st.Device.Up += from.copied
+		from.close()
+	}()
+	if err != nil {
+		return err
+	}
+	for k := range from.chunks() {
+		n := from.rows(k)
+		if err := s.begin(r.most(p, n)); err != nil {
+			return err
+		}
+		for again := true; again; {
+			c.clearCounts(f)
+			s.toContext(c)
+			if err := from.toContext(c, f, k); err != nil {
+				return err
+			}
+			if err := r.start(c, fn, n); err != nil {
+				return err
+			}
+			if err := from.prepare(k + 1); err != nil {
+				return err
+			}
+			if err := r.finish(c, f); err != nil {
+				return err
+			}
+			if again, err = s.fromContext(c); err != nil {
+				return err
+			}
+		}
+		for _, n := range f.Counts {
+			st.OpRows[p.First+n.Op] += int64(c.get(n.Off))
+		}
 	}
 	return nil
 }
@@ -313,7 +339,7 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 		if isFile(scan.Snap) {
 			return nil, r.lacks("a scan of a file")
 		}
-		s.rows = scan.Snap.Rows
+		s.rows, s.scan = scan.Snap.Rows, &tableScan{snap: scan.Snap, ords: scan.Ordinal}
 		req.Arrays = true
 		for _, ord := range scan.Ordinal {
 			c, carried, err := r.lease.column(scan.Snap, ord)
@@ -324,7 +350,7 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 			s.carried.bytes += carried.bytes
 			s.carried.took += carried.took
 			r.texts = append(r.texts, c.texts...)
-			s.cols = append(s.cols, c)
+			s.scan.cols = append(s.scan.cols, c)
 			req.Shapes = append(req.Shapes, scanned.Shape{Shape: c.shape, Based: c.shape.Enc == column.EncInt})
 		}
 	case *pipe.Buffer:
@@ -404,18 +430,15 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 	for _, w := range f.Words {
 		var x uint64
 		switch w.Kind {
-		case code.WordData:
-			x = uint64(src.cols[w.Index].data)
+		case code.WordData, code.WordNull: // of each chunk its own
 		case code.WordBase:
-			x = uint64(src.cols[w.Index].base)
-		case code.WordNull:
-			x = uint64(src.cols[w.Index].nulls)
+			x = uint64(src.scan.cols[w.Index].base)
 		case code.WordHeap:
-			x = uint64(src.cols[w.Index].heap)
+			x = uint64(src.scan.cols[w.Index].heap)
 		case code.WordDesc, code.WordDHeap:
 			d := w.Dict
 			if d == nil {
-				d = src.cols[w.Index].dict
+				d = src.scan.cols[w.Index].dict
 			}
 			dict, err := r.dict(d)
 			if err != nil {
@@ -497,110 +520,6 @@ func (r *run) pool(f *emit.Fragment) (device.Addr, error) {
 	return a, err
 }
 
-// launch runs a kernel over rows lo to hi and fetches its context.
-func (r *run) launch(c *block, f *emit.Fragment, fn device.Function, lo, hi int64) error {
-	if err := r.ctx.Err(); err != nil {
-		return r.team.Canceled()
-	}
-	c.set(layout.CtxLo, uint64(lo))
-	c.set(layout.CtxHi, uint64(hi))
-	c.set(ir.CtxStatus, 0)
-	if err := r.call(c, fn, hi-lo); err != nil {
-		return err
-	}
-	if status := c.get(ir.CtxStatus); status != 0 {
-		return f.Errors[status-1]
-	}
-	return nil
-}
-
-// call launches a kernel for so many items, waits for it and fetches its block.
-func (r *run) call(c *block, fn device.Function, items int64) error {
-	if err := r.queue(c, fn, items); err != nil {
-		return err
-	}
-	if err := r.st.Download(c.words, c.at); err != nil {
-		return r.failed(err)
-	}
-	return r.sync()
-}
-
-// queue uploads a block and launches a kernel on it.
-func (r *run) queue(c *block, fn device.Function, items int64) error {
-	if c.at == 0 {
-		a, err := r.alloc(int64(len(c.words)))
-		if err != nil {
-			return err
-		}
-		c.at = a
-	}
-	if err := r.st.Upload(c.at, c.words); err != nil {
-		return r.failed(err)
-	}
-	return r.failed(r.st.Launch(fn, r.fitting(fn, items), uint64(c.at)))
-}
-
-// sync waits for all that was queued. What it read of the host may change then.
-func (r *run) sync() error {
-	err := r.failed(r.st.Sync())
-	r.reading = r.reading[:0]
-	return err
-}
-
-// do queues a kernel of the library over n items.
-func (r *run) do(make func() *ir.Func, n int64, words ...uint64) error {
-	if n == 0 {
-		return nil
-	}
-	f := make()
-	if r.Verify {
-		if err := ir.Verify(f); err != nil {
-			return diag.Internalf("gpu", "%v\n%s", err, f)
-		}
-	}
-	fn, err := r.compileFunc(f)
-	if err != nil {
-		return err
-	}
-	return r.failed(r.st.Launch(fn, r.fitting(fn, n), append([]uint64{0, uint64(n)}, words...)...))
-}
-
-// failed prefers the reason why a query was given up.
-func (r *run) failed(err error) error {
-	if err != nil && r.ctx.Err() != nil {
-		return r.team.Canceled()
-	}
-	return err
-}
-
-// shape is that of a launch, at the most.
-func (r *run) shape(items int64) device.Shape {
-	threads := r.Block
-	if threads <= 0 {
-		threads = 256
-	}
-	grid := r.Grid
-	if grid <= 0 {
-		full := int64(max(r.dev.Info().Units, 1) * (max(r.dev.Info().UnitThreads, threads) / threads))
-		grid = int(max(min(full, (items+int64(threads)-1)/int64(threads)), 1))
-	}
-	return device.Shape{Blocks: grid, Threads: threads}
-}
-
-// fitting is the shape of a launch of a function.
-func (r *run) fitting(fn device.Function, items int64) device.Shape {
-	sh := r.shape(items)
-	if most := fn.Usage().MaxThreads &^ 31; most > 0 { // it may need many registers
-		sh.Threads = min(sh.Threads, most)
-	}
-	if r.Grid <= 0 { // as many blocks as the device holds at a time, and no more than there is work for
-		if n, err := fn.Resident(sh.Threads, 0); err == nil {
-			sh.Blocks = min(sh.Blocks, max(n, 1)*max(r.dev.Info().Units, 1))
-		}
-	}
-	return sh
-}
-
 // luts makes a fragment's lookup tables.
 func (r *run) luts(f *emit.Fragment) ([]device.Addr, error) {
 	var out []device.Addr
@@ -618,7 +537,10 @@ func (r *run) luts(f *emit.Fragment) ([]device.Addr, error) {
 			return nil, err
 		}
 		c.set(layout.CtxCur, uint64(a))
-		if err := r.launch(c, l.Frag, fn, 0, int64(l.Len)); err != nil {
+		if err := r.start(c, fn, int64(l.Len)); err != nil {
+			return nil, err
+		}
+		if err := r.finish(c, l.Frag); err != nil {
 			return nil, err
 		}
 		out = append(out, a)

@@ -13,7 +13,7 @@ import (
 // sink is where a pipeline's rows go, on the device.
 type sink interface {
 	known(req *emit.Request)            // adds what an earlier pipeline into it has decided
-	begin(most int64) error             // a pipeline begins, of which at most so many rows come
+	begin(most int64) error             // a chunk of a pipeline begins, of which at most so many rows come
 	toContext(c *block)                 // before a launch
 	fromContext(c *block) (bool, error) // after it; true: there was not enough room, launch again
 	finish() error                      // all pipelines have ended
@@ -68,7 +68,8 @@ type tupleSink struct {
 func (s *tupleSink) known(req *emit.Request) { req.Sink = s.tuple }
 
 func (s *tupleSink) begin(most int64) error {
-	return s.reserve(s.n + min(most, s.r.store.roomFor(s.expect)))
+	room := s.r.store.roomFor(s.expect)
+	return s.reserve(s.n + min(most, max(room-s.n, room/8)))
 }
 
 // reserve makes room for so many tuples; those that are there stay.
@@ -100,6 +101,9 @@ func (s *tupleSink) toContext(c *block) {
 func (s *tupleSink) fromContext(c *block) (bool, error) {
 	n := int64(c.get(layout.CtxCur)-uint64(s.start)) / int64(s.tuple.Size)
 	if n > s.cap { // what did not fit was counted all the same
+		if s.n > 0 { // there may be more chunks like this one
+			n += s.n / 2
+		}
 		return true, s.reserve(n)
 	}
 	s.n = n

@@ -23,10 +23,12 @@ type Store struct {
 	mu      sync.Mutex
 	st      device.Stream // for giving memory back
 	held    map[itemKey]*item
-	watched map[any]bool // weak pointers whose ends are waited for
-	bytes   int64        // of all items
-	pinned  int64        // of those that have users
-	running int          // leases
+	watched map[any]bool   // weak pointers whose ends are waited for
+	bytes   int64          // of all items
+	peak    int64          // of bytes
+	blocks  []*device.Host // of streams that nobody uses now
+	pinned  int64          // of those that have users
+	running int            // leases
 	queue   []chan struct{}
 	tick    int64
 	done    bool // Close was called
@@ -48,8 +50,10 @@ type Store struct {
 type itemKey struct {
 	snap weak.Pointer[catalog.Snapshot]
 	dict weak.Pointer[column.Dict]
-	ord  int // of the column
-	len  int // of the dictionary: one that grew is another
+	ord  int    // of the column
+	len  int    // of the dictionary: one that grew is another
+	far  bool   // in memory of the host that the device reaches
+	by   *lease // not nil: room that a query streams through
 }
 
 const (
@@ -74,6 +78,7 @@ type item struct {
 	ready chan struct{} // closed when what follows is there; nil: nobody has begun to copy it
 	err   error
 	addrs []device.Addr
+	hosts []*device.Host
 	col   *deviceColumn
 	dict  *residentDict
 	ranks device.Addr
@@ -159,6 +164,7 @@ func (s *Store) resize(it *item, bytes int64) {
 	more := bytes - it.bytes
 	it.bytes = bytes
 	s.bytes += more
+	s.peak = max(s.peak, s.bytes)
 	if it.users > 0 {
 		s.pinned += more
 	}
@@ -179,7 +185,13 @@ func (s *Store) drop(it *item) {
 // free gives the memory of a dead item back. mu is held.
 func (s *Store) free(it *item) {
 	s.bytes -= it.bytes
-	if len(it.addrs) == 0 || s.done {
+	if s.done {
+		return
+	}
+	for _, h := range it.hosts {
+		_ = h.Free()
+	}
+	if len(it.addrs) == 0 {
 		return
 	}
 	if s.st == nil {
@@ -199,7 +211,7 @@ func (s *Store) evict(most int64) {
 	for s.bytes > most {
 		var oldest *item
 		for _, it := range s.held {
-			if it.users == 0 && (oldest == nil || it.used < oldest.used) {
+			if it.users == 0 && it.bytes > 0 && (oldest == nil || it.used < oldest.used) {
 				oldest = it
 			}
 		}
@@ -278,6 +290,13 @@ func (s *Store) Limit(own int64) int64 {
 		}
 	}
 	return most
+}
+
+// Peak is the most that they took at a time, with what queries stream through.
+func (s *Store) Peak() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peak
 }
 
 // Bytes is what columns and dictionaries take.

@@ -18,6 +18,8 @@ type upload struct {
 	st    device.Stream
 	addrs []device.Addr
 	bytes int64
+	far   bool // the copy is in memory of the host that the device reaches
+	hosts []*device.Host
 }
 
 // carried is what was copied for a query, and how long it waited for that.
@@ -40,7 +42,7 @@ func (s *Store) bring(it *item, copy func(*upload) error) (c carried, err error)
 		<-it.ready
 		return carried{took: time.Since(start)}, it.err
 	}
-	u := &upload{s: s}
+	u := &upload{s: s, far: it.key.far}
 	err = diag.Internalf("gpu", "a copy to the device did not end") // unless it does
 	defer func() {
 		if u.st != nil {
@@ -48,7 +50,7 @@ func (s *Store) bring(it *item, copy func(*upload) error) (c carried, err error)
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		it.addrs, it.err = u.addrs, err
+		it.addrs, it.hosts, it.err = u.addrs, u.hosts, err
 		s.resize(it, u.bytes)
 		if err != nil {
 			s.drop(it)
@@ -64,6 +66,15 @@ func (s *Store) bring(it *item, copy func(*upload) error) (c carried, err error)
 // put copies host bytes to new memory of the device. Where there is too little, what nobody uses goes.
 func (u *upload) put(b []byte) (device.Addr, error) {
 	n := max(len(b), 16)
+	if u.far {
+		h, err := u.s.dev.Pinned(n)
+		if err != nil {
+			return 0, err
+		}
+		u.hosts = append(u.hosts, h)
+		copy(h.Bytes, b)
+		return h.Addr, nil
+	}
 	a, err := u.st.Alloc(n)
 	if device.KindOf(err) == device.OutOfMemory && u.s.shrink(int64(n)) {
 		a, err = u.st.Alloc(n)

@@ -62,7 +62,7 @@ func TestGPUSort(t *testing.T) {
 // TestGPUTopN: of many rows, the first few come back.
 func TestGPUTopN(t *testing.T) {
 	s := New(NewDB())
-	mustRun(t, s, "create table t as select g a, (g * 7919) % 50021 b, 'text '||(g::bigint * 104729) % 50021 s from generate_series(1, 50000) x(g)")
+	mustRun(t, s, "create table t as select g a, (g * 7919) % 20011 b, 'text '||(g::bigint * 104729) % 20011 s from generate_series(1, 20000) x(g)")
 	dev := device.NewSimulated(device.SimulatedOptions{Seed: 3})
 	s.DB.Accelerate(gpu.NewStore(dev, 0))
 	s.Configure(func(x *Settings) { x.Device = "gpu" })

@@ -1,0 +1,252 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+)
+
+// A table whose columns do not all find room on the device is fed to it in chunks of rows: while a kernel is at one chunk, the
+// host writes the next into a pinned block, and another stream copies that. Columns that are resident are read
+// where they are, from the chunk's first row on.
+
+// feed brings a pipeline its rows, in one chunk or in several.
+type feed struct {
+	r      *run
+	src    *source
+	chunk  int64         // rows
+	copies device.Stream // nil: there is nothing to copy
+	blocks [streamBlocks]streamBlock
+	at     []columnAt // places in a block of the streamed columns
+	bytes  int
+	ready  int64 // chunks that were prepared
+	copied int64 // bytes
+}
+
+// streamBlocks is how many chunks are under way at a time: one that is copied, one that is read.
+const streamBlocks = 2
+
+// streamBlock is a chunk on the host and on the device.
+type streamBlock struct {
+	host   *device.Host
+	dev    device.Addr
+	copied device.Event
+}
+
+// columnAt is where a column's rows and NULL bytes lie in a block.
+type columnAt struct{ data, nulls int }
+
+// tableScan is the columns of a scan.
+type tableScan struct {
+	snap *catalog.Snapshot
+	ords []int
+	cols []*deviceColumn
+}
+
+// streams reports that there are columns to stream.
+func (t *tableScan) streams() bool {
+	return slices.ContainsFunc(t.cols, func(c *deviceColumn) bool { return c.streamed })
+}
+
+// blockBytes is what so many rows of the streamed columns take in a block.
+func (t *tableScan) blockBytes(rows int64) int64 {
+	n := 0
+	for _, c := range t.cols {
+		if c.streamed {
+			_, n = c.place(n, rows)
+		}
+	}
+	return int64(n)
+}
+
+const (
+	streamRows  = 1 << 8   // a chunk has a multiple of so many rows: it begins at a multiple of 256 bytes in resident columns, too
+	streamBytes = 64 << 20 // a block has at most so many bytes: from there on the bus is as fast as it gets
+)
+
+// chunk is how many rows a chunk has if all blocks together have so many bytes.
+func (t *tableScan) chunk(bytes int64) int64 {
+	fits := func(rows int64) bool {
+		return t.blockBytes(rows) <= min(bytes/streamBlocks, streamBytes)
+	}
+	rows := int64(streamRows)
+	for rows < t.snap.Rows && fits(2*rows) {
+		rows *= 2
+	}
+	for step := rows / 2; step >= streamRows; step /= 2 {
+		if rows < t.snap.Rows && fits(rows+step) {
+			rows += step
+		}
+	}
+	return rows
+}
+
+// newFeed prepares the first chunk of a source.
+func (r *run) newFeed(src *source) (f *feed, err error) {
+	f = &feed{r: r, src: src, chunk: max(src.rows, 1)}
+	if src.scan == nil || !src.scan.streams() {
+		return f, nil
+	}
+	f.chunk = src.scan.chunk(r.lease.blocks)
+	for _, c := range src.scan.cols {
+		at := columnAt{}
+		if c.streamed {
+			at, f.bytes = c.place(f.bytes, f.chunk)
+		}
+		f.at = append(f.at, at)
+	}
+	if f.copies, err = r.dev.Stream(r.ctx); err != nil {
+		return f, err
+	}
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		if b.host, err = r.store.takePinned(f.bytes); err != nil {
+			return f, err
+		}
+		if b.dev, err = f.copies.Alloc(f.bytes); err != nil {
+			return f, err
+		}
+		if b.copied, err = r.dev.Event(); err != nil {
+			return f, err
+		}
+	}
+	return f, f.prepare(0)
+}
+
+// place is where a column lies in a block that has so many bytes already, and how many it has then.
+func (c *deviceColumn) place(bytes int, rows int64) (columnAt, int) {
+	const line = 256
+	at := columnAt{data: bytes}
+	n := int(rows) + column.PadRows
+	bytes += (n*int(c.shape.Width) + line - 1) &^ (line - 1)
+	if c.shape.Nulls {
+		at.nulls = bytes
+		bytes += (n + line - 1) &^ (line - 1)
+	}
+	return at, bytes
+}
+
+// chunks is how many there are.
+func (f *feed) chunks() int64 { return (f.src.rows + f.chunk - 1) / f.chunk }
+
+// rows is how many chunk k has.
+func (f *feed) rows(k int64) int64 { return min(f.chunk, f.src.rows-k*f.chunk) }
+
+// prepare writes chunk k, if there is one, to its block and begins to copy it. The kernel over the chunk that was there before has ended,
+// and waited for its copy.
+func (f *feed) prepare(k int64) error {
+	if f.copies == nil || k >= f.chunks() || k < f.ready {
+		return nil
+	}
+	f.ready = k + 1
+	b := &f.blocks[k%streamBlocks]
+	lo, n := k*f.chunk, f.rows(k)
+	const step = 1 << 17 // rows that a thread takes at a time
+	var tasks []func()
+	for i, c := range f.src.scan.cols {
+		if !c.streamed {
+			continue
+		}
+		at, w, ord := f.at[i], int(c.shape.Width), f.src.scan.ords[i]
+		for from := int64(0); from < n; from += step {
+			to := min(from+step, n)
+			tasks = append(tasks, func() {
+				data := b.host.Bytes[at.data+int(from)*w : at.data+int(to)*w]
+				var nulls []byte
+				if c.shape.Nulls {
+					nulls = b.host.Bytes[at.nulls+int(from) : at.nulls+int(to)]
+				}
+				encodeRows(f.src.scan.snap, ord, c, data, nulls, lo+from, lo+to)
+			})
+		}
+	}
+	if err := f.r.team.Parallel(len(tasks), func(i int) error { tasks[i](); return nil }); err != nil {
+		return err
+	}
+	if err := f.copies.Upload(b.dev, b.host.Bytes[:f.bytes]); err != nil {
+		return f.r.failed(err)
+	}
+	f.copied += int64(f.bytes)
+	return f.r.failed(f.copies.Record(b.copied))
+}
+
+// toContext lets a kernel read chunk k, and wait for it.
+func (f *feed) toContext(c *block, frag *emit.Fragment, k int64) error {
+	if f.src.scan == nil {
+		return nil
+	}
+	b := &f.blocks[k%streamBlocks]
+	for _, w := range frag.Words {
+		if w.Kind != code.WordData && w.Kind != code.WordNull {
+			continue
+		}
+		col := f.src.scan.cols[w.Index]
+		var x device.Addr
+		switch first := device.Addr(k * f.chunk); {
+		case w.Kind == code.WordData && col.streamed:
+			x = b.dev + device.Addr(f.at[w.Index].data)
+		case w.Kind == code.WordData:
+			x = col.data + first*device.Addr(col.shape.Width)
+		case col.streamed:
+			x = b.dev + device.Addr(f.at[w.Index].nulls)
+		default:
+			x = col.nulls + first
+		}
+		c.set(w.Off, uint64(x))
+	}
+	if f.copies == nil {
+		return nil
+	}
+	return f.r.failed(f.r.st.Wait(b.copied))
+}
+
+// close gives back what was lent. Kernels that read it have been waited for, or nobody wants their results: then this waits.
+func (f *feed) close() {
+	if f.copies == nil {
+		return
+	}
+	_ = f.r.st.Sync()
+	_ = f.copies.Sync()
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		if b.dev != 0 {
+			_ = f.copies.Free(b.dev)
+		}
+		if b.host != nil {
+			f.r.store.givePinned(b.host)
+		}
+		if b.copied != nil {
+			_ = b.copied.Close()
+		}
+	}
+	_ = f.copies.Sync()
+	_ = f.copies.Close()
+}
+
+// encodeRows writes rows of a column in the form that it has on the device.
+func encodeRows(snap *catalog.Snapshot, ord int, c *deviceColumn, data, nulls []byte, lo, hi int64) {
+	first := int64(0) // row of the segment
+	for _, seg := range snap.Segments {
+		from, to := max(lo, first), min(hi, first+int64(seg.Rows))
+		if from < to {
+			piece := *seg.Chunks[ord]
+			skip := uintptr(from - first)
+			piece.Rows = int(to - from)
+			piece.Data += skip * uintptr(piece.Width)
+			encode(data[(from-lo)*int64(c.shape.Width):], &piece, c.shape, c.base)
+			if nulls != nil {
+				dst := nulls[from-lo : to-lo]
+				if piece.Null == 0 {
+					clear(dst)
+				} else {
+					copy(dst, hostBytes(piece.Null+skip, len(dst)))
+				}
+			}
+		}
+		first += int64(seg.Rows)
+	}
+}

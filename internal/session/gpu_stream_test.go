@@ -1,0 +1,100 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/gpu"
+)
+
+// TestGPUStream: tables that are larger than the memory that columns may take go to the device in chunks, and all queries are
+// answered as ever. Chunks whose rows find too little room run again.
+func TestGPUStream(t *testing.T) {
+	for i, limit := range []int64{160 << 10, 700 << 10} {
+		for _, suite := range []string{"tpch", "ssb"} {
+			s := load(t, suite, "0.01")
+			dev := device.NewSimulated(device.SimulatedOptions{Seed: uint64(i)})
+			store := gpu.NewStore(dev, limit)
+			if i == 0 {
+				store.Room = 50
+			}
+			s.DB.Accelerate(store)
+			s.Configure(func(x *Settings) { x.Device, x.Check = "gpu", true })
+			for k, q := range suiteQueries(suite) {
+				if testing.Short() && (k+i)%4 != 0 {
+					continue
+				}
+				before := dev.Counts()
+				checkAnswer(t, s, suite, "0.01", q)
+				onDevice(t, s, suite, q)
+				c := dev.Counts()
+				t.Logf("%-5s %4d launches, %4d uploads of %d bytes", q, c.Launches-before.Launches, c.Uploads-before.Uploads, c.UploadBytes-before.UploadBytes)
+			}
+			if p := store.Peak(); p > limit || p < limit/2 {
+				t.Errorf("columns took %d bytes, may take %d", p, limit)
+			}
+		}
+	}
+}
+
+// chunkQueries bring chunks of rows of every form to sinks of every kind.
+var chunkQueries = []string{
+	"select small, count(*), sum(big), min(d), max(f), count(wide), sum(small) from r group by small",
+	"select dict, small, count(*), sum(id) from r group by dict, small",
+	"select txt, count(*), sum(id), min(id) from r group by txt",
+	"select id, count(*), sum(small) from r group by id",
+	"select id % 3000, f, count(*), sum(id) from r where f <> 0 or f is null group by 1, 2", // which zero stands for a group is open
+	"select x, sum(n) from (select small x, 1 n from r union all select id % 500, 2 from r union all select id, 3 from r where flag) y group by x",
+	"select x, y, sum(n) from (select small x, d y, 1 n from r union all select id, d, 2 from r) y group by x, y",
+	"select count(*), sum(id), min(f), max(big), sum(wide), count(txt), count(distinct dict) from r",
+	"select distinct wide, flag from r",
+	"select a.id, a.txt, b.dict, b.wide from r a join r b on a.id = b.id + 7 where a.flag",
+	"select a.small, count(*), sum(b.id) from r a join r b on a.small = b.small where a.id % 97 = 1 group by a.small",
+	"select a.id, b.id from r a left join r b on a.big = b.big and b.id % 3 = 0 where a.id % 11 = 0",
+	"select id from r where txt not in (select txt from r where id % 2 = 0 and txt is not null)",
+	"select id, txt, dict, f from r order by txt desc nulls last, id limit 300",
+	"select * from r where f is null or txt like '%9'",
+}
+
+// TestGPUChunks: rows come to every sink in many chunks, some of which run more than once.
+func TestGPUChunks(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, strings.Replace(sortRows, "1200", "6000", 1))
+	for i, c := range []struct{ limit, room int64 }{{48 << 10, 1}, {64 << 10, 0}, {150 << 10, 200}} {
+		if testing.Short() && i > 0 {
+			break
+		}
+		store := gpu.NewStore(device.NewSimulated(device.SimulatedOptions{Seed: uint64(i)}), c.limit)
+		store.Room = c.room
+		s.DB.Accelerate(store)
+		for _, sql := range chunkQueries {
+			s.Configure(func(x *Settings) { x.Device = "cpu" })
+			want := sortedLines(rowsOf(t, s, sql))
+			s.Configure(func(x *Settings) { x.Device, x.Check = "gpu", true })
+			onCPU := map[string]int{}
+			if _, err := askNoting(s, sql, onCPU); err != nil || len(onCPU) > 0 {
+				t.Errorf("%s: %v %v", sql, err, onCPU)
+			}
+			if got := sortedLines(rowsOf(t, s, sql)); got != want {
+				t.Errorf("%s:\n%.400s\nwant\n%.400s", sql, got, want)
+			}
+		}
+		// An error in some row ends the kernel, whatever the other lanes of its warp do.
+		if _, err := s.Query(context.Background(), "select id % 3000, f, sum(1 / (id - 5000)) from r group by 1, 2"); diag.CodeOf(err) != diag.DivisionByZero {
+			t.Errorf("division by zero: %v", err)
+		}
+		if p := store.Peak(); p > c.limit || p < c.limit/2 {
+			t.Errorf("columns took %d bytes, may take %d", p, c.limit)
+		}
+	}
+}
+
+func sortedLines(rows string) string {
+	lines := strings.Split(rows, "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
