@@ -19,6 +19,8 @@ const (
 	maxBlockBytes  = 48 << 10 // what every device gives to a block
 	fullBlockBytes = 24 << 10 // with which a device still holds as many threads as it can
 	maxCopies      = 32
+	manySlots      = 32 // that many groups meet seldom: fewer copies do
+	someCopies     = 8
 )
 
 // blockGroups is how a block keeps the slots of an array. Cells of one kind lie together, those of a slot's copies side by
@@ -99,8 +101,12 @@ func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
 	if slot > maxBlockBytes {
 		return nil
 	}
+	most := int64(maxCopies)
+	if gp.Slots > manySlots {
+		most = someCopies
+	}
 	b.copies = 1
-	for b.copies < maxCopies && slot*b.copies*2 <= fullBlockBytes {
+	for b.copies < most && slot*b.copies*2 <= fullBlockBytes {
 		b.copies *= 2
 	}
 	b.place()
