@@ -128,8 +128,8 @@ func (e *emitter) semiFilter(f scanned.Filter) {
 	}
 	k := e.Int("key")
 	lo, span := int64(f.Range.Lo.Lo), int64(f.Range.Hi.Lo)-int64(f.Range.Lo.Lo)
-	e.B.Op2(ir.Sub, k, v.A, ir.K(lo))
-	e.skip(ir.UGT, k.V(), ir.K(span))
+	e.Literal(lo, func(lo ir.Val) { e.B.Op2(ir.Sub, k, v.A, lo) })
+	e.Literal(span, func(span ir.Val) { e.skip(ir.UGT, k.V(), span) })
 	switch f.Kind {
 	case layout.Bitmap:
 		bits, w := e.LoadWord("bits", code.Word{Kind: code.WordFilter, Index: f.Index}), e.Int("word")
@@ -143,7 +143,7 @@ func (e *emitter) semiFilter(f scanned.Filter) {
 	case layout.Bloom:
 		h := e.Hash([]code.Value{v})
 		bits, w := e.LoadWord("bloom", code.Word{Kind: code.WordFilter, Index: f.Index}), e.Int("word")
-		e.B.Op2(ir.Shr, w, h.V(), ir.K(int64(64-f.Bits)))
+		e.Literal(int64(64-f.Bits), func(shift ir.Val) { e.B.Op2(ir.Shr, w, h.V(), shift) })
 		e.B.Load8(w, ir.AtIndex(bits, w, 8, 0))
 		m, t := e.Int("mask"), e.Int("bit")
 		e.B.Op2(ir.Shl, m, ir.K(1), h.V())

@@ -95,12 +95,17 @@ func (k *kernel) hashOf(tuple ir.Reg, t *layout.Tuple) ir.Reg {
 		return h
 	}
 	h := k.keyOf(tuple, &t.Fields[0])
+	k.hashInt(h)
+	return h
+}
+
+// hashInt replaces an integer by its hash.
+func (k *kernel) hashInt(h ir.Reg) {
 	hi := k.Vreg("hi", ir.I64)
 	k.Op2(ir.Xor, h, h.V(), ir.K(layout.HashSeed))
 	k.Op128(ir.MulWideU, h, hi, h.V(), ir.Val{}, ir.K(layout.HashMul), ir.Val{}, 0)
 	k.Op2(ir.Xor, h, h.V(), hi.V())
 	k.Clear(hi)
-	return h
 }
 
 // layoutName tells kernels for different tuples apart.
@@ -273,21 +278,6 @@ func checkField(f *layout.Field) *ir.Func {
 				outside(ir.GT, ir.UGT, s[4], s[5])
 			})
 			k.Clear(a, x, y, null)
-		})
-}
-
-// keyRange finds the smallest and the largest key: range (two words), tuples.
-func keyRange(t *layout.Tuple) *ir.Func {
-	return newKernel("range_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("range", "tuples") },
-		func(k *kernel, s []ir.Reg) {
-			a := k.tupleOf(s[1], t.Size)
-			x, old := k.keyOf(a, &t.Fields[0]), k.Vreg("old", ir.I64)
-			// Most keys are neither: looking is cheaper than an atomic operation.
-			k.Load8(old, ir.At(s[0], 0))
-			k.when(ir.LT, x.V(), old.V(), func() { k.Atom(ir.AtomMin, old, ir.At(s[0], 0), x.V(), ir.Val{}) })
-			k.Load8(old, ir.At(s[0], 8))
-			k.when(ir.GT, x.V(), old.V(), func() { k.Atom(ir.AtomMax, old, ir.At(s[0], 8), x.V(), ir.Val{}) })
-			k.Clear(a, x, old)
 		})
 }
 

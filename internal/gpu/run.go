@@ -173,9 +173,10 @@ func (r *run) upload(b []byte) (device.Addr, error) {
 
 // source is what a pipeline reads.
 type source struct {
-	rows int64
-	addr device.Addr // of tuples
-	scan *tableScan  // of a table; nil: it is none
+	rows    int64
+	addr    device.Addr   // of tuples
+	scan    *tableScan    // of a table; nil: it is none
+	filters []device.Addr // sets of its semi-join filters
 	// bytes is the size of the columns, carried what of them had to be copied first.
 	bytes   int64
 	carried carried
@@ -353,6 +354,9 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 			s.scan.cols = append(s.scan.cols, c)
 			req.Shapes = append(req.Shapes, scanned.Shape{Shape: c.shape, Based: c.shape.Enc == column.EncInt})
 		}
+		if err := r.scanFilters(src, s, req); err != nil {
+			return nil, err
+		}
 	case *pipe.Buffer:
 		rows := r.sinks[src.Of].rows()
 		s.rows, s.addr = rows.n, rows.addr
@@ -471,6 +475,8 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 			x = uint64(a)
 		case code.WordLut:
 			x = uint64(luts[w.Index])
+		case code.WordFilter:
+			x = uint64(src.filters[w.Index])
 		case code.WordCount:
 		case code.WordLiteral:
 			x = uint64(f.Literals[w.Index])

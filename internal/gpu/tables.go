@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -18,6 +17,7 @@ type buildSink struct {
 	s       *pipe.Build
 	sawNull bool
 	table   *layout.Table
+	sets    map[int]*keySet // of keys, by their numbers
 }
 
 func (s *buildSink) fromContext(c *block) (bool, error) {
@@ -116,14 +116,7 @@ func (s *buildSink) dense() (done bool, err error) {
 		t.Kind = layout.Direct
 		return true, nil
 	}
-	at, err := r.word(math.MaxInt64, 1<<63)
-	if err != nil {
-		return false, err
-	}
-	if err := r.do(s.of(keyRange), s.n, uint64(at), uint64(s.start)); err != nil {
-		return false, err
-	}
-	lh, err := r.read(at, 2)
+	lh, err := s.keyRange(&s.tuple.Fields[0])
 	if err != nil {
 		return false, err
 	}
