@@ -37,26 +37,6 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// BenchmarkCancel measures how long a canceled query goes on.
-func BenchmarkCancel(b *testing.B) {
-	s := load(b, "tpch", "0.01")
-	for i, q := range long[:2] {
-		b.Run([]string{"product", "join"}[i], func(b *testing.B) {
-			var worst time.Duration
-			for range b.N {
-				ctx, cancel := context.WithCancel(context.Background())
-				var at time.Time
-				time.AfterFunc(20*time.Millisecond, func() { at = time.Now(); cancel() })
-				if _, err := s.Query(ctx, q); err == nil {
-					b.Fatal("not canceled")
-				}
-				worst = max(worst, time.Since(at))
-			}
-			b.ReportMetric(float64(worst.Microseconds()), "worst-µs")
-		})
-	}
-}
-
 func TestMemoryLimit(t *testing.T) {
 	s := load(t, "tpch", "0.01")
 	for _, threads := range []int{1, 2} {
