@@ -19,6 +19,8 @@ type SegmentBuilder struct {
 	Cols []*column.Builder // one per column; all must have the same length when sealed
 	// Account counts the rows while they are here, and the segments that they become; nil: nobody does.
 	Account *budget.Account
+	// Stopped is asked while a segment is made: an error ends that. nil: nobody stops it.
+	Stopped func() error
 
 	mu       sync.Mutex // columns may be filled by several goroutines
 	reserved int64      // of the account: what the rows take …
@@ -120,7 +122,11 @@ func (t *Table) Seal(sb *SegmentBuilder) (*Segment, error) {
 	if n > column.SegmentRows {
 		panic(fmt.Sprintf("catalog: a segment of %d rows", n))
 	}
-	chunks, err := column.SealAll(sb.Cols, t.enc, t.dicts, sb.Account)
+	stopped := sb.Stopped
+	if stopped == nil {
+		stopped = column.Unstopped
+	}
+	chunks, err := column.SealAll(sb.Cols, t.enc, t.dicts, sb.Account, stopped)
 	if err != nil {
 		return nil, err
 	}

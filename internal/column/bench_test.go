@@ -60,7 +60,7 @@ func BenchmarkSeal(b *testing.B) {
 	b.Run("lineitem", func(b *testing.B) {
 		var bytes int
 		for b.Loop() {
-			cs, err := SealAll(bs, DefaultOptions(), ds, nil)
+			cs, err := SealAll(bs, DefaultOptions(), ds, nil, Unstopped)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func BenchmarkSeal(b *testing.B) {
 	for i := range bs {
 		b.Run(fmt.Sprint("column", i), func(b *testing.B) {
 			for b.Loop() {
-				cs, err := SealAll(bs[i:i+1], DefaultOptions(), ds[i:i+1], nil)
+				cs, err := SealAll(bs[i:i+1], DefaultOptions(), ds[i:i+1], nil, Unstopped)
 				if err != nil {
 					b.Fatal(err)
 				}

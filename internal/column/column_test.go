@@ -1,6 +1,7 @@
 package column
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -232,7 +233,7 @@ func TestRandomChunks(t *testing.T) {
 				want[i] = append(want[i], v)
 			}
 		}
-		cs, err := SealAll(bs, allOptions[round%len(allOptions)], dicts, nil)
+		cs, err := SealAll(bs, allOptions[round%len(allOptions)], dicts, nil, Unstopped)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -395,4 +396,37 @@ func sameChunk(t *testing.T, a, b *Builder) {
 		want = append(want, cb.Value(i))
 	}
 	checkChunk(t, ca, want)
+}
+
+// TestSealStopped: a seal that is stopped, wherever, ends with the error and keeps no memory.
+func TestSealStopped(t *testing.T) {
+	fill := func() (bs []*Builder) {
+		for range 3 {
+			b := NewBuilder(types.TText)
+			for i := range 100 {
+				b.AppendString(fmt.Sprint("a text of some length, number ", i))
+			}
+			bs = append(bs, b)
+		}
+		return bs
+	}
+	halt := errors.New("stopped")
+	for after := 0; ; after++ {
+		before, asked := BytesInUse(), 0
+		cs, err := SealAll(fill(), DefaultOptions(), nil, nil, func() error {
+			if asked++; asked > after {
+				return halt
+			}
+			return nil
+		})
+		if err == nil {
+			if cs[0].mem.Free(); after != 6 {
+				t.Errorf("asked %d times, not before each of 3 surveys and 3 writes", after)
+			}
+			return
+		}
+		if err != halt || asked != after+1 || BytesInUse() > before {
+			t.Errorf("stopped at question %d: %v, asked %d times, %d more bytes in use", after, err, asked, BytesInUse()-before)
+		}
+	}
 }

@@ -17,7 +17,7 @@ const sketchRows = 1 << 12
 // Seal makes a chunk of the collected values. The dictionary is that of the column,
 // or nil for none. The builder keeps its values until Reset.
 func (b *Builder) Seal(opts Options, dict *Dict) (*Chunk, error) {
-	cs, err := SealAll([]*Builder{b}, opts, []*Dict{dict}, nil)
+	cs, err := SealAll([]*Builder{b}, opts, []*Dict{dict}, nil, Unstopped)
 	if err != nil {
 		return nil, err
 	}
@@ -25,8 +25,8 @@ func (b *Builder) Seal(opts Options, dict *Dict) (*Chunk, error) {
 }
 
 // SealAll seals the columns of a segment, which share one piece of memory. dicts may be
-// nil, or nil for columns without dictionary; acct counts what they grow.
-func SealAll(bs []*Builder, opts Options, dicts []*Dict, acct *budget.Account) ([]*Chunk, error) {
+// nil, or nil for columns without dictionary; acct counts what they grow. stopped is asked now and then: its error ends it.
+func SealAll(bs []*Builder, opts Options, dicts []*Dict, acct *budget.Account, stopped func() error) ([]*Chunk, error) {
 	plans := make([]sealing, len(bs))
 	chunks := make([]*Chunk, len(bs))
 	size := 0
@@ -38,6 +38,9 @@ func SealAll(bs []*Builder, opts Options, dicts []*Dict, acct *budget.Account) (
 		p.b, p.opts, p.acct = b, opts, acct
 		if dicts != nil {
 			p.dict = dicts[i]
+		}
+		if err := stopped(); err != nil {
+			return nil, err
 		}
 		if err := p.survey(); err != nil {
 			return nil, err
@@ -62,10 +65,17 @@ func SealAll(bs []*Builder, opts Options, dicts []*Dict, acct *budget.Account) (
 		if p.heapBytes > 0 {
 			c.Heap, at = at, at+uintptr(align(p.heapBytes))
 		}
+		if err := stopped(); err != nil {
+			mem.Free()
+			return nil, err
+		}
 		p.write(c)
 	}
 	return chunks, nil
 }
+
+// Unstopped stops nothing.
+func Unstopped() error { return nil }
 
 func align(n int) int { return (n + Align - 1) &^ (Align - 1) }
 

@@ -41,6 +41,16 @@ func canceled(ctx context.Context) error {
 	return diag.Errorf(diag.QueryCanceled, diag.NoPos, "%s", msg).WithCause(ctx.Err())
 }
 
+// stopped tells whether a statement is canceled.
+func stopped(ctx context.Context) func() error {
+	return func() error {
+		if ctx.Err() != nil {
+			return canceled(ctx)
+		}
+		return nil
+	}
+}
+
 // maxMessage bounds messages that quote a value: a file with one quote too many may
 // well have a field of megabytes.
 const maxMessage = 300

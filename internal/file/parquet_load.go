@@ -186,7 +186,7 @@ func (l *parquetLoad) builder() *catalog.SegmentBuilder {
 		return sb
 	}
 	sb := l.table.NewSegmentBuilder()
-	sb.Account = l.opts.Account
+	sb.Account, sb.Stopped = l.opts.Account, stopped(l.ctx)
 	return sb
 }
 

@@ -95,7 +95,7 @@ func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timi
 	for {
 		rec, err := res.Next()
 		if err == nil && ctx.Err() != nil {
-			err = diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+			err = canceled()
 		}
 		if err == nil && rec != nil {
 			err = w.Write(rec)

@@ -169,7 +169,7 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 			<-ended
 			giveUp()
 		}()
-		return diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+		return canceled()
 	}
 	if failed != nil {
 		giveUp()
@@ -208,6 +208,7 @@ func generatePiece(ctx context.Context, g gen.Table, sf float64, lo, hi int64, t
 			segs = nil
 		}
 	}()
+	sb.Stopped = stopped(ctx)
 	seal := func() error {
 		seg, err := t.Seal(sb)
 		if err == nil {
@@ -219,7 +220,7 @@ func generatePiece(ctx context.Context, g gen.Table, sf float64, lo, hi int64, t
 	for lo < hi {
 		if ctx.Err() != nil {
 			sb.Reset()
-			return segs, diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
+			return segs, canceled()
 		}
 		start := time.Now()
 		end := min(lo+max(int64(rows)/unitRows(g, sf), 1), hi)

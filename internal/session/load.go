@@ -58,6 +58,7 @@ func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Resul
 	m := &made{}
 	work := func(next func(l *loader) bool) {
 		l := &loader{ctx: ctx, table: table, sb: table.NewSegmentBuilder(), rows: firstWindow}
+		l.sb.Stopped = stopped(ctx)
 		l.sb.Account = res.exec.Account()
 		defer l.sb.Close()
 		for next(l) {

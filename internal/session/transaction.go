@@ -188,6 +188,16 @@ func canceled() error {
 	return diag.Errorf(diag.QueryCanceled, diag.NoPos, "canceling statement due to user request")
 }
 
+// stopped tells whether a statement is canceled.
+func stopped(ctx context.Context) func() error {
+	return func() error {
+		if ctx.Err() != nil {
+			return canceled()
+		}
+		return nil
+	}
+}
+
 // outside runs a transaction statement while no transaction is open.
 func (s *Session) outside(c *ast.Transaction, t Timing) (*Result, error) {
 	switch c.Kind {
