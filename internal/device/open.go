@@ -1,23 +1,35 @@
 package device
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
-// simulate reports that a simulated GPU takes the place of a real one. KELPIE_GPU=simulated lets programs try on any machine what they
-// would do on one with a GPU: slow, and exact.
-func simulate() bool { return os.Getenv("KELPIE_GPU") == "simulated" }
+// KELPIE_GPU=simulated puts a simulated GPU in the place of a real one, so that programs can try on any machine what they would do on
+// one with a GPU: slow, and exact. KELPIE_GPU=none is a machine without one.
 
 // OpenGPU takes the machine's first GPU into use.
 func OpenGPU() (Device, error) {
-	if simulate() {
-		return NewSimulated(SimulatedOptions{Memory: 8 << 30}), nil
+	switch os.Getenv("KELPIE_GPU") {
+	case "simulated":
+		return simulatedGPU(), nil
+	case "none":
+		return nil, errNoGPU
 	}
 	return OpenCUDA(0)
 }
 
 // GPUs lists what OpenGPU could open. Where there is nothing, the error is of kind Missing and says what is.
 func GPUs() ([]Info, error) {
-	if simulate() {
-		return []Info{NewSimulated(SimulatedOptions{Memory: 8 << 30}).Info()}, nil
+	switch os.Getenv("KELPIE_GPU") {
+	case "simulated":
+		return []Info{simulatedGPU().Info()}, nil
+	case "none":
+		return nil, errNoGPU
 	}
 	return CUDADevices()
 }
+
+func simulatedGPU() *Simulated { return NewSimulated(SimulatedOptions{Memory: 8 << 30}) }
+
+var errNoGPU = &Error{Kind: Missing, Device: "cuda", Call: "open", Err: errors.New("KELPIE_GPU=none")}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/gen"
+	"github.com/kelpiedb/kelpie/internal/exec"
+)
+
+// gate is a query, and what its largest pipeline may cost by the design; 0: the design does not say.
+type gate struct {
+	suite, query string
+	instrs       float64 // of a warp, for 32 rows
+	atomics      float64 // on global memory, for 1000 rows
+}
+
+// allGates are queries of every shape. The limits are those of the design.
+var allGates = []gate{
+	{"tpch", "q6", 18, 1}, {"tpch", "q1", 80, 1}, {"tpch", "q3", 0, 0}, {"tpch", "q9", 0, 0}, {"tpch", "q13", 0, 0}, {"tpch", "q18", 0, 0},
+	{"ssb", "q1.1", 0, 1}, {"ssb", "q2.1", 0, 1}, {"ssb", "q3.1", 0, 1}, {"ssb", "q4.1", 0, 1},
+}
+
+const (
+	mostSectors  = 1.1 // of what the columns take
+	mostLaunches = 5   // of a pipeline
+	mostBus      = 64 << 10
+)
+
+// gatesFile is the table that CI keeps.
+var gatesFile = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "gates.txt")
+}()
+
+const gatesHead = `# What kernels cost, counted by the simulated GPU at scale factor %v, in the largest pipeline of each query when it comes again: warp
+# instructions for 32 rows, bytes that warps touch of each byte of its columns, atomics on global memory for 1000 rows; the most
+# launches of a pipeline; bytes over the bus of the whole query. What the design asks for stands behind the slash.
+# go run ./tools/kernels -rewrite writes this file.
+`
+
+// gates is the table.
+func gates() (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, gatesHead, scale)
+	fmt.Fprintf(&b, "%-10s %14s %14s %14s %10s %14s\n", "query", "instructions", "touched", "atomics", "launches", "bus bytes")
+	worlds := map[string]*world{}
+	for _, g := range allGates {
+		s := suites()[slices.IndexFunc(suites(), func(s suite) bool { return s.name == g.suite })]
+		w := worlds[g.suite]
+		if w == nil {
+			var err error
+			if w, err = newWorld(s, 90); err != nil {
+				return "", err
+			}
+			worlds[g.suite] = w
+		}
+		sql := s.queries[slices.IndexFunc(s.queries, func(q gen.Query) bool { return q.Name == g.query })].SQL
+		if _, err := w.ask(sql); err != nil {
+			return "", fmt.Errorf("%s %s: %w", g.suite, g.query, err)
+		}
+		st, err := w.ask(sql)
+		if err != nil {
+			return "", fmt.Errorf("%s %s: %w", g.suite, g.query, err)
+		}
+		b.WriteString(g.line(&st))
+	}
+	return b.String(), nil
+}
+
+func (g *gate) line(st *exec.Stats) string {
+	p := &st.Pipelines[0]
+	launches, bus := int64(0), int64(0)
+	for i := range st.Pipelines {
+		x := &st.Pipelines[i]
+		if x.RowsIn > p.RowsIn {
+			p = x
+		}
+		launches = max(launches, x.Launches)
+		bus += x.Device.Up + x.Device.Down
+	}
+	rows := float64(p.RowsIn)
+	of := func(x float64, digits int, limit float64) string {
+		s := strconv.FormatFloat(x, 'f', digits, 64)
+		if limit > 0 {
+			s += "/" + strconv.FormatFloat(limit, 'g', -1, 64)
+		}
+		return s
+	}
+	return fmt.Sprintf("%-10s %14s %14s %14s %10s %14s\n", g.suite+" "+g.query,
+		of(float64(p.Lanes.WarpInstrs)*32/rows, 1, g.instrs),
+		of(float64(p.Lanes.SectorsRead)*32/float64(max(p.Device.Columns, 1)), 2, mostSectors),
+		of(float64(p.Lanes.Atomics)*1000/rows, 2, g.atomics),
+		of(float64(launches), 0, mostLaunches), of(float64(bus), 0, mostBus))
+}
+
+// slack is by how much a figure may grow unnoticed.
+const slack = 1.02
+
+// compareGates fails if a figure is worse than in the file.
+func compareGates(text string) error {
+	kept, err := os.ReadFile(gatesFile)
+	if err != nil {
+		return err
+	}
+	worse, better := compareTables(string(kept), text)
+	for _, b := range better {
+		fmt.Println("better than gates.txt, write it with -rewrite:", b)
+	}
+	if len(worse) > 0 {
+		return errors.New("worse than gates.txt says:\n" + strings.Join(worse, "\n"))
+	}
+	return nil
+}
+
+// compareTables lists the figures that are worse, and those that are better, than those that were kept.
+func compareTables(kept, now string) (worse, better []string) {
+	was, names := figures(kept)
+	is, _ := figures(now)
+	for query, figures := range is {
+		if was[query] == nil {
+			worse = append(worse, query+": it is not in the file")
+			continue
+		}
+		for i, x := range figures {
+			what := fmt.Sprintf("%s: %s %v, was %v", query, names[i], x, was[query][i])
+			switch {
+			case x > was[query][i]*slack+0.005:
+				worse = append(worse, what)
+			case x*slack+0.005 < was[query][i]:
+				better = append(better, what)
+			}
+		}
+	}
+	slices.Sort(worse)
+	slices.Sort(better)
+	return worse, better
+}
+
+// figures reads a table: by query the figures before the slashes, and the names of the columns.
+func figures(text string) (out map[string][]float64, names []string) {
+	out = map[string][]float64{}
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		switch {
+		case len(f) == 0 || f[0] == "#":
+		case f[0] == "query":
+			names = []string{"instructions", "touched", "atomics", "launches", "bus bytes"}
+		default:
+			for _, word := range f[2:] {
+				n, _, _ := strings.Cut(word, "/")
+				x, _ := strconv.ParseFloat(n, 64)
+				out[f[0]+" "+f[1]] = append(out[f[0]+" "+f[1]], x)
+			}
+		}
+	}
+	return out, names
+}

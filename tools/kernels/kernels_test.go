@@ -1,0 +1,60 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write gates.txt")
+
+// TestGates holds kernels to what they cost: gates.txt. They may become better.
+func TestGates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulated GPU is slow")
+	}
+	text, err := gates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *rewrite {
+		if err := os.WriteFile(gatesFile, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := compareGates(text); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCompareTables(t *testing.T) {
+	const kept = "# words\nquery a b\ntpch q6  40.0/18  1.05/1.1  0.13/1  1/5  900/65536\ntpch q1  95.0/80  1.00/1.1  0.40/1  5/5  900/65536\n"
+	for now, want := range map[string][2][]string{
+		kept: {},
+		"query a\ntpch q6  40.7/18  1.05/1.1  0.13/1  1/5  900/65536\n": {},
+		"query a\ntpch q6  41.0/18  1.00/1.1  0.13/1  2/5  900/65536\n": {{"tpch q6: instructions 41, was 40", "tpch q6: launches 2, was 1"}, {"tpch q6: touched 1, was 1.05"}},
+		"query a\ntpch q7  41.0/18  1.00/1.1  0.13/1  2/5  900/65536\n": {{"tpch q7: it is not in the file"}},
+	} {
+		worse, better := compareTables(kept, now)
+		if !slices.Equal(worse, want[0]) || !slices.Equal(better, want[1]) {
+			t.Errorf("%s: worse %q, better %q", now, worse, better)
+		}
+	}
+}
+
+func TestParseUsage(t *testing.T) {
+	const text = `ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'pipe0' for 'sm_70'
+ptxas info    : Function properties for pipe0
+    0 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads
+ptxas info    : Used 40 registers, 368 bytes cmem[0]
+`
+	k, err := parseUsage(text)
+	if err != nil || len(k) != 1 || k[0] != (kernel{name: "pipe0", registers: 40, spilled: 24}) {
+		t.Errorf("%+v, %v", k, err)
+	}
+	if _, err := parseUsage("nothing"); err == nil {
+		t.Error("nothing was understood")
+	}
+}
