@@ -18,6 +18,7 @@ import (
 // lease is a query's use of things in the store, until release.
 type lease struct {
 	s     *Store
+	limit int64
 	items map[itemKey]*item
 	// parts are columns that are not held as a whole (share.go), blocks how many bytes those that stream have for that.
 	parts  map[itemKey]part
@@ -60,7 +61,7 @@ func wantsOf(prog *pipe.Program) (out []want) {
 
 // lease waits until the columns of a program have room under the limit.
 func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*lease, error) {
-	l := &lease{s: s, items: map[itemKey]*item{}}
+	l := &lease{s: s, limit: limit, items: map[itemKey]*item{}}
 	wants := wantsOf(prog)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +167,7 @@ func (l *lease) column(snap *catalog.Snapshot, ord int) (*deviceColumn, carried,
 		w.key.far, w.bytes = true, 0
 	}
 	it := l.want(w)
-	c, err := l.s.bring(it, func(u *upload) (err error) { it.col, err = u.column(snap, ord); return })
+	c, err := l.bring(it, func(u *upload) (err error) { it.col, err = u.column(snap, ord); return })
 	return it.col, c, err
 }
 
@@ -174,10 +175,7 @@ func (l *lease) column(snap *catalog.Snapshot, ord int) (*deviceColumn, carried,
 func (l *lease) dict(d *column.Dict) (*residentDict, carried, error) {
 	view := d.View()
 	it := l.want(want{dictKey(d, dictTexts, view.Len), int64(16 * view.Len), nil, d})
-	c, err := l.s.bring(it, func(u *upload) (err error) { it.dict, err = u.dict(view); return })
-	if err == nil {
-		l.s.outgrown(it)
-	}
+	c, err := l.bring(it, func(u *upload) (err error) { it.dict, err = u.dict(view); return })
 	return it.dict, c, err
 }
 
@@ -185,20 +183,23 @@ func (l *lease) dict(d *column.Dict) (*residentDict, carried, error) {
 func (l *lease) ranks(d *column.Dict) (device.Addr, carried, error) {
 	n := d.Len()
 	it := l.want(want{dictKey(d, dictRanks, n), int64(4 * n), nil, d})
-	c, err := l.s.bring(it, func(u *upload) (err error) { it.ranks, err = u.ranks(d); return })
-	if err == nil {
-		l.s.outgrown(it)
-	}
+	c, err := l.bring(it, func(u *upload) (err error) { it.ranks, err = u.ranks(d); return })
 	return it.ranks, c, err
 }
 
-// outgrown drops copies of a dictionary when it was shorter.
-func (s *Store) outgrown(it *item) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for k, old := range s.held {
+// bring makes sure that a thing is on the device. What it takes is known better then than it was when the lease was taken.
+func (l *lease) bring(it *item, copy func(*upload) error) (carried, error) {
+	c, err := l.s.bring(it, copy)
+	if c.bytes == 0 || err != nil {
+		return c, err
+	}
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	for k, old := range l.s.held { // a dictionary that grew since
 		if k.dict == it.key.dict && k.ord == it.key.ord && k.snap == it.key.snap && k.len < it.key.len {
-			s.drop(old)
+			l.s.drop(old)
 		}
 	}
+	l.s.evict(l.limit)
+	return c, nil
 }

@@ -31,6 +31,7 @@ type Store struct {
 	running int            // leases
 	queue   []chan struct{}
 	tick    int64
+	staging staging
 	done    bool // Close was called
 
 	// missed is what queries could have saved if columns had been here; pasts is what is known of programs by their shape.
@@ -41,6 +42,8 @@ type Store struct {
 	Room int64
 	// SortLeast is from how many rows on the device sorts; 0: from where that is faster. Tests make it small.
 	SortLeast int64
+	// Block is how many bytes of a large copy are filled at a time; 0: 16 MiB. Tests make it small.
+	Block int
 
 	library func() (*kernels.Library, error) // made when it is first needed
 }
@@ -117,6 +120,9 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	s.done = true
 	clear(s.held)
+	if err := s.staging.close(); err != nil {
+		return err
+	}
 	if s.st != nil {
 		if err := s.st.Close(); err != nil {
 			return err

@@ -63,31 +63,85 @@ func (s *Store) bring(it *item, copy func(*upload) error) (c carried, err error)
 	return carried{u.bytes, time.Since(start)}, err
 }
 
-// put copies host bytes to new memory of the device. Where there is too little, what nobody uses goes.
-func (u *upload) put(b []byte) (device.Addr, error) {
-	n := max(len(b), 16)
-	if u.far {
-		h, err := u.s.dev.Pinned(n)
-		if err != nil {
-			return 0, err
-		}
-		u.hosts = append(u.hosts, h)
-		copy(h.Bytes, b)
-		return h.Addr, nil
-	}
+// alloc takes memory of the device. Where there is too little, what nobody uses goes.
+func (u *upload) alloc(n int) (device.Addr, error) {
 	a, err := u.st.Alloc(n)
 	if device.KindOf(err) == device.OutOfMemory && u.s.shrink(int64(n)) {
 		a, err = u.st.Alloc(n)
 	}
+	if err == nil {
+		u.addrs = append(u.addrs, a)
+		u.bytes += int64(n)
+	}
+	return a, err
+}
+
+// put copies host bytes to new memory of the device.
+func (u *upload) put(b []byte) (device.Addr, error) {
+	const part = 1 << 20
+	var pieces []piece
+	for at := 0; at < len(b); at += part {
+		from := b[at:min(at+part, len(b))]
+		pieces = append(pieces, piece{len(from), func(dst []byte) { copy(dst, from) }})
+	}
+	return u.putPieces(pieces, 0)
+}
+
+// putPieces copies pieces to new memory of the device, and so many zeros behind them.
+func (u *upload) putPieces(pieces []piece, zeros int) (device.Addr, error) {
+	n, largest := 0, 0
+	for _, p := range pieces {
+		n, largest = n+p.n, max(largest, p.n)
+	}
+	if u.far { // it stays there, and the device reads it over the bus
+		h, err := u.s.dev.Pinned(max(n+zeros, 16))
+		if err != nil {
+			return 0, err
+		}
+		u.hosts = append(u.hosts, h)
+		fillAll(h.Bytes, pieces)
+		clear(h.Bytes[n:])
+		return h.Addr, nil
+	}
+	a, err := u.alloc(max(n+zeros, 16))
 	if err != nil {
 		return 0, err
 	}
-	u.addrs = append(u.addrs, a)
-	u.bytes += int64(n)
+	if zeros > 0 {
+		if err := u.st.Fill(a+device.Addr(n), 0, zeros); err != nil {
+			return 0, err
+		}
+	}
+	s := &u.s.staging
+	block := u.s.Block
+	if block == 0 {
+		block = stagingBytes
+	}
+	if n > block && largest <= block {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open(u.s.dev, block) == nil { // else the machine has too little of such memory
+			if err := s.send(u.st, a, pieces); err != nil {
+				return 0, err
+			}
+			return a, u.st.Sync()
+		}
+	}
+	b := make([]byte, n)
+	fillAll(b, pieces)
 	if err := u.st.Upload(a, b); err != nil {
 		return 0, err
 	}
 	return a, u.st.Sync()
+}
+
+// perRow are pieces of some bytes for each row, a piece for each segment.
+func perRow(snap *catalog.Snapshot, width int, fill func(dst []byte, seg *catalog.Segment)) []piece {
+	var pieces []piece
+	for _, seg := range snap.Segments {
+		pieces = append(pieces, piece{seg.Rows * width, func(dst []byte) { fill(dst, seg) }})
+	}
+	return pieces
 }
 
 // column copies a column.
@@ -95,33 +149,28 @@ func (u *upload) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, err e
 	c = &deviceColumn{}
 	c.shape, c.base = shapeOf(snap, ord)
 	c.dict = snap.Stats[ord].Dict
-	rows := int(snap.Rows)
 	if c.shape.Enc == column.EncStr {
 		if err := u.texts(c, snap, ord); err != nil {
 			return nil, err
 		}
 	} else {
 		w := int(c.shape.Width)
-		data := make([]byte, (rows+column.PadRows)*w)
-		at := 0
-		for _, seg := range snap.Segments {
-			encode(data[at*w:], seg.Chunks[ord], c.shape, c.base)
-			at += seg.Rows
-		}
-		if c.data, err = u.put(data); err != nil {
+		c.data, err = u.putPieces(perRow(snap, w, func(dst []byte, seg *catalog.Segment) {
+			encode(dst, seg.Chunks[ord], c.shape, c.base)
+		}), column.PadRows*w)
+		if err != nil {
 			return nil, err
 		}
 	}
 	if c.shape.Nulls {
-		nulls := make([]byte, rows+column.PadRows)
-		at := 0
-		for _, seg := range snap.Segments {
+		c.nulls, err = u.putPieces(perRow(snap, 1, func(dst []byte, seg *catalog.Segment) {
 			if ch := seg.Chunks[ord]; ch.Null != 0 {
-				copy(nulls[at:], hostBytes(ch.Null, ch.Rows))
+				copy(dst, hostBytes(ch.Null, ch.Rows))
+			} else {
+				clear(dst)
 			}
-			at += seg.Rows
-		}
-		if c.nulls, err = u.put(nulls); err != nil {
+		}), column.PadRows)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -3,23 +3,24 @@ package phys
 import "time"
 
 // What things cost, for decisions between devices. These are measured figures, rounded, and meant to tell 1 from 10, not 1 from 2:
-// lab/results/2026-11-15-h200.md has the times of both devices that they come from, per query of TPC-H and SSB at two sizes.
+// lab/results/2026-11-15-h200.md has the times of both devices that they come from, per query of TPC-H and SSB at two sizes. Of TPC-H at
+// scale factor 1 on 16 threads, most estimates are within a factor of two of those times on both devices.
 const (
 	// cpuScan is a thread's time in ns for a row of a scan with its filters: TPC-H q6 at scale factor 10 takes 5.7 ms for 60 million
 	// rows on 16 threads.
 	cpuScan = 1.5
 	// cpuVisit is a thread's time in ns for a row that is looked up, grouped, put into a table or sorted: q3, q5 and q9 at scale factor 10
-	// come to 8 to 15 ns, q1, whose few groups stay in the cache, to 6.
-	cpuVisit = 10.0
+	// come to 8 to 20 ns, q1, whose few groups stay in the cache, to 6.
+	cpuVisit = 15.0
 	// cpuPipeline is what a pipeline costs at least: to compile it, and to wake threads.
-	cpuPipeline = 50 * time.Microsecond
+	cpuPipeline = 100 * time.Microsecond
 
 	// gpuVisit is the device's time in ns for a row that is looked up, grouped, put into a table or sorted: random accesses to 4 GB go at
 	// 39 G per second, and a visit needs one to three.
 	gpuVisit = 0.05
 	// gpuPipeline is what a pipeline costs at least: to emit it, its launches, and waiting for each; queries of six pipelines at scale
-	// factor 1 take 1.8 ms.
-	gpuPipeline = 200 * time.Microsecond
+	// factor 1 take 1.8 ms, of nine 3.
+	gpuPipeline = 300 * time.Microsecond
 	// gpuCompile is the driver's time for a pipeline's kernels that it does not have yet: 49 kernels of ten queries took 1 s.
 	gpuCompile = 25 * time.Millisecond
 	// gpuUpload is how many bytes of columns come to the device in a second: copies from memory that is not pinned reach 7.3 GB/s,

@@ -21,24 +21,24 @@ func TestChoosePlace(t *testing.T) {
 		facts   *Accelerator
 		want    string
 	}{
-		{Work{Pipelines: 2, Rows: 1000, Visits: 100}, 16, nil, "cpu: about 0.1 ms, less than a GPU needs to begin"},
+		{Work{Pipelines: 2, Rows: 1000, Visits: 100}, 16, nil, "cpu: about 0.2 ms, less than a GPU needs to begin"},
 		{q6, 16, &Accelerator{Missing: "there is no driver"}, "cpu: there is no driver"},
-		{q6, 16, &here, "gpu: about 0.6 ms, 6.3 ms on the CPU"},
-		{q6, 1, &here, "gpu: about 0.6 ms, 100 ms on the CPU"},
-		{q6, 16, with(func(a *Accelerator) { a.Bandwidth = 0 }), "gpu: about 0.9 ms, 6.3 ms on the CPU"},
-		{q6, 16, with(func(a *Accelerator) { a.Absent = 480e6 }), "cpu: about 6.3 ms, 97 ms on the GPU with copying 480 MB there"},
-		{q6, 1, with(func(a *Accelerator) { a.Absent = 480e6 }), "gpu: about 97 ms with copying 480 MB there, 100 ms on the CPU"},
-		{q6, 16, with(func(a *Accelerator) { a.Compiled = false }), "cpu: about 6.3 ms, 51 ms on the GPU with compiling its kernels"},
-		{q6, 1, with(func(a *Accelerator) { a.Compiled = false }), "gpu: about 51 ms with compiling its kernels, 100 ms on the CPU"},
+		{q6, 16, &here, "gpu: about 0.8 ms, 6.8 ms on the CPU"},
+		{q6, 1, &here, "gpu: about 0.8 ms, 105 ms on the CPU"},
+		{q6, 16, with(func(a *Accelerator) { a.Bandwidth = 0 }), "gpu: about 1.1 ms, 6.8 ms on the CPU"},
+		{q6, 16, with(func(a *Accelerator) { a.Absent = 480e6 }), "cpu: about 6.8 ms, 97 ms on the GPU with copying 480 MB there"},
+		{q6, 1, with(func(a *Accelerator) { a.Absent = 480e6 }), "gpu: about 97 ms with copying 480 MB there, 105 ms on the CPU"},
+		{q6, 16, with(func(a *Accelerator) { a.Compiled = false }), "cpu: about 6.8 ms, 51 ms on the GPU with compiling its kernels"},
+		{q6, 1, with(func(a *Accelerator) { a.Compiled = false }), "gpu: about 51 ms with compiling its kernels, 105 ms on the CPU"},
 		{q6, 16, with(func(a *Accelerator) { a.Compiled, a.Absent = false, 480e6 }),
-			"cpu: about 6.3 ms, 147 ms on the GPU with copying 480 MB there and compiling its kernels"},
+			"cpu: about 6.8 ms, 147 ms on the GPU with copying 480 MB there and compiling its kernels"},
 		{q6, 16, with(func(a *Accelerator) { a.Absent, a.Missed = 480e6, 91*time.Millisecond }),
-			"gpu: about 97 ms with copying 480 MB there, which later queries need not pay; 6.3 ms on the CPU, where 91 ms were lost before"},
-		{q6, 16, with(func(a *Accelerator) { a.Absent, a.Missed = 480e6, 90*time.Millisecond }),
-			"cpu: about 6.3 ms, 97 ms on the GPU with copying 480 MB there"},
+			"gpu: about 97 ms with copying 480 MB there, which later queries need not pay; 6.8 ms on the CPU, where 91 ms were lost before"},
+		{q6, 16, with(func(a *Accelerator) { a.Absent, a.Missed = 480e6, 89*time.Millisecond }),
+			"cpu: about 6.8 ms, 97 ms on the GPU with copying 480 MB there"},
 		{q6, 16, with(func(a *Accelerator) { a.Room = 479e6 }), "cpu: its columns take 480 MB, and the GPU has room for 479 MB"},
-		{Work{Pipelines: 2, Rows: 3e6}, 16, with(func(a *Accelerator) { a.Bytes = 24e6; a.Bandwidth = 1e9 }), "cpu: about 0.4 ms, less than a GPU needs to begin"},
-		{Work{Pipelines: 2, Rows: 6e6}, 16, with(func(a *Accelerator) { a.Bandwidth = 1e9 }), "cpu: about 0.7 ms, 480 ms on the GPU"},
+		{Work{Pipelines: 2, Rows: 3e6}, 16, with(func(a *Accelerator) { a.Bytes = 24e6; a.Bandwidth = 1e9 }), "cpu: about 0.5 ms, less than a GPU needs to begin"},
+		{Work{Pipelines: 2, Rows: 6e6}, 16, with(func(a *Accelerator) { a.Bandwidth = 1e9 }), "cpu: about 0.8 ms, 481 ms on the GPU"},
 	} {
 		p := ChoosePlace(c.work, c.threads, func() Accelerator {
 			if c.facts == nil {

@@ -238,3 +238,41 @@ func settle(t *testing.T, is func() bool) {
 	}
 	t.Error("it did not settle")
 }
+
+// TestGPUStaging: large columns come to the device in blocks, and all of their rows do, also where blocks cannot be had.
+func TestGPUStaging(t *testing.T) {
+	for _, pins := range []bool{true, false} {
+		s, store, dev := onGPU(t, 0, device.SimulatedOptions{})
+		mustRun(t, s, `create table big as select g::bigint * 1000003 a, case when g % 3 = 0 then null else g % 100000 end b, g * 0.5::double precision f,
+			'a text that is long, number ' || g s from generate_series(1, 200000) x(g)`)
+		store.Block = 1 << 20
+		pinned, largest := 0, 0
+		dev.FailWith(func(call string) error {
+			if strings.HasPrefix(call, "pin ") {
+				if pinned++; !pins && pinned > 2 {
+					return &device.Error{Kind: device.OutOfMemory, Device: "simt", Call: call, Err: errors.New("no more of that")}
+				}
+			}
+			var n int
+			if _, err := fmt.Sscanf(call, "upload %d bytes", &n); err == nil {
+				largest = max(largest, n)
+			}
+			return nil
+		})
+		for _, q := range []string{"select sum(a), sum(a % 977) from big", "select sum(b), count(b) from big", "select sum(f) from big", "select count(*), max(a) from big where s like '%99999%'"} {
+			rows, notices, err := asked(s, q)
+			mustRun(t, s, "set device = 'cpu'")
+			want, _, _ := asked(s, q)
+			mustRun(t, s, "set device = 'gpu'")
+			if err != nil || notices != "" || rows != want {
+				t.Errorf("%s: %s, %s, %v; want %s", q, rows, notices, err, want)
+			}
+		}
+		if pins && pinned != 4 || pins != (largest <= store.Block) {
+			t.Errorf("%d blocks were pinned, the largest copy has %d bytes", pinned, largest)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

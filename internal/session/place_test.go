@@ -26,7 +26,7 @@ func chosen(t *testing.T, s *Session, sql string) string {
 // TestAutoDevice: SET device = 'auto' takes the GPU where that pays, says why, and learns.
 func TestAutoDevice(t *testing.T) {
 	s := New(NewDB())
-	mustRun(t, s, "create table t as select g a, g % 1000 b from generate_series(1, 300000) x(g)")
+	mustRun(t, s, "create table t as select g a, g % 1000 b from generate_series(1, 600000) x(g)")
 	mustRun(t, s, "create table small as select 1 a")
 	const sum, other = "select sum(a) from t where b > 5", "select count(*) from t where a > b"
 	mustRun(t, s, "set threads = 1")
@@ -72,7 +72,7 @@ func TestAutoDevice(t *testing.T) {
 
 	// Rows that changed are not there.
 	mustRun(t, s, "insert into t values (1, 1)")
-	if got := chosen(t, s, sum); !strings.HasPrefix(got, "cpu: ") || !strings.Contains(got, "copying 1.8 MB there") || strings.Contains(got, "compiling") {
+	if got := chosen(t, s, sum); !strings.HasPrefix(got, "cpu: ") || !strings.Contains(got, "copying 3.6 MB there") || strings.Contains(got, "compiling") {
 		t.Errorf("after an insert: %s", got)
 	}
 
@@ -109,7 +109,7 @@ func TestAutoDevice(t *testing.T) {
 
 	// Columns that do not fit.
 	s.DB.Accelerate(gpu.NewStore(sim, 1<<20))
-	if got := chosen(t, s, sum); got != "cpu: its columns take 1.8 MB, and the GPU has room for 1.0 MB" {
+	if got := chosen(t, s, sum); got != "cpu: its columns take 3.6 MB, and the GPU has room for 1.0 MB" {
 		t.Errorf("too little room: %s", got)
 	}
 }

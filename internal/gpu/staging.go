@@ -1,0 +1,120 @@
+package gpu
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+)
+
+// staging is host memory that the device reaches quickly, in blocks through which large copies go: while one is on its way, all
+// processors fill the next. Copies from other memory are seven times slower on an H200, and filling takes a processor as long.
+type staging struct {
+	mu     sync.Mutex // held by the upload that uses it
+	bytes  int        // of a block
+	blocks []stagingBlock
+}
+
+type stagingBlock struct {
+	host *device.Host
+	sent device.Event // it may be filled again
+	used bool
+}
+
+const (
+	stagingBlocks = 4
+	stagingBytes  = 16 << 20
+)
+
+// piece is a part of what is copied, next to the one before: n bytes, which fill writes.
+type piece struct {
+	n    int
+	fill func(dst []byte)
+}
+
+// open makes the blocks, of so many bytes. mu is held.
+func (s *staging) open(dev device.Device, bytes int) error {
+	if len(s.blocks) > 0 {
+		return nil
+	}
+	var blocks []stagingBlock
+	for range stagingBlocks {
+		host, err := dev.Pinned(bytes)
+		if err != nil {
+			return errors.Join(err, closeBlocks(blocks))
+		}
+		sent, err := dev.Event()
+		if err != nil {
+			return errors.Join(err, host.Free(), closeBlocks(blocks))
+		}
+		blocks = append(blocks, stagingBlock{host: host, sent: sent})
+	}
+	s.blocks, s.bytes = blocks, bytes
+	return nil
+}
+
+// close gives the blocks back.
+func (s *staging) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := closeBlocks(s.blocks)
+	s.blocks = nil
+	return err
+}
+
+func closeBlocks(blocks []stagingBlock) (err error) {
+	for _, b := range blocks {
+		err = errors.Join(err, b.sent.Close(), b.host.Free())
+	}
+	return err
+}
+
+// send copies pieces to an address of the device, one behind the other. They are there when the stream has been waited for.
+func (s *staging) send(st device.Stream, to device.Addr, pieces []piece) error {
+	for next := 0; len(pieces) > 0; next = (next + 1) % len(s.blocks) {
+		b := &s.blocks[next]
+		if b.used {
+			if err := b.sent.Sync(); err != nil {
+				return err
+			}
+		}
+		n, bytes := 0, 0
+		for n < len(pieces) && bytes+pieces[n].n <= s.bytes {
+			bytes += pieces[n].n
+			n++
+		}
+		fillAll(b.host.Bytes, pieces[:n])
+		if err := st.Upload(to, b.host.Bytes[:bytes]); err != nil {
+			return err
+		}
+		if err := st.Record(b.sent); err != nil {
+			return err
+		}
+		b.used = true
+		to += device.Addr(bytes)
+		pieces = pieces[n:]
+	}
+	return nil
+}
+
+// fillAll fills pieces one behind the other, by all processors.
+func fillAll(dst []byte, pieces []piece) {
+	ends := make([]int, len(pieces)+1)
+	for i, p := range pieces {
+		ends[i+1] = ends[i] + p.n
+	}
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := int(next.Add(1)) - 1; i < len(pieces); i = int(next.Add(1)) - 1 {
+				pieces[i].fill(dst[ends[i]:ends[i+1]:ends[i+1]])
+			}
+		}()
+	}
+	wg.Wait()
+}
