@@ -24,7 +24,7 @@ type deviceColumn struct {
 	heap  device.Addr
 	dict  *column.Dict // of codes
 	texts []homes      // where its texts are on the host
-	bytes int64        // that it takes
+	bytes int64        // of its rows
 
 	streamed bool // it has no data here: chunks of rows are brought while a query runs
 }

@@ -17,8 +17,9 @@ type upload struct {
 	s     *Store
 	st    device.Stream
 	addrs []device.Addr
-	bytes int64
-	far   bool // the copy is in memory of the host that the device reaches
+	bytes int64 // that it takes
+	sent  int64 // over the bus
+	far   bool  // the copy is in memory of the host that the device reaches
 	hosts []*device.Host
 }
 
@@ -60,7 +61,7 @@ func (s *Store) bring(it *item, copy func(*upload) error) (c carried, err error)
 	if u.st, err = s.dev.Stream(context.Background()); err == nil {
 		err = copy(u)
 	}
-	return carried{u.bytes, time.Since(start)}, err
+	return carried{u.sent, time.Since(start)}, err
 }
 
 // alloc takes memory of the device. Where there is too little, what nobody uses goes.
@@ -112,6 +113,7 @@ func (u *upload) putPieces(pieces []piece, zeros int) (device.Addr, error) {
 			return 0, err
 		}
 	}
+	u.sent += int64(n)
 	s := &u.s.staging
 	block := u.s.Block
 	if block == 0 {
@@ -174,7 +176,7 @@ func (u *upload) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, err e
 			return nil, err
 		}
 	}
-	c.bytes = u.bytes
+	c.bytes = u.sent
 	return c, nil
 }
 
