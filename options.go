@@ -48,7 +48,7 @@ func WithTotalMemory(bytes int64) Option { return func(c *config) { c.total = &b
 func WithDevice(name string) Option { return set("device", name) }
 
 // WithGPUMemory bounds the bytes that columns may take in a GPU's memory, where they stay between queries. Those that were not used for the
-// longest time go first; a query whose own columns take more runs on the CPU. Zero, the default, is what the GPU has.
+// longest time go first; of a query whose own columns take more, some are streamed while it runs. Zero, the default, is what the GPU has.
 func WithGPUMemory(bytes int64) Option {
 	return set("gpu_memory_limit", strconv.FormatInt(bytes, 10))
 }
