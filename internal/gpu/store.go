@@ -287,9 +287,10 @@ func (s *Store) roomFor(expect int64) int64 {
 // Info is what is known of the store's device.
 func (s *Store) Info() device.Info { return s.dev.Info() }
 
-// Limit is how many bytes the store may hold for queries that have a limit of their own; 0: they have none.
+// Limit is how many bytes the store may hold for queries that have a limit of their own; 0: they have none. A quarter of the device
+// is left to tables and results.
 func (s *Store) Limit(own int64) int64 {
-	most := int64(s.dev.Info().Memory)
+	most := int64(s.dev.Info().Memory / 4 * 3)
 	for _, l := range []int64{s.limit, own} {
 		if l > 0 {
 			most = min(most, l)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -90,6 +91,44 @@ func TestGPUChunks(t *testing.T) {
 		if p := store.Peak(); p > c.limit || p < c.limit/2 {
 			t.Errorf("columns took %d bytes, may take %d", p, c.limit)
 		}
+	}
+}
+
+// TestGPUChunksAtOnce: queries that stream share the limit, and none gets another's rows.
+func TestGPUChunksAtOnce(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, sortRows)
+	s.Configure(func(x *Settings) { x.Device = "cpu" })
+	queries := chunkQueries[:9]
+	var want []string
+	for _, sql := range queries {
+		rows, _, err := asked(s, sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, sortedLines(rows))
+	}
+	const limit = 40 << 10
+	store := gpu.NewStore(device.NewSimulated(device.SimulatedOptions{Seed: 9}), limit)
+	store.Room = 20
+	s.DB.Accelerate(store)
+	var all sync.WaitGroup
+	for k := range 6 {
+		one := New(s.DB)
+		one.Configure(func(x *Settings) { x.Device = "gpu" })
+		all.Go(func() {
+			for i := range queries {
+				i = (i + k) % len(queries)
+				rows, notices, err := asked(one, queries[i])
+				if got := sortedLines(rows); err != nil || notices != "" || got != want[i] {
+					t.Errorf("%s: %s %v\n%.300s\nwant\n%.300s", queries[i], notices, err, got, want[i])
+				}
+			}
+		})
+	}
+	all.Wait()
+	if p := store.Peak(); p > limit {
+		t.Errorf("columns took %d bytes, may take %d", p, limit)
 	}
 }
 
