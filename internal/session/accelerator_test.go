@@ -37,7 +37,7 @@ func accelerate(t *testing.T, s *Session, seed uint64, set func(*gpu.Store, *Set
 	} else {
 		store = gpu.NewStore(device.NewSimulated(device.SimulatedOptions{Seed: seed}), 0)
 	}
-	store.Room = 0
+	store.Room, store.SortLeast = 0, 0
 	s.DB.Accelerate(store)
 	s.Configure(func(x *Settings) {
 		x.Device, x.Check = "gpu", true
@@ -116,7 +116,7 @@ func TestGPUCorpus(t *testing.T) {
 			s := New(NewDB())
 			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
 				if i%2 == 1 {
-					g.Room = 3
+					g.Room, g.SortLeast = 3, 2
 				}
 			})
 			for _, r := range f.Records {
