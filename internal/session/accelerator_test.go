@@ -17,25 +17,40 @@ import (
 // On a machine with a GPU, KELPIE_GPU=cuda lets these tests use it instead of a simulated one, and KELPIE_TEST_SF1=1
 // lets them answer the benchmarks' queries at scale factor 1, too: scripts/gpu-check.
 
-// realGPU is taken into use once.
-var realGPU = sync.OnceValues(func() (*gpu.Store, error) {
-	dev, err := device.OpenCUDA(0)
-	if err != nil {
-		return nil, err
+// realGPU is taken into use once, realStore for all tests without a limit.
+var (
+	realGPU   = sync.OnceValues(func() (device.Device, error) { return device.OpenCUDA(0) })
+	realStore = sync.OnceValues(func() (*gpu.Store, error) {
+		dev, err := realGPU()
+		if err != nil {
+			return nil, err
+		}
+		return gpu.NewStore(dev, 0), nil
+	})
+)
+
+// limited is a device and a store of its own that holds at most so many bytes there; 0: as many as the device has.
+func limited(t *testing.T, seed uint64, limit int64) (device.Device, *gpu.Store) {
+	var dev device.Device = device.NewSimulated(device.SimulatedOptions{Seed: seed})
+	if os.Getenv("KELPIE_GPU") == "cuda" {
+		var err error
+		if dev, err = realGPU(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return gpu.NewStore(dev, 0), nil
-})
+	return dev, gpu.NewStore(dev, limit)
+}
 
 // accelerate lets a session's queries run on a GPU, a simulated one unless the machine has another.
 func accelerate(t *testing.T, s *Session, seed uint64, set func(*gpu.Store, *Settings)) {
 	var store *gpu.Store
 	if os.Getenv("KELPIE_GPU") == "cuda" {
 		var err error
-		if store, err = realGPU(); err != nil {
+		if store, err = realStore(); err != nil {
 			t.Fatal(err)
 		}
 	} else {
-		store = gpu.NewStore(device.NewSimulated(device.SimulatedOptions{Seed: seed}), 0)
+		_, store = limited(t, seed, 0)
 	}
 	store.Room, store.SortLeast = 0, 0
 	s.DB.Accelerate(store)

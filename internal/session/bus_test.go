@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/kelpiedb/kelpie/internal/device"
-	"github.com/kelpiedb/kelpie/internal/gpu"
 )
 
 // mostOverBus is how many bytes a query may move beside its result once its columns are on the device.
@@ -15,8 +14,8 @@ const mostOverBus = 64 << 10
 func TestGPUBus(t *testing.T) {
 	for _, suite := range []string{"tpch", "ssb"} {
 		s := load(t, suite, "0.01")
-		dev := device.NewSimulated(device.SimulatedOptions{})
-		s.DB.Accelerate(gpu.NewStore(dev, 0))
+		dev, store := limited(t, 0, 0)
+		s.DB.Accelerate(store)
 		s.Configure(func(x *Settings) { x.Device = "gpu" })
 		for _, q := range suiteQueries(suite) {
 			overBus(t, s, dev, q, queryText(t, suite, q))
@@ -25,7 +24,7 @@ func TestGPUBus(t *testing.T) {
 }
 
 // overBus runs a query twice and looks at what the second run moves.
-func overBus(t *testing.T, s *Session, dev *device.Simulated, name, sql string) {
+func overBus(t *testing.T, s *Session, dev device.Device, name, sql string) {
 	t.Helper()
 	var before device.Counts
 	values := 0

@@ -1,11 +1,6 @@
 package session
 
-import (
-	"testing"
-
-	"github.com/kelpiedb/kelpie/internal/device"
-	"github.com/kelpiedb/kelpie/internal/gpu"
-)
+import "testing"
 
 // TestGPUKeySets: sets of keys of every kind drop rows in scans, and only those that would be dropped later: dense unique keys,
 // dense ones that come again, the second of two keys, keys far apart (a Bloom filter), keys with NULLs, negative ones.
@@ -31,8 +26,8 @@ func TestGPUKeySets(t *testing.T) {
 		want := rowsOf(t, s, sql)
 		var instrs [2]uint64 // without sets, with them
 		for i, on := range []string{"off", "on"} {
-			dev := device.NewSimulated(device.SimulatedOptions{Seed: 5})
-			s.DB.Accelerate(gpu.NewStore(dev, 0))
+			dev, store := limited(t, 5, 0)
+			s.DB.Accelerate(store)
 			s.Configure(func(x *Settings) { x.Device, x.Check = "gpu", true })
 			mustRun(t, s, "set semijoin_filters = "+on)
 			onCPU := map[string]int{}

@@ -3,9 +3,6 @@ package session
 import (
 	"fmt"
 	"testing"
-
-	"github.com/kelpiedb/kelpie/internal/device"
-	"github.com/kelpiedb/kelpie/internal/gpu"
 )
 
 // sortRows has keys of every form, with NULLs, extremes and many that are equal.
@@ -32,8 +29,7 @@ var sortOrders = []string{
 func TestGPUSort(t *testing.T) {
 	s := New(NewDB())
 	mustRun(t, s, sortRows)
-	dev := device.NewSimulated(device.SimulatedOptions{Seed: 3})
-	store := gpu.NewStore(dev, 0)
+	dev, store := limited(t, 3, 0)
 	store.SortLeast = 2
 	s.DB.Accelerate(store)
 	limits := []string{"", " limit 10", " limit 100 offset 37", " limit 1 offset 1198", " limit 800", " limit 0", " offset 1190", " limit 9223372036854775807 offset 3"}
@@ -63,8 +59,8 @@ func TestGPUSort(t *testing.T) {
 func TestGPUTopN(t *testing.T) {
 	s := New(NewDB())
 	mustRun(t, s, "create table t as select g a, (g * 7919) % 20011 b, 'text '||(g::bigint * 104729) % 20011 s from generate_series(1, 20000) x(g)")
-	dev := device.NewSimulated(device.SimulatedOptions{Seed: 3})
-	s.DB.Accelerate(gpu.NewStore(dev, 0))
+	dev, store := limited(t, 3, 0)
+	s.DB.Accelerate(store)
 	s.Configure(func(x *Settings) { x.Device = "gpu" })
 	for _, sql := range []string{"select * from t order by b limit 10", "select * from t order by b desc, a limit 10 offset 20",
 		"select * from t order by s limit 10", "select a, s from t limit 10", "select b, count(*) from t group by b order by 2 desc, 1 limit 5",

@@ -7,9 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
-	"github.com/kelpiedb/kelpie/internal/gpu"
 )
 
 // TestGPUStream: tables that are larger than the memory that columns may take go to the device in chunks, and all queries are
@@ -18,8 +16,7 @@ func TestGPUStream(t *testing.T) {
 	for i, limit := range []int64{160 << 10, 700 << 10} {
 		for _, suite := range []string{"tpch", "ssb"} {
 			s := load(t, suite, "0.01")
-			dev := device.NewSimulated(device.SimulatedOptions{Seed: uint64(i)})
-			store := gpu.NewStore(dev, limit)
+			dev, store := limited(t, uint64(i), limit)
 			if i == 0 {
 				store.Room = 50
 			}
@@ -69,7 +66,7 @@ func TestGPUChunks(t *testing.T) {
 		if testing.Short() && i > 0 {
 			break
 		}
-		store := gpu.NewStore(device.NewSimulated(device.SimulatedOptions{Seed: uint64(i)}), c.limit)
+		_, store := limited(t, uint64(i), c.limit)
 		store.Room = c.room
 		s.DB.Accelerate(store)
 		for _, sql := range chunkQueries {
@@ -109,7 +106,7 @@ func TestGPUChunksAtOnce(t *testing.T) {
 		want = append(want, sortedLines(rows))
 	}
 	const limit = 40 << 10
-	store := gpu.NewStore(device.NewSimulated(device.SimulatedOptions{Seed: 9}), limit)
+	_, store := limited(t, 9, limit)
 	store.Room = 20
 	s.DB.Accelerate(store)
 	var all sync.WaitGroup
