@@ -30,5 +30,4 @@
 // Before a record may stand lines that say where it does not run, and why:
 //
 //	nopg REASON    PostgreSQL is not asked: the statement, or its answer, is our own
-//	nosimt REASON  the simulated GPU refuses it (0A000), and the CPU runs it there
 package corpus

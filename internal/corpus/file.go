@@ -23,7 +23,6 @@ type Record struct {
 	RowSort bool     // rows may come in any order
 	Rounded bool     // decimals agree with PostgreSQL's at the lesser scale
 	NoPG    string   // why PostgreSQL is not asked
-	NoSimt  string   // why the simulated GPU is not asked
 	Rows    []string // each with its cells written and joined by |
 	head    []string // the lines before the rows, comments included
 }
@@ -53,15 +52,11 @@ func Parse(name, text string) (*File, error) {
 			r.head = append(r.head, line)
 			i++
 			continue
-		case word == "nopg" || word == "nosimt":
+		case word == "nopg":
 			if strings.TrimSpace(rest) == "" {
 				return nil, fail("%s without a reason", word)
 			}
-			if word == "nopg" {
-				r.NoPG = rest
-			} else {
-				r.NoSimt = rest
-			}
+			r.NoPG = rest
 			r.head = append(r.head, line)
 			i++
 			continue

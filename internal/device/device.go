@@ -3,6 +3,8 @@ package device
 import (
 	"context"
 	"time"
+
+	"github.com/kelpiedb/kelpie/internal/simt"
 )
 
 // Addr is an address in a device's own space. Only kernels and the methods of its device can follow
@@ -132,6 +134,9 @@ type Host struct {
 
 // Free gives pinned memory back, and ends the registration of other.
 func (h *Host) Free() error { return h.free() }
+
+// LaneStats is what launches did: warp instructions, active lanes, sectors of memory.
+type LaneStats = simt.Stats
 
 // Counts is what was done: launches, and copies over the bus in each direction.
 type Counts struct {

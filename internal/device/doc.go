@@ -5,6 +5,4 @@
 // two that implement it: Simulated, a GPU in pure Go that finds every use of a wrong address
 // (simulated.go), and the GPUs of NVIDIA (cuda.go). Functions become PTX text by ModuleGPU, and that
 // is what a Device loads.
-//
-// shown.go is the simulated GPU as package exec uses it: on the host's own memory and addresses.
 package device

@@ -236,6 +236,9 @@ var simulatedCodes = struct {
 	byText map[string]*simulatedCode
 }{byText: map[string]*simulatedCode{}}
 
+// maxKernels bounds the cache; a full one starts afresh.
+const maxKernels = 512
+
 type loadedCode struct {
 	d *Simulated
 	c *simulatedCode

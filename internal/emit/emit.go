@@ -23,8 +23,6 @@ type Request struct {
 	Target   ir.Target
 	Device   string          // its name in messages
 	Done     <-chan struct{} // closed when the code is not wanted any more; may be nil
-	// LutTarget is where lookup tables are made; 0: where the pipeline runs.
-	LutTarget ir.Target
 
 	// Table sources: the shape of each scanned column, in Scan.Cols order.
 	Shapes []scanned.Shape

@@ -26,11 +26,7 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, d layout.Desc) int {
 		}
 	}
 	n := int(int64(d.Range.Hi.Lo)) + 1
-	target := e.LutTarget
-	if target == 0 {
-		target = e.Target
-	}
-	sub := newEmitter(Request{Name: e.Name + "_lut", Cols: e.Cols, Target: target, Device: e.Device, Check: e.Request.Check, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather})
+	sub := newEmitter(Request{Name: e.Name + "_lut", Cols: e.Cols, Target: e.Target, Device: e.Device, Check: e.Request.Check, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather})
 	sub.Tabulate = nil
 	sub.Say("for each dictionary entry", func(n plan.Names) string { return n.Expr(x) })
 	sub.rows(func(i ir.Reg) {

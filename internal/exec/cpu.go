@@ -8,14 +8,19 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
-// cpu runs machine code on the threads that call it.
+// cpu compiles functions to machine code and runs it on the threads that call it.
 type cpu struct {
 	o     *Options
 	codes []device.Kernel
 }
 
-func (c *cpu) request(req *emit.Request) { c.o.requestFor(ir.CPU, req) }
+// request adds to a request what the processor can do.
+func (o *Options) request(req *emit.Request) {
+	level := o.SIMD.Best()
+	req.Target, req.SIMD, req.Gather = ir.CPU, level != device.SIMDOff, level == device.SIMDAVX512
+}
 
+// translate makes code of a function.
 func (c *cpu) translate(f *ir.Func) (device.Kernel, error) {
 	k, err := device.CompileCPU(f, device.CPU{SIMD: c.o.SIMD, Spill: c.o.Off.Registers, Plain: c.o.Off.Fusing, Tally: c.o.Tally})
 	if err == nil {
@@ -24,9 +29,8 @@ func (c *cpu) translate(f *ir.Func) (device.Kernel, error) {
 	return k, err
 }
 
-func (c *cpu) morselRows(*job) int { return 0 }
-
-func (c *cpu) call(w *worker, lo, hi int) error {
+// run calls the code that a worker's context is made for on rows lo…hi of its range.
+func (w *worker) run(lo, hi int) error {
 	mem.Store64(w.ctx+layout.CtxLo, uint64(lo))
 	mem.Store64(w.ctx+layout.CtxHi, uint64(hi))
 	for {
@@ -56,6 +60,7 @@ func (c *cpu) call(w *worker, lo, hi int) error {
 	}
 }
 
+// tally counts the instructions that ran, where that was asked for.
 func (c *cpu) tally() (sum device.Tally) {
 	for _, k := range c.codes {
 		sum.Add(device.TallyOf(k), 1)
@@ -63,6 +68,7 @@ func (c *cpu) tally() (sum device.Tally) {
 	return sum
 }
 
+// close gives the code back.
 func (c *cpu) close() {
 	for _, k := range c.codes {
 		k.Free()

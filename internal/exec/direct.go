@@ -11,7 +11,7 @@ import (
 // direct is the result of a query that only picks columns; nil if it does more.
 func (r *run) direct() *result.Table {
 	res := r.prog.Result
-	if r.Off.DirectScan || r.Count || r.Profile || r.Listing || !r.can.inPlace || len(r.prog.Pipelines) != 1 || len(res.Keys) > 0 {
+	if r.Off.DirectScan || r.Count || r.Profile || r.Listing || len(r.prog.Pipelines) != 1 || len(res.Keys) > 0 {
 		return nil
 	}
 	p := r.prog.Pipelines[0]

@@ -1,4 +1,4 @@
-// Package exec runs a pipe.Program: it hands ranges of rows to generated code and gives sinks what
+// Package exec runs a pipe.Program on the CPU: it hands ranges of rows to generated code and gives sinks what
 // it leaves.
 //
 // In: a Program and Options. Out: a result.Result that session turns into Arrow batches. Pipelines
@@ -6,6 +6,5 @@
 // everything below it is known exactly. Read run.go, then worker.go; sinks are in collect.go,
 // build.go and group.go, which leave what needs no worker to the packages below: sorting, tables,
 // groups. Segments of files are loaded by load. A query whose columns only pass through needs no tuples: direct.go, late.go. Where a
-// pipeline needs what only Go can compute it runs in stages: stage.go. On a GPU, gpu.go launches
-// kernels over the same ranges.
+// pipeline needs what only Go can compute it runs in stages: stage.go.
 package exec

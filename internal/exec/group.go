@@ -21,7 +21,7 @@ type groupSink struct {
 
 func (r *run) newGroup(s *pipe.Aggregate, plan *emit.GroupPlan) *groupSink {
 	g := &groupSink{r: r, s: s, plan: plan, workers: make([]*groups.Table, r.Threads)}
-	g.all = groups.New(groups.Options{Team: r.team, Mem: r.mem, Plan: plan, Group: s.Group, Shared: r.can.sharedGroups, NoParts: r.Off.GroupParts,
+	g.all = groups.New(groups.Options{Team: r.team, Mem: r.mem, Plan: plan, Group: s.Group, NoParts: r.Off.GroupParts,
 		Merger: g.newMerger})
 	return g
 }

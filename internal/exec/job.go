@@ -39,8 +39,6 @@ type job struct {
 	loader   *load.Loader        // files: what loads the ranges
 	sift     *sift               // files: what finds the rows whose columns are needed
 	stream   catalog.Stream      // where the rows come from instead of ranges
-
-	perLaunch, perRow int // GPU: rows per launch, and tuples that a row may become
 }
 
 // variant is the pipeline compiled for one shape of its source.
@@ -81,8 +79,8 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		req.United = r.united(p.Sink)
 		req.Generic = req.United == nil
 	}
-	req.TopN = r.Options.topN(p.Sink, r.can)
-	if j.late = r.Options.late(r.prog, p, r.can); j.late != nil {
+	req.TopN = r.Options.topN(p.Sink)
+	if j.late = r.Options.late(r.prog, p); j.late != nil {
 		r.late, req.Late = j.late, j.late.cols()
 	}
 	if s := r.sinks[p.Sink]; s != nil {
@@ -276,7 +274,6 @@ func (j *job) prepare() error {
 
 // fillLut runs a lookup table's function over its dictionary.
 func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
-	proc := r.on(l.Frag.Func)
 	k, err := r.translate(l.Frag)
 	if err != nil {
 		return 0, err
@@ -285,14 +282,14 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	j := &job{r: r, sink: discardSink{}, st: &PipelineStats{}, perLaunch: max(l.Len, 1), perRow: 1}
+	j := &job{r: r, sink: discardSink{}, st: &PipelineStats{}}
 	w := &worker{r: r, j: j}
 	defer w.close()
 	if err := w.enterVariant(j, &variant{frag: l.Frag, code: k}); err != nil {
 		return 0, err
 	}
 	mem.Store64(w.ctx+layout.CtxCur, uint64(out))
-	return out, proc.call(w, 0, l.Len)
+	return out, w.run(0, l.Len)
 }
 
 // escaping reports that texts of a scanned column may be pointed to by what the pipeline writes.

@@ -25,11 +25,11 @@ const fewestLate = 3
 
 // late finds the result's columns that p need not write; nil if that does not pay. A sort of many rows
 // reads them in any order, so that tuples are better.
-func (o *Options) late(prog *pipe.Program, p *pipe.Pipeline, can abilities) *lateColumns {
+func (o *Options) late(prog *pipe.Program, p *pipe.Pipeline) *lateColumns {
 	res := prog.Result
 	t, ok := p.Source.(*pipe.Table)
-	if !ok || p.Sink != pipe.Sink(res) || len(p.Stages) > 0 || o.Off.LateColumns || o.Off.PostProjection || !can.inPlace ||
-		len(res.Keys) > 0 && !o.topN(res, can) {
+	if !ok || p.Sink != pipe.Sink(res) || len(p.Stages) > 0 || o.Off.LateColumns || o.Off.PostProjection ||
+		len(res.Keys) > 0 && !o.topN(res) {
 		return nil
 	}
 	for _, q := range prog.Pipelines {

@@ -28,12 +28,20 @@ type Listing struct {
 	Err      error // why there is none for the target
 }
 
-// Explain emits every pipeline of a program for a target, without running any.
-func Explain(prog *pipe.Program, opts Options, target ir.Target) []Listing {
+// Site is where pipelines are to run, as far as code depends on it.
+type Site struct {
+	Target ir.Target
+	// Shapes are those of a scan's columns where a device has copies of them; nil: they are read as they are stored, and what
+	// makes that cheaper is used.
+	Shapes func(*plan.Scan) []scanned.Shape
+}
+
+// Explain emits every pipeline of a program for a site, without running any.
+func Explain(prog *pipe.Program, opts Options, site Site) []Listing {
 	if opts.Threads <= 0 {
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
-	p := &predictor{Options: opts, prog: prog, left: map[pipe.Sink]int{}, makers: map[pipe.Sink]int{},
+	p := &predictor{Options: opts, Site: site, prog: prog, left: map[pipe.Sink]int{}, makers: map[pipe.Sink]int{},
 		sinks: map[pipe.Sink]*prediction{}, tables: map[*pipe.Build]*layout.Table{}, unions: map[pipe.Sink][]layout.Field{}}
 	for _, q := range prog.Pipelines {
 		p.makers[q.Sink]++
@@ -46,7 +54,7 @@ func Explain(prog *pipe.Program, opts Options, target ir.Target) []Listing {
 			parts = []*pipe.Pipeline{q}
 		}
 		for _, part := range parts {
-			out = append(out, p.pipeline(part, target))
+			out = append(out, p.pipeline(part))
 		}
 	}
 	return out
@@ -55,6 +63,7 @@ func Explain(prog *pipe.Program, opts Options, target ir.Target) []Listing {
 // predictor is the state of an explanation, as run is that of an execution.
 type predictor struct {
 	Options
+	Site
 	prog   *pipe.Program
 	makers map[pipe.Sink]int
 	left   map[pipe.Sink]int
@@ -71,23 +80,31 @@ type prediction struct {
 	rows  int64
 }
 
-func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
+func (p *predictor) pipeline(q *pipe.Pipeline) Listing {
 	out := Listing{Pipeline: q}
 	req := emit.Request{Name: q.Name(), Cols: p.prog.Query.Cols, Pipeline: q, Tables: p.tables,
-		Count: p.Count, Verbose: true, Map: p.texts.of, Off: p.Off}
-	p.requestFor(target, &req)
-	can := abilitiesOf(target)
+		Count: p.Count, Verbose: true, Off: p.Off}
+	inPlace := p.Shapes == nil
+	if inPlace {
+		p.request(&req)
+		req.Map = p.texts.of
+		req.TopN = p.topN(q.Sink)
+		req.Late = p.late(p.prog, q).cols()
+	}
+	if req.Target = p.Target; !inPlace {
+		req.Device = p.Target.String()
+	}
 	if s := p.sinks[q.Sink]; s != nil {
 		req.Sink, req.Group = s.tuple, s.group
 	}
-	req.TopN = p.Options.topN(q.Sink, can)
-	req.Late = p.Options.late(p.prog, q, can).cols()
 	if err := p.source(q, &req); err != nil {
 		out.Err = err
 		return out
 	}
 	if p.makers[q.Sink] > 1 {
-		req.United = p.united(q.Sink)
+		if inPlace {
+			req.United = p.united(q.Sink)
+		}
 		req.Generic = req.United == nil
 	}
 	f, err := emit.Pipeline(req)
@@ -96,8 +113,8 @@ func (p *predictor) pipeline(q *pipe.Pipeline, target ir.Target) Listing {
 		if err = ir.Verify(f.Func); err == nil {
 			out.Fragment = f
 		}
-	} else if target != ir.CPU { // what comes after it needs to know its layout all the same
-		req.Target, req.LutTarget = ir.CPU, 0
+	} else if p.Target != ir.CPU { // what comes after it needs to know its layout all the same
+		req.Target = ir.CPU
 		if f, err := emit.Pipeline(req); err == nil {
 			p.note(q, f)
 		}
@@ -141,6 +158,10 @@ func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) error {
 	switch src := q.Source.(type) {
 	case *pipe.Table:
 		req.Rows = src.Scan.Snap.Rows
+		if p.Shapes != nil && !load.InFiles(src.Scan) {
+			req.Shapes, req.Arrays = p.Shapes(src.Scan), true
+			break
+		}
 		p.filters(src, req)
 		req.Shapes = load.FirstShapes(src.Scan, req.Filters)
 	case *pipe.Stage:

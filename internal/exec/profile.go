@@ -23,7 +23,7 @@ const (
 // goes wrong there are no times. filtering is what making semi-join filters took: the source's.
 func (r *run) profile(p *pipe.Pipeline, j *job, st *PipelineStats, filtering time.Duration) {
 	wall := st.Exec - filtering
-	if wall < profileMin || j.busy.Load() == 0 || !r.can.timed || len(p.Stages) > 0 || j.limit >= 0 || j.total == 0 || j.stream != nil {
+	if wall < profileMin || j.busy.Load() == 0 || len(p.Stages) > 0 || j.limit >= 0 || j.total == 0 || j.stream != nil {
 		return
 	}
 	held, peak := r.mem.Blocks(), r.mem.Account().Peak()

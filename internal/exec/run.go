@@ -39,14 +39,13 @@ type Options struct {
 
 	SIMD   device.SIMD // CPU: vector instructions
 	Tally  bool        // CPU: count executed instructions
-	Device string      // "" and "cpu": machine code; "simt": the simulated GPU
+	Device string      // its name in messages
 	Grid   int         // GPU: blocks per launch, 0: by the rows
 	Block  int         // GPU: threads per block, 0: some
 	// GPUMemory is how many bytes columns may take on a GPU, 0: what it has.
 	GPUMemory int64
 	// Times: kernels and copies of a GPU are measured by its clock.
 	Times bool
-	NoCPU bool // GPU: make lookup tables there, too, as where there is no CPU translator
 }
 
 // Stats say where time went.
@@ -102,9 +101,7 @@ type run struct {
 	texts      textMaps
 	pools      map[*emit.Fragment]uintptr
 	zero       uintptr
-	proc       processor // runs pipelines
-	can        abilities // of proc
-	processors map[ir.Target]processor
+	cpu        *cpu
 	stats      Stats
 	keep       []any
 	streams    []catalog.Stream // that were begun
@@ -123,14 +120,11 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	}
 	r := &run{Options: opts, ctx: ctx, prog: prog, team: work.NewTeam(ctx, opts.Threads), mem: mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool),
 		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, unions: map[pipe.Sink][]layout.Field{}, finished: map[pipe.Sink]bool{}, tables: map[*pipe.Build]*layout.Table{},
-		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}, rankTables: map[*column.Dict]uintptr{}, can: abilitiesOf(opts.target())}
-	r.proc = r.newProcessor(opts.target())
-	r.processors = map[ir.Target]processor{opts.target(): r.proc}
+		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}, rankTables: map[*column.Dict]uintptr{}}
+	r.cpu = &cpu{o: &r.Options}
 	defer func() {
 		r.closeStreams()
-		for _, p := range r.processors {
-			p.close()
-		}
+		r.cpu.close()
 		if err != nil {
 			r.mem.Close()
 		}
@@ -176,10 +170,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 		}
 	}
 	r.stats.PeakMemory = r.mem.Account().Peak()
-	for _, p := range r.processors {
-		t := p.tally()
-		r.stats.Tally.Add(t, 1)
-	}
+	r.stats.Tally = r.cpu.tally()
 	out := r.sinks[prog.Result].(*collectSink)
 	own.Keep = append(r.keep, r.views, prog)
 	var segs []*catalog.Segment
@@ -231,7 +222,7 @@ func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 func (r *run) compile(req emit.Request) (*emit.Fragment, device.Kernel, error) {
 	req.Cols, req.Off, req.Check = r.prog.Query.Cols, r.Off, r.Verify
 	req.Tables, req.Done = r.tables, r.ctx.Done()
-	r.proc.request(&req)
+	r.request(&req)
 	req.Map = r.texts.of
 	f, err := emit.Pipeline(req)
 	if err != nil {
@@ -250,7 +241,7 @@ func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
 	if !r.Listing { // nobody will read it any more
 		defer f.Func.Release()
 	}
-	return r.on(f.Func).translate(f.Func)
+	return r.cpu.translate(f.Func)
 }
 
 // keepAlive keeps something from being collected while the query or its result needs it.

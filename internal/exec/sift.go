@@ -27,7 +27,7 @@ type sift struct {
 
 // newSift makes the filters' code for the variants of a job over files; nil if there is nothing to gain.
 func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
-	if j.r.Off.LateLoads || !j.r.can.yields || len(t.Filter)+len(req.Filters) == 0 || len(j.ranges) == 0 || j.ranges[0].lazy == nil ||
+	if j.r.Off.LateLoads || len(t.Filter)+len(req.Filters) == 0 || len(j.ranges) == 0 || j.ranges[0].lazy == nil ||
 		len(t.Scan.Cols) < 2 {
 		return nil, nil
 	}

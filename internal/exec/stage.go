@@ -59,7 +59,6 @@ type stageSink struct {
 type seam struct {
 	s     *stageSink
 	start uintptr
-	room  int // tuples that the buffer holds
 	next  *worker
 	fill  *compute.Filler
 }
@@ -79,10 +78,10 @@ func (s *stageSink) attach(w *worker) error {
 
 func (s *stageSink) newSeam(w *worker) (*seam, error) {
 	r := s.r
-	sm := &seam{s: s, room: stageTuples}
+	sm := &seam{s: s}
 	sm.fill = compute.New(s.tuple, s.s.Compute, compute.Options{Mem: r.mem, View: r.view, Zero: r.zero})
 	var err error
-	if sm.start, err = r.mem.Alloc(sm.room * s.tuple.Size); err != nil {
+	if sm.start, err = r.mem.Alloc(stageTuples * s.tuple.Size); err != nil {
 		return nil, err
 	}
 	sm.next = &worker{r: r, j: s.next, id: w.id}
@@ -96,7 +95,7 @@ func (s *stageSink) newSeam(w *worker) (*seam, error) {
 // empty lets the code write from the buffer's start again.
 func (sm *seam) empty(w *worker) {
 	mem.Store64(w.ctx+layout.CtxCur, uint64(sm.start))
-	mem.Store64(w.ctx+layout.CtxEnd, uint64(sm.start)+uint64(sm.room*sm.s.tuple.Size))
+	mem.Store64(w.ctx+layout.CtxEnd, uint64(sm.start)+uint64(stageTuples*sm.s.tuple.Size))
 }
 
 // grow is asked for when the buffer is full.

@@ -100,7 +100,7 @@ func (w *worker) read(before *span) (*span, error) {
 // rescue copies the texts that the worker's groups point to, if what they are in has become much.
 func (w *worker) rescue() error {
 	s, ok := w.j.sink.(*groupSink)
-	if !ok || s.all.Shared || s.workers[w.id] == nil || !w.kept.Much(w.r.Verify) { // tests do it always
+	if !ok || s.workers[w.id] == nil || !w.kept.Much(w.r.Verify) { // tests do it always
 		return nil
 	}
 	g := s.workers[w.id]

@@ -11,9 +11,9 @@ import (
 )
 
 // topN reports a sink that wants only its first rows in order.
-func (o *Options) topN(s pipe.Sink, can abilities) bool {
+func (o *Options) topN(s pipe.Sink) bool {
 	c, ok := s.(*pipe.Collect)
-	if !ok || len(c.Keys) == 0 || c.Limit < 0 || o.Off.TopN || !can.yields {
+	if !ok || len(c.Keys) == 0 || c.Limit < 0 || o.Off.TopN {
 		return false
 	}
 	return sorting.MayTopN(c.Limit + c.Offset)
@@ -21,7 +21,7 @@ func (o *Options) topN(s pipe.Sink, can abilities) bool {
 
 // newTop lets the sink keep only the best, if they are not too large.
 func (s *collectSink) newTop() {
-	if s.r.Options.topN(s.s, s.r.can) {
+	if s.r.Options.topN(s.s) {
 		s.top = s.sorter.NewTopN(s.s.Limit + s.s.Offset)
 	}
 }

@@ -20,7 +20,7 @@ func (r *run) united(s pipe.Sink) []layout.Field {
 	}
 	fs = unite(s, r.prog, func(p *pipe.Pipeline) *emit.Fragment {
 		req := emit.Request{Name: p.Name(), Cols: r.prog.Query.Cols, Pipeline: p, Tables: r.tables, Off: r.Off}
-		r.proc.request(&req)
+		r.request(&req)
 		req.Map = r.texts.of
 		switch src := p.Source.(type) {
 		case *pipe.Table:

@@ -107,7 +107,7 @@ func (j *job) execute() error {
 		n = r.Threads
 		defer func() { j.st.RowsIn = j.feed.done }()
 	}
-	if n <= 1 || !r.can.many {
+	if n <= 1 {
 		var err error
 		func() {
 			defer diag.Recover("generated code", &err)
@@ -197,9 +197,6 @@ func (j *job) work(id int) error {
 	if fixed {
 		rows = j.r.MorselRows
 	}
-	if n := j.r.proc.morselRows(j); n > 0 {
-		rows, fixed = n, true
-	}
 	trial := id == 0 && j.others != nil
 	if trial {
 		rows = min(rows, trialRows)
@@ -281,9 +278,6 @@ func (w *worker) runNeeded(m morsel) error {
 	}
 	return m.sp.lazy.EachNeeded(m.lo, m.hi, w.run)
 }
-
-// run calls the generated code on rows lo…hi of the current range.
-func (w *worker) run(lo, hi int) error { return w.r.proc.call(w, lo, hi) }
 
 // enterSpan points the context at a range of the source.
 func (w *worker) enterSpan(sp *span) error {

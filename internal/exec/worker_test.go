@@ -24,13 +24,3 @@ func TestAdapt(t *testing.T) {
 		}
 	}
 }
-
-// TestShape: there are as many blocks as the rows need.
-func TestShape(t *testing.T) {
-	for rows, want := range map[int]int{0: 1, 1: 1, 64: 1, 65: 2, 128: 2, 1 << 40: launchBlocks} {
-		r := &run{Options: Options{Block: 64}}
-		if grid, block := r.shape(rows); grid != want || block != 64 {
-			t.Errorf("%d rows: %d blocks of %d", rows, grid, block)
-		}
-	}
-}

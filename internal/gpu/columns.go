@@ -9,6 +9,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
+	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -182,3 +184,18 @@ func descriptors(addr uintptr, n int) []column.StrDesc {
 }
 
 func hostBytes(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(pointer(addr)), n) }
+
+// Shapes are those that a scan's columns have on a device.
+func Shapes(scan *plan.Scan) []scanned.Shape {
+	var out []scanned.Shape
+	for _, ord := range scan.Ordinal {
+		sh, _ := shapeOf(scan.Snap, ord)
+		out = append(out, onDevice(sh))
+	}
+	return out
+}
+
+// onDevice is how code reads a column of a shape: numbers that are not as wide as can be have a base.
+func onDevice(sh column.Shape) scanned.Shape {
+	return scanned.Shape{Shape: sh, Based: sh.Enc == column.EncInt}
+}

@@ -13,7 +13,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
-	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
@@ -352,7 +351,7 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 			s.carried.took += carried.took
 			r.texts = append(r.texts, c.texts...)
 			s.scan.cols = append(s.scan.cols, c)
-			req.Shapes = append(req.Shapes, scanned.Shape{Shape: c.shape, Based: c.shape.Enc == column.EncInt})
+			req.Shapes = append(req.Shapes, onDevice(c.shape))
 		}
 		if err := r.scanFilters(src, s, req); err != nil {
 			return nil, err

@@ -14,25 +14,38 @@ import (
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// accelerator is the GPU that a database's queries may use, taken into use by the first that wants it.
+// accelerator is a GPU that a database's queries may use, taken into use by the first that wants it.
 type accelerator struct {
-	mu    sync.Mutex
-	store *gpu.Store
-	err   error // why there is none
+	simulated bool
+	mu        sync.Mutex
+	store     *gpu.Store
+	err       error // why there is none
 }
+
+// simulatedMemory is what a simulated GPU has: as the real ones, of which the host's memory only holds what is used.
+const simulatedMemory = 64 << 30
 
 func (a *accelerator) open() (*gpu.Store, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.store == nil && a.err == nil {
-		dev, err := device.OpenGPU()
-		if err != nil {
-			a.err = err
-			return nil, err
+		var dev device.Device
+		if a.simulated {
+			dev = device.NewSimulated(device.SimulatedOptions{Memory: simulatedMemory})
+		} else if dev, a.err = device.OpenGPU(); a.err != nil {
+			return nil, a.err
 		}
 		a.store = gpu.NewStore(dev, 0)
 	}
 	return a.store, a.err
+}
+
+// accelerator is the GPU of a name.
+func (db *DB) accelerator(name string) *accelerator {
+	if name == "simt" {
+		return &db.simt
+	}
+	return &db.gpu
 }
 
 // Accelerate gives the database a device.
@@ -87,10 +100,10 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 	if p := set.placed; p != nil && p.Missed > 0 {
 		p.store.Miss(&p.prospects, p.Missed)
 	}
-	if opts.Device != "gpu" {
+	if opts.Device == "cpu" {
 		return exec.Run(ctx, prog, opts)
 	}
-	store, err := s.DB.gpu.open()
+	store, err := s.DB.accelerator(opts.Device).open()
 	if err == nil {
 		var res *result.Result
 		var stats *exec.Stats
@@ -109,9 +122,18 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 	if lacks && set.placed != nil {
 		store.Ran(prog, message(err))
 	}
-	diag.Notice(ctx, "the query runs on the CPU: %s", message(err))
-	opts.Device = defaultDevice()
-	return exec.Run(ctx, prog, opts)
+	if opts.Device == defaultDevice() {
+		return nil, nil, err
+	}
+	if opts.Device = defaultDevice(); opts.Device == "cpu" {
+		diag.Notice(ctx, "the query runs on the CPU: %s", message(err))
+		return exec.Run(ctx, prog, opts)
+	}
+	diag.Notice(ctx, "the query runs on a simulated GPU: %s", message(err))
+	if store, err = s.DB.simt.open(); err != nil {
+		return nil, nil, err
+	}
+	return gpu.Run(ctx, prog, store, opts)
 }
 
 // message is an error's text without its code, and of a missing device what is missing.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -19,9 +20,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/techniques"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
-
-// maxRefused is the largest share of the corpus, in percent, that the simulated GPU may refuse.
-const maxRefused = 5
 
 // corpusCell is a configuration under which a file is run.
 type corpusCell struct {
@@ -79,7 +77,6 @@ func corpusCells() []corpusCell {
 		})
 	}
 	cells = append(cells, corpusCell{"simt", func(x *Settings) { x.Device, x.Check = "simt", true }, !testing.Short(), true})
-	add("simt alone", func(x *Settings) { x.Device, x.NoCPU = "simt", true })
 	add("simt narrow=false,dict=false", func(x *Settings) { x.Device, x.Narrow, x.Dict, x.Grid, x.Block = "simt", false, false, 1, 32 })
 	add("simt grid=3,block=64,rows=33", func(x *Settings) { x.Device, x.Grid, x.Block, x.MorselRows = "simt", 3, 64, 33 })
 	return cells
@@ -102,18 +99,13 @@ func TestCorpus(t *testing.T) {
 	case testing.Short():
 		oneIn = 36
 	}
-	var records, refused, ran atomic.Int64
+	var records, ran atomic.Int64
 	for _, path := range paths {
 		f, err := corpus.Read(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		records.Add(int64(len(f.Records)))
-		for _, r := range f.Records {
-			if r.NoSimt != "" {
-				refused.Add(1)
-			}
-		}
 		for _, c := range corpusCells() {
 			h := fnv.New32a()
 			h.Write([]byte(f.Name + " in " + c.name))
@@ -129,33 +121,16 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d records in %d files, %d runs of files; %d records are refused by simt", records.Load(), len(paths), ran.Load(), refused.Load())
-	if refused.Load()*100 > records.Load()*maxRefused {
-		t.Errorf("simt refuses %d of %d records, more than %d %%", refused.Load(), records.Load(), maxRefused)
-	}
+	t.Logf("%d records in %d files, %d runs of files", records.Load(), len(paths), ran.Load())
 }
 
 // runCorpus runs a file in one configuration.
 func runCorpus(t *testing.T, f *corpus.File, c corpusCell) {
 	s := New(NewDB())
 	s.Configure(c.set)
-	simt := s.Settings().Device == "simt"
 	for _, r := range f.Records {
 		at := fmt.Sprintf("%s.test:%d", f.Name, r.Line)
 		rows, err := askCorpus(s, r.SQL, c.batches)
-		if simt && diag.CodeOf(err) == diag.FeatureNotSupported && r.Code != diag.FeatureNotSupported {
-			if r.NoSimt == "" {
-				t.Errorf("%s: simt refuses what is not marked by a line nosimt: %v\n%s", at, err, r.SQL)
-			}
-			if !device.HasCPU() {
-				return // what later records need may be missing
-			}
-			s.Configure(func(x *Settings) { x.Device = "cpu" })
-			rows, err = askCorpus(s, r.SQL, c.batches)
-			s.Configure(func(x *Settings) { x.Device = "simt" })
-		} else if r.NoSimt != "" && c.name == "simt" {
-			t.Errorf("%s: simt does not refuse this any more: remove nosimt\n%s", at, r.SQL)
-		}
 		if *rewrite && c.name == "cpu" && r.Query && err == nil {
 			r.Rows = nil
 			for _, row := range rows {
@@ -191,6 +166,11 @@ func askCorpus(s *Session, sql string, batches bool) ([][]corpus.Cell, error) {
 		return nil, err
 	}
 	defer res.Close()
+	for _, n := range res.Notices() {
+		if strings.HasPrefix(n, "the query runs on the CPU") {
+			return nil, errors.New(n)
+		}
+	}
 	var rows [][]corpus.Cell
 	add := func(n int, value func(i int) types.Value) {
 		cells := make([]corpus.Cell, n)

@@ -12,6 +12,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -135,9 +136,6 @@ func (x *explanation) pipelineHead(st *exec.PipelineStats) string {
 	if st.SkippedRows > 0 {
 		list = append(list, fmt.Sprintf("%d of %d rows skipped by zone maps", st.SkippedRows, st.SkippedRows+st.RowsIn))
 	}
-	if st.Launches > 0 {
-		list = append(list, count(st.Launches, "launch"), lanesText(&st.Lanes))
-	}
 	return strings.Join(list, ", ")
 }
 
@@ -233,9 +231,9 @@ type code struct {
 // processor, else what is predicted.
 func (x *explanation) code(form string) []code {
 	opts := x.session.options(&x.set)
-	target := ir.CPU
+	site := exec.Site{Target: ir.CPU}
 	if form == "ptx" || form == "ir" && x.set.Device != "cpu" {
-		target = ir.GPU
+		site = exec.Site{Target: ir.GPU, Shapes: gpu.Shapes}
 	}
 	var out []code
 	add := func(p *pipe.Pipeline, fs []*emit.Fragment, err error) {
@@ -250,19 +248,19 @@ func (x *explanation) code(form string) []code {
 		}
 		if c.Text = strings.Join(texts, "\n"); err != nil {
 			c.Text, c.Error = "", reason(err)
-			if target == ir.GPU {
+			if site.Target == ir.GPU {
 				c.Error = "not for the GPU: " + strings.TrimPrefix(c.Error, "device gpu: ")
 			}
 		}
 		out = append(out, c)
 	}
-	if x.stats != nil && x.ranOn(target) {
+	if x.stats != nil && x.ranOn(site.Target) {
 		for i, p := range x.prog.Pipelines {
 			add(p, x.stats.Pipelines[i].Fragments, nil)
 		}
 		return out
 	}
-	for _, l := range exec.Explain(x.prog, opts, target) {
+	for _, l := range exec.Explain(x.prog, opts, site) {
 		var fs []*emit.Fragment
 		if l.Err == nil {
 			fs = append(fs, l.Fragment)
@@ -284,14 +282,11 @@ func (x *explanation) ranOn(target ir.Target) bool {
 	return true
 }
 
-// listing is a function's code and that of the functions which fill its lookup tables; those
-// may be for another processor.
+// listing is a function's code and that of the functions which fill its lookup tables.
 func listing(form string, f *emit.Fragment, cpu device.CPU) (string, error) {
 	fs := []*ir.Func{f.Func}
 	for _, l := range f.Luts {
-		if l.Frag.Func.Target == f.Func.Target || form == "ir" {
-			fs = append(fs, l.Frag.Func)
-		}
+		fs = append(fs, l.Frag.Func)
 	}
 	var texts []string
 	for _, f := range fs {

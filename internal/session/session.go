@@ -20,10 +20,11 @@ type DB struct {
 	Catalog *catalog.Catalog
 	files   fileTables
 	gpu     accelerator
+	simt    accelerator // simulated
 }
 
 // NewDB returns an empty database.
-func NewDB() *DB { return &DB{Catalog: catalog.New()} }
+func NewDB() *DB { return &DB{Catalog: catalog.New(), simt: accelerator{simulated: true}} }
 
 // Session is one connection's state. Its methods may be called from several goroutines; settings
 // changed by one statement hold for those that start later. Statements of a transaction run one after

@@ -25,7 +25,6 @@ type Settings struct {
 	Block      int             // GPU: threads per block
 	GPUMemory  int64           // GPU: bytes that columns may take there; 0: what it has
 	GPUTimes   bool            // GPU: kernels and copies are measured
-	NoCPU      bool            // GPU: nothing runs as machine code
 	Disabled   map[string]bool // optimizer passes
 	SIMD       device.SIMD     // vector instructions of the CPU
 	Check      bool            // verify plans and generated functions

@@ -65,19 +65,13 @@ func devicesAgree(t *testing.T, s *Session, text string) {
 	}
 }
 
-// TestSimtAnswers holds both benchmarks to the reference answers on the simulated GPU, with
-// lookup tables made by machine code and by kernels.
+// TestSimtAnswers holds both benchmarks to the reference answers on the simulated GPU.
 func TestSimtAnswers(t *testing.T) {
 	for _, suite := range []string{"tpch", "ssb"} {
 		s := load(t, suite, "0.01")
-		for _, alone := range []bool{false, true} {
-			if testing.Short() && alone != (suite == "ssb") {
-				continue
-			}
-			s.Configure(func(x *Settings) { x.Device, x.NoCPU, x.Check = "simt", alone, true })
-			for _, q := range thin(suiteQueries(suite)) {
-				checkAnswer(t, s, suite, "0.01", q)
-			}
+		s.Configure(func(x *Settings) { x.Device, x.Check = "simt", true })
+		for _, q := range thin(suiteQueries(suite)) {
+			checkAnswer(t, s, suite, "0.01", q)
 		}
 	}
 }
@@ -364,14 +358,14 @@ func kernels(t *testing.T, s *Session, text string) ([]*ir.Func, exec.Stats) {
 		t.Fatal(err)
 	}
 	set, timing := s.Settings(), Timing{}
-	set.Device, set.NoCPU = "simt", true
+	set.Device = "simt"
 	prog, _, err := s.plan(context.Background(), b.(*bind.Query).Plan, &set, nil, &timing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	opts := s.options(&set)
 	opts.Listing = true
-	res, stats, err := exec.Run(context.Background(), prog, opts)
+	res, stats, err := s.runProgram(context.Background(), prog, &set, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,6 +425,7 @@ func TestSimtPtxas(t *testing.T) {
 // none, propagates with one atomic per aggregate, not one per row.
 func TestSimtStats(t *testing.T) {
 	s := load(t, "tpch", "0.01")
+	s.Configure(func(x *Settings) { x.Grid, x.Block = 8, 128 })
 	_, st := kernels(t, s, queryText(t, "tpch", "q6"))
 	p := st.Pipelines[0]
 	if p.Launches != 1 || p.Lanes.WarpInstrs == 0 || p.Lanes.Activity() < 0.5 || p.Lanes.SectorsRead == 0 {

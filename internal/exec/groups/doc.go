@@ -2,6 +2,4 @@
 // and asks to grow (table.go), by parts of the hash when there are many (parts.go), and one result
 // of them all at the end (merge.go). Groups that several workers have are combined by generated code,
 // which a Merger runs; everything else is done here, by threads that never meet.
-//
-// Where all lanes of a device share one table there is nothing to merge: shared.go.
 package groups

@@ -22,7 +22,7 @@ func (s *Grouping) parts() int {
 
 // worthParts reports that the groups should be split: they are many, and there may be more of them elsewhere.
 func (s *Grouping) worthParts(g *Table) bool {
-	return s.Team.Threads > 1 && len(g.bufs) == 1 && g.mask+1 >= trialDirectory && !s.Shared && !s.NoParts
+	return s.Team.Threads > 1 && len(g.bufs) == 1 && g.mask+1 >= trialDirectory && !s.NoParts
 }
 
 // split begins n parts and moves the groups there; the directory must be made anew.

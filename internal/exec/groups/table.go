@@ -11,13 +11,10 @@ import (
 
 // Options are what groups are made with.
 type Options struct {
-	Team  *work.Team
-	Mem   *mem.Memory
-	Plan  *emit.GroupPlan
-	Group *plan.Group
-	// Shared: all lanes of a device work in one table at the same time. They find slots ready, and not all tuples
-	// that they write become groups: the directory alone tells.
-	Shared  bool
+	Team    *work.Team
+	Mem     *mem.Memory
+	Plan    *emit.GroupPlan
+	Group   *plan.Group
 	NoParts bool                   // the technique of parts is switched off
 	Merger  func() (Merger, error) // makes what combines partial groups, when it is needed
 }
@@ -77,11 +74,6 @@ func (s *Grouping) NewTable(expect int64) (*Table, error) {
 		s.neutral(g.one)
 	case emit.ArrayGroups:
 		g.dir, err = s.Mem.Alloc(int(s.Plan.Slots) * s.Plan.Tuple.Size)
-		if err == nil && s.Shared { // generated code finds the slots ready
-			for i := range uintptr(s.Plan.Slots) {
-				s.neutral(g.dir + i*uintptr(s.Plan.Tuple.Size))
-			}
-		}
 	case emit.DenseGroups:
 		g.dir, err = s.Mem.Alloc(int(s.Plan.Slots) * 8)
 	default:
@@ -186,11 +178,7 @@ func (s *Grouping) widen(g *Table, n uint64) error {
 	if err != nil {
 		return err
 	}
-	if s.Shared {
-		reenter(mem.Words(dir, int(size)), mem.Words(g.dir, int(g.mask+1)))
-	} else {
-		err = s.enter(mem.Words(dir, int(size)), g.bufs)
-	}
+	err = s.enter(mem.Words(dir, int(size)), g.bufs)
 	s.Mem.Free(g.dir)
 	g.dir, g.mask = dir, size-1
 	return err
@@ -239,9 +227,6 @@ func (s *Grouping) merge(workers []*Table) error {
 		gs = append(gs, g)
 	}
 	s.Rows = tuples.Rows{Tuple: s.Plan.Tuple}
-	if s.Shared {
-		return s.gather(gs[0])
-	}
 	if s.Plan.Mode == emit.HashGroups || s.Plan.Mode == emit.DenseGroups {
 		return s.finishTables(gs)
 	}

@@ -81,32 +81,6 @@ func (b *Buffer) GrowFrom(ctx uintptr) error {
 	return nil
 }
 
-// reserve makes sure that n tuples fit behind cur.
-func (b *Buffer) reserve(cur uintptr, n int) error {
-	need := n * b.stride
-	if cur != 0 && int(b.End-cur) >= need {
-		b.Cur = cur
-		return nil
-	}
-	b.Cut(cur)
-	// Most launches write less than they may, so a chunk serves several.
-	a, err := b.mem.Alloc(max(need, min(4*need, lastChunk)))
-	if err != nil {
-		return err
-	}
-	b.start, b.Cur, b.End = a, a, a+uintptr(max(need, min(4*need, lastChunk)))
-	return nil
-}
-
-// ReserveFrom is reserve from where generated code has come to, which it then tells.
-func (b *Buffer) ReserveFrom(ctx uintptr, tuples int) error {
-	if err := b.reserve(uintptr(mem.Load64(ctx+layout.CtxCur)), tuples); err != nil {
-		return err
-	}
-	b.ToContext(ctx)
-	return nil
-}
-
 // Cut ends the piece being written at cur; the next begins there.
 func (b *Buffer) Cut(cur uintptr) {
 	if n := int(cur-b.start) / b.stride; n > 0 {
