@@ -40,6 +40,7 @@ type Options struct {
 	SIMD   device.SIMD // CPU: vector instructions
 	Tally  bool        // CPU: count executed instructions
 	Device string      // its name in messages
+	Last   bool        // GPU: what it cannot do nobody else does
 	Grid   int         // GPU: blocks per launch, 0: by the rows
 	Block  int         // GPU: threads per block, 0: some
 	// GPUMemory is how many bytes columns may take on a GPU, 0: what it has.

@@ -106,7 +106,7 @@ func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
 	case column.EncInt, column.EncDict:
 		if c.Enc == column.EncI128 {
 			for i := range c.Rows {
-				put(dst, i, sh.Width, load(c.Data+uintptr(16*i), 8)-uint64(base))
+				put(dst, i, sh.Width, loadWord(c.Data+uintptr(16*i), 8)-uint64(base))
 			}
 			return
 		}
@@ -116,7 +116,7 @@ func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
 		}
 		off := uint64(c.Base) - uint64(base)
 		for i := range c.Rows {
-			put(dst, i, sh.Width, load(c.Data+uintptr(i)*uintptr(c.Width), c.Width)+off)
+			put(dst, i, sh.Width, loadWord(c.Data+uintptr(i)*uintptr(c.Width), c.Width)+off)
 		}
 	case column.EncI128:
 		if c.Enc == column.EncI128 {
@@ -124,7 +124,7 @@ func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
 			return
 		}
 		for i := range c.Rows {
-			x := types.FromInt64(int64(load(c.Data+uintptr(i)*uintptr(c.Width), c.Width)) + c.Base)
+			x := types.FromInt64(int64(loadWord(c.Data+uintptr(i)*uintptr(c.Width), c.Width)) + c.Base)
 			binary.LittleEndian.PutUint64(dst[16*i:], x.Lo)
 			binary.LittleEndian.PutUint64(dst[16*i+8:], uint64(x.Hi))
 		}
@@ -134,7 +134,7 @@ func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
 			return
 		}
 		for i := range c.Rows {
-			x := math.Float32frombits(uint32(load(c.Data+uintptr(4*i), 4)))
+			x := math.Float32frombits(uint32(loadWord(c.Data+uintptr(4*i), 4)))
 			put(dst, i, 8, math.Float64bits(float64(x)))
 		}
 	default:
@@ -142,7 +142,7 @@ func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
 	}
 }
 
-func load(at uintptr, width uint8) uint64 {
+func loadWord(at uintptr, width uint8) uint64 {
 	p := pointer(at)
 	switch width {
 	case 1:

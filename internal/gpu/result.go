@@ -30,7 +30,7 @@ func (r *run) result() (*result.Result, error) {
 		}
 	}
 	r.stats.PeakMemory = r.mem.Account().Peak()
-	own := result.Owned{Cols: r.prog.Result.Cols, Threads: max(r.Threads, 1), Mem: r.mem, Keep: []any{r.prog}}
+	own := result.Owned{Cols: r.prog.Result.Cols, Threads: max(r.Threads, 1), Mem: r.mem, Keep: append(r.keep, r.prog)}
 	for _, d := range r.dicts {
 		own.Keep = append(own.Keep, d.view)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -42,6 +43,8 @@ type run struct {
 	counters []device.Addr // words that are 0, which nobody uses yet
 	owned    map[device.Addr]bool
 	lease    *lease
+	mu       sync.Mutex
+	keep     []any // what the result needs; mu guards it
 	// reading is what copies to the device may still read.
 	reading [][]byte
 	stats   exec.Stats
@@ -337,7 +340,13 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 	case *pipe.Table:
 		scan := src.Scan
 		if isFile(scan.Snap) {
-			return nil, r.lacks("a scan of a file")
+			if err := r.fileScan(scan, s); err != nil {
+				return nil, err
+			}
+			for _, c := range s.scan.cols {
+				req.Shapes = append(req.Shapes, onDevice(c.shape))
+			}
+			break
 		}
 		s.rows, s.scan = scan.Snap.Rows, &tableScan{snap: scan.Snap, ords: scan.Ordinal}
 		req.Arrays = true

@@ -214,7 +214,7 @@ func (u *upload) texts(c *deviceColumn, snap *catalog.Snapshot, ord int) error {
 			}
 		}
 		for i := range ch.Rows {
-			code := int(load(ch.Data+uintptr(i)*uintptr(ch.Width), ch.Width))
+			code := int(loadWord(ch.Data+uintptr(i)*uintptr(ch.Width), ch.Width))
 			descs = append(descs, *view.At(code))
 			own = append(own, homes{device.Addr(16 * (first + i)), 16, view.Desc + uintptr(16*code)})
 		}

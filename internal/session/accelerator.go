@@ -103,6 +103,7 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 	if opts.Device == "cpu" {
 		return exec.Run(ctx, prog, opts)
 	}
+	opts.Last = opts.Device == defaultDevice()
 	store, err := s.DB.accelerator(opts.Device).open()
 	if err == nil {
 		var res *result.Result
@@ -122,7 +123,7 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 	if lacks && set.placed != nil {
 		store.Ran(prog, message(err))
 	}
-	if opts.Device == defaultDevice() {
+	if opts.Last {
 		return nil, nil, err
 	}
 	if opts.Device = defaultDevice(); opts.Device == "cpu" {
@@ -133,6 +134,7 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 	if store, err = s.DB.simt.open(); err != nil {
 		return nil, nil, err
 	}
+	opts.Last = true
 	return gpu.Run(ctx, prog, store, opts)
 }
 

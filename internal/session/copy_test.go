@@ -16,6 +16,11 @@ func rowsOf(t testing.TB, s *Session, text string) string {
 	if err != nil {
 		t.Fatalf("%s\n%s", text, diag.Format(err, text))
 	}
+	return resultText(res)
+}
+
+// resultText is the rows of a result, which ends.
+func resultText(res *Result) string {
 	defer res.Close()
 	var b strings.Builder
 	for _, row := range res.Values() {
