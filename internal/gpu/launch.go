@@ -6,17 +6,44 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// start queues a kernel over so many rows.
-func (r *run) start(c *block, fn device.Function, rows int64) error {
+// start queues a kernel over so many rows; inOrder: tuples must come to its sink in the order of its rows.
+func (r *run) start(c *block, fn device.Function, rows int64, inOrder bool) error {
 	if err := r.ctx.Err(); err != nil {
 		return r.team.Canceled()
 	}
 	c.set(layout.CtxLo, 0)
 	c.set(layout.CtxHi, uint64(rows))
 	c.set(ir.CtxStatus, 0)
-	return r.queue(c, fn, rows)
+	shape := r.fitting(fn, rows)
+	if inOrder { // warps take places for tuples as they come, the lanes of one by their numbers
+		shape = device.Shape{Blocks: 1, Threads: 32}
+	}
+	return r.queue(c, fn, shape)
+}
+
+// inOrder reports that the rows of a pipeline's source have an order that whoever reads its sink relies on: they were sorted, and
+// since then no operator has had another way to hand them on.
+func (r *run) inOrder(p *pipe.Pipeline) bool {
+	switch to := p.Sink.(type) {
+	case *pipe.Collect:
+		if len(to.Keys) > 0 {
+			return false
+		}
+	case *pipe.Stage:
+	default:
+		return false
+	}
+	switch src := p.Source.(type) {
+	case *pipe.Buffer:
+		c, ok := src.Of.(*pipe.Collect)
+		return ok && len(c.Keys) > 0 || r.ordered[src.Of]
+	case *pipe.Stage:
+		return r.ordered[src]
+	}
+	return false
 }
 
 // finish waits for it and fetches its context.
@@ -34,7 +61,7 @@ func (r *run) finish(c *block, f *emit.Fragment) error {
 }
 
 // queue uploads a block and launches a kernel on it.
-func (r *run) queue(c *block, fn device.Function, items int64) error {
+func (r *run) queue(c *block, fn device.Function, shape device.Shape) error {
 	if c.at == 0 {
 		a, err := r.alloc(int64(len(c.words)))
 		if err != nil {
@@ -45,7 +72,7 @@ func (r *run) queue(c *block, fn device.Function, items int64) error {
 	if err := r.st.Upload(c.at, c.words); err != nil {
 		return r.failed(err)
 	}
-	return r.failed(r.st.Launch(fn, r.fitting(fn, items), uint64(c.at)))
+	return r.failed(r.st.Launch(fn, shape, uint64(c.at)))
 }
 
 // sync waits for all that was queued. What it read of the host may change then.

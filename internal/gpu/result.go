@@ -15,6 +15,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // result copies the rows of the result to the host.
@@ -60,7 +61,7 @@ func (r *run) download(d deviceRows) (tuples.Rows, error) {
 	if err != nil || d.n == 0 {
 		return out, err
 	}
-	return out, r.bringHome(&out)
+	return out, r.bringHome(&out, nil)
 }
 
 // fetch copies tuples to the host as they are: addresses are the device's.
@@ -94,11 +95,11 @@ func (r *run) fetch(d deviceRows) (tuples.Rows, error) {
 	return out, nil
 }
 
-// bringHome replaces addresses of texts by those of the same texts on the host.
-func (r *run) bringHome(rows *tuples.Rows) error {
+// bringHome replaces addresses of texts by those of the same texts on the host; those of some columns are not there yet.
+func (r *run) bringHome(rows *tuples.Rows, lacking []plan.ColID) error {
 	var fields []*layout.Field
 	for i := range rows.Tuple.Fields {
-		if f := &rows.Tuple.Fields[i]; f.Desc.Form == layout.Str {
+		if f := &rows.Tuple.Fields[i]; f.Desc.Form == layout.Str && !slices.Contains(lacking, plan.ColID(f.ID)) {
 			fields = append(fields, f)
 		}
 	}

@@ -42,6 +42,7 @@ type run struct {
 	zero     device.Addr
 	counters []device.Addr // words that are 0, which nobody uses yet
 	owned    map[device.Addr]bool
+	ordered  map[pipe.Sink]bool // its tuples keep the order in which they were sorted before
 	lease    *lease
 	mu       sync.Mutex
 	keep     []any // what the result needs; mu guards it
@@ -56,7 +57,7 @@ type run struct {
 // Run executes a program. An error of kind 0A000 says that the device cannot do it, and that nothing has happened.
 func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options) (res *result.Result, stats *exec.Stats, err error) {
 	r := &run{Options: opts, ctx: ctx, prog: prog, store: store, dev: store.dev, makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{},
-		tables: map[*pipe.Build]*layout.Table{}, dicts: map[*column.Dict]*residentDict{}, owned: map[device.Addr]bool{}}
+		tables: map[*pipe.Build]*layout.Table{}, dicts: map[*column.Dict]*residentDict{}, owned: map[device.Addr]bool{}, ordered: map[pipe.Sink]bool{}}
 	r.mem = mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool)
 	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
 	defer func() {
@@ -286,6 +287,7 @@ func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src
 	if err != nil {
 		return err
 	}
+	r.ordered[p.Sink] = r.inOrder(p)
 	for k := range from.chunks() {
 		n := from.rows(k)
 		if err := s.begin(r.most(p, n)); err != nil {
@@ -297,7 +299,7 @@ func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src
 			if err := from.toContext(c, f, k); err != nil {
 				return err
 			}
-			if err := r.start(c, fn, n); err != nil {
+			if err := r.start(c, fn, n, r.ordered[p.Sink]); err != nil {
 				return err
 			}
 			if err := from.prepare(k + 1); err != nil {
@@ -551,7 +553,7 @@ func (r *run) luts(f *emit.Fragment) ([]device.Addr, error) {
 			return nil, err
 		}
 		c.set(layout.CtxCur, uint64(a))
-		if err := r.start(c, fn, int64(l.Len)); err != nil {
+		if err := r.start(c, fn, int64(l.Len), false); err != nil {
 			return nil, err
 		}
 		if err := r.finish(c, l.Frag); err != nil {

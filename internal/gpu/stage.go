@@ -34,7 +34,7 @@ func (s *stageSink) finish() error {
 	}
 	start, size := rows.Pieces[0].Addr, s.tuple.Size
 	theirs := slices.Clone(mem.Bytes(start, int(s.n)*size)) // with addresses of the device
-	if err := r.bringHome(&rows); err != nil {
+	if err := r.bringHome(&rows, s.s.Compute.Cols); err != nil {
 		return err
 	}
 	parts := int(min(int64(r.team.Threads), (s.n+stageRows-1)/stageRows))

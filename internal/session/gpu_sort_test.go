@@ -68,3 +68,24 @@ func TestGPUTopN(t *testing.T) {
 		overBus(t, s, dev, sql, sql)
 	}
 }
+
+// TestGPUKeepsOrder: rows that were sorted stay in order through what is computed of them then, by the device and by Go.
+func TestGPUKeepsOrder(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table t as select g a, (g * 7919) % 20011 b, 'text '||(g::bigint * 104729) % 20011 s from generate_series(1, 20000) x(g)")
+	for seed := range uint64(3) {
+		for _, sql := range []string{
+			"select b % 5000 k, avg(a) from t group by 1 order by sum(b) desc, 1 limit 300",
+			"select a + b, k from (select a, b, s k from t order by b, a limit 1000) x",
+			"select a, replace(s, 'text', 'x') || a from (select a, s from t order by b desc limit 500) x",
+			"select upper(k) || '!' from (select replace(s, 'ext', a::text) k from t order by b limit 300) x where length(k) > 3",
+		} {
+			s.Configure(func(x *Settings) { x.Device = "cpu" })
+			want := rowsOf(t, s, sql)
+			accelerate(t, s, 7+seed, nil)
+			if got := rowsOf(t, s, sql); got != want {
+				t.Errorf("seed %d, %s:\n%.400s\nwant\n%.400s", seed, sql, got, want)
+			}
+		}
+	}
+}
