@@ -104,7 +104,10 @@ func (s *Session) update(ctx context.Context, tx *catalog.Tx, b *bind.Update, t 
 	count := &trueCounter{}
 	rd := res.exec.NewReader()
 	for at := int64(0); at < res.Rows; {
-		at += int64(rd.Window(at, int(res.Rows-at)))
+		if ctx.Err() != nil {
+			return nil, canceled()
+		}
+		at += int64(rd.Window(at, int(min(res.Rows-at, countedRows))))
 		rd.Column(len(b.Table.Columns), count)
 	}
 	if count.n == 0 {
@@ -119,6 +122,9 @@ func (s *Session) update(ctx context.Context, tx *catalog.Tx, b *bind.Update, t 
 	}
 	return done(fmt.Sprintf("UPDATE %d", count.n), res.Timing), nil
 }
+
+// countedRows is after how many rows an update that counts them looks whether it is still wanted.
+const countedRows = 1 << 16
 
 // trueCounter counts TRUE.
 type trueCounter struct {
