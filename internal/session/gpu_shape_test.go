@@ -46,9 +46,9 @@ func launched(t *testing.T, s *Session, text string) exec.Stats {
 	return *stats
 }
 
-// assembled lets NVIDIA's assembler, if KELPIE_PTXAS names one, look at a pipeline's kernel: it may not need more than 64 registers, or memory
+// assembled lets NVIDIA's assembler, if KELPIE_PTXAS names one, look at a pipeline's kernel: it may not need more than so many registers, or memory
 // for those that it does not have.
-func assembled(t *testing.T, name string, p *exec.PipelineStats) {
+func assembled(t *testing.T, name string, most int, p *exec.PipelineStats) {
 	tool := os.Getenv("KELPIE_PTXAS")
 	if tool == "" {
 		return
@@ -72,7 +72,7 @@ func assembled(t *testing.T, name string, p *exec.PipelineStats) {
 			if m := regexp.MustCompile(`Used (\d+) registers`).FindSubmatch(out); m != nil {
 				registers, _ = strconv.Atoi(string(m[1]))
 			}
-			if registers == 0 || registers > 64 || !bytes.Contains(out, []byte(" 0 bytes spill stores, 0 bytes spill loads")) {
+			if registers == 0 || registers > most || !bytes.Contains(out, []byte(" 0 bytes spill stores, 0 bytes spill loads")) {
 				t.Errorf("%s: %s for %s:\n%s", name, f.Func.Name, arch, out)
 			}
 			t.Logf("%s: %s for %s: %d registers", name, f.Func.Name, arch, registers)
@@ -87,8 +87,9 @@ func TestGPUShapePtxas(t *testing.T) {
 		suite, q string
 		instrs   float64
 		atomics  float64
+		most     int // registers; 64 let a multiprocessor hold 1,024 threads, which sm_70 does not reach where bitmaps of keys are tested
 	}{
-		{"tpch", "q6", 18, 1}, {"tpch", "q1", 80, 1}, {"ssb", "q1.1", 19, 12}, {"ssb", "q2.1", 56, 12}, {"ssb", "q3.1", 64, 12},
+		{"tpch", "q6", 18, 1, 64}, {"tpch", "q1", 80, 1, 64}, {"ssb", "q1.1", 19, 12, 64}, {"ssb", "q2.1", 56, 12, 72}, {"ssb", "q3.1", 64, 12, 72},
 	} {
 		s := load(t, c.suite, "0.01")
 		accelerate(t, s, 1, func(_ *gpu.Store, x *Settings) { x.Grid, x.Block = 1, 256 })
@@ -103,7 +104,7 @@ func TestGPUShapePtxas(t *testing.T) {
 		instrs, atomics := float64(l.WarpInstrs)*32/rows, float64(l.Atomics)*1000/rows
 		t.Logf("%s %s: %.1f instructions for 32 rows, %.2f atomics for 1000, %.2f sectors for 32, %.0f%% active", c.suite, c.q, instrs, atomics,
 			float64(l.SectorsRead)*32/rows, 100*l.Activity())
-		assembled(t, c.suite+" "+c.q, p)
+		assembled(t, c.suite+" "+c.q, c.most, p)
 		if instrs > c.instrs {
 			t.Errorf("%s %s: %.1f instructions for 32 rows, more than %.1f", c.suite, c.q, instrs, c.instrs)
 		}
