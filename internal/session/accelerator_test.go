@@ -104,7 +104,7 @@ func TestGPURoom(t *testing.T) {
 				break
 			}
 			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) { g.Room, x.Grid, x.Block = int64(c.room), c.grid, c.block })
-			for _, q := range queries {
+			for _, q := range thin(queries) {
 				checkAnswer(t, s, suite, "0.01", q)
 				onDevice(t, s, suite, q)
 			}

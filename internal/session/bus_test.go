@@ -17,7 +17,7 @@ func TestGPUBus(t *testing.T) {
 		dev, store := limited(t, 0, 0)
 		s.DB.Accelerate(store)
 		s.Configure(func(x *Settings) { x.Device = "gpu" })
-		for _, q := range suiteQueries(suite) {
+		for _, q := range thin(suiteQueries(suite)) {
 			overBus(t, s, dev, q, queryText(t, suite, q))
 		}
 	}

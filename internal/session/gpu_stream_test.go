@@ -22,7 +22,7 @@ func TestGPUStream(t *testing.T) {
 			}
 			s.DB.Accelerate(store)
 			s.Configure(func(x *Settings) { x.Device, x.Check = "gpu", true })
-			for k, q := range suiteQueries(suite) {
+			for k, q := range thin(suiteQueries(suite)) {
 				if testing.Short() && (k+i)%4 != 0 {
 					continue
 				}
@@ -69,7 +69,7 @@ func TestGPUChunks(t *testing.T) {
 		_, store := limited(t, uint64(i), c.limit)
 		store.Room = c.room
 		s.DB.Accelerate(store)
-		for _, sql := range chunkQueries {
+		for _, sql := range thin(chunkQueries) {
 			s.Configure(func(x *Settings) { x.Device = "cpu" })
 			want := sortedLines(rowsOf(t, s, sql))
 			s.Configure(func(x *Settings) { x.Device, x.Check = "gpu", true })
