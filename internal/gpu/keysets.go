@@ -154,62 +154,61 @@ func (k *kernel) unlessNull(tuple ir.Reg, f *layout.Field, then func()) {
 	k.Clear(null)
 }
 
-// keyRange finds the smallest and the largest key: range (two words), tuples.
-func keyRange(size int, f *layout.Field) *ir.Func {
-	return newKernel("range_"+fieldName(size, f), func(k *kernel) []ir.Reg { return k.load("range", "tuples") },
+// overKeys is a kernel over the keys of tuples that are not NULL; the tuples are its second parameter.
+func overKeys(name string, size int, f *layout.Field, params []string, body func(k *kernel, s []ir.Reg, key ir.Reg)) *ir.Func {
+	return newKernel(name+"_"+fieldName(size, f), func(k *kernel) []ir.Reg { return k.load(params...) },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], size)
 			k.unlessNull(a, f, func() {
-				x, old := k.keyOf(a, f), k.Vreg("old", ir.I64)
-				// Most keys are neither: looking is cheaper than an atomic operation.
-				k.Load8(old, ir.At(s[0], 0))
-				k.when(ir.LT, x.V(), old.V(), func() { k.Atom(ir.AtomMin, old, ir.At(s[0], 0), x.V(), ir.Val{}) })
-				k.Load8(old, ir.At(s[0], 8))
-				k.when(ir.GT, x.V(), old.V(), func() { k.Atom(ir.AtomMax, old, ir.At(s[0], 8), x.V(), ir.Val{}) })
-				k.Clear(x, old)
+				key := k.keyOf(a, f)
+				body(k, s, key)
+				k.Clear(key)
 			})
 			k.Clear(a)
 		})
+}
+
+// keyRange finds the smallest and the largest key: range (two words), tuples.
+func keyRange(size int, f *layout.Field) *ir.Func {
+	return overKeys("range", size, f, []string{"range", "tuples"}, func(k *kernel, s []ir.Reg, x ir.Reg) {
+		old := k.Vreg("old", ir.I64)
+		// Most keys are neither: looking is cheaper than an atomic operation.
+		k.Load8(old, ir.At(s[0], 0))
+		k.when(ir.LT, x.V(), old.V(), func() { k.Atom(ir.AtomMin, old, ir.At(s[0], 0), x.V(), ir.Val{}) })
+		k.Load8(old, ir.At(s[0], 8))
+		k.when(ir.GT, x.V(), old.V(), func() { k.Atom(ir.AtomMax, old, ir.At(s[0], 8), x.V(), ir.Val{}) })
+		k.Clear(old)
+	})
 }
 
 // keyBits sets the bits of keys: bitmap, tuples, smallest key.
 func keyBits(size int, f *layout.Field) *ir.Func {
-	return newKernel("bits_"+fieldName(size, f), func(k *kernel) []ir.Reg { return k.load("bitmap", "tuples", "min") },
-		func(k *kernel, s []ir.Reg) {
-			a := k.tupleOf(s[1], size)
-			k.unlessNull(a, f, func() {
-				x, bit := k.keyOf(a, f), k.Vreg("bit", ir.I64)
-				k.Op2(ir.Sub, x, x.V(), s[2].V())
-				k.Op2(ir.And, bit, x.V(), ir.K(63))
-				k.Op2(ir.Shl, bit, ir.K(1), bit.V())
-				k.Op2(ir.Shr, x, x.V(), ir.K(6))
-				k.orInto(s[0], x, bit)
-				k.Clear(x, bit)
-			})
-			k.Clear(a)
-		})
+	return overKeys("bits", size, f, []string{"bitmap", "tuples", "min"}, func(k *kernel, s []ir.Reg, x ir.Reg) {
+		bit := k.Vreg("bit", ir.I64)
+		k.Op2(ir.Sub, x, x.V(), s[2].V())
+		k.Op2(ir.And, bit, x.V(), ir.K(63))
+		k.Op2(ir.Shl, bit, ir.K(1), bit.V())
+		k.Op2(ir.Shr, x, x.V(), ir.K(6))
+		k.orInto(s[0], x, bit)
+		k.Clear(bit)
+	})
 }
 
 // keyBloom sets two bits of a word for each key's hash: words, tuples, shift that makes a word's number of a hash.
 func keyBloom(size int, f *layout.Field) *ir.Func {
-	return newKernel("bloom_"+fieldName(size, f), func(k *kernel) []ir.Reg { return k.load("words", "tuples", "shift") },
-		func(k *kernel, s []ir.Reg) {
-			a := k.tupleOf(s[1], size)
-			k.unlessNull(a, f, func() {
-				h, bits, bit := k.keyOf(a, f), k.Vreg("bits", ir.I64), k.Vreg("bit", ir.I64)
-				k.hashInt(h)
-				k.Op2(ir.And, bits, h.V(), ir.K(63))
-				k.Op2(ir.Shl, bits, ir.K(1), bits.V())
-				k.Op2(ir.Shr, bit, h.V(), ir.K(6))
-				k.Op2(ir.And, bit, bit.V(), ir.K(63))
-				k.Op2(ir.Shl, bit, ir.K(1), bit.V())
-				k.Op2(ir.Or, bits, bits.V(), bit.V())
-				k.Op2(ir.Shr, h, h.V(), s[2].V())
-				k.orInto(s[0], h, bits)
-				k.Clear(h, bits, bit)
-			})
-			k.Clear(a)
-		})
+	return overKeys("bloom", size, f, []string{"words", "tuples", "shift"}, func(k *kernel, s []ir.Reg, h ir.Reg) {
+		bits, bit := k.Vreg("bits", ir.I64), k.Vreg("bit", ir.I64)
+		k.hashInt(h)
+		k.Op2(ir.And, bits, h.V(), ir.K(63))
+		k.Op2(ir.Shl, bits, ir.K(1), bits.V())
+		k.Op2(ir.Shr, bit, h.V(), ir.K(6))
+		k.Op2(ir.And, bit, bit.V(), ir.K(63))
+		k.Op2(ir.Shl, bit, ir.K(1), bit.V())
+		k.Op2(ir.Or, bits, bits.V(), bit.V())
+		k.Op2(ir.Shr, h, h.V(), s[2].V())
+		k.orInto(s[0], h, bits)
+		k.Clear(bits, bit)
+	})
 }
 
 // orInto sets bits of a word. Those of keys that come again are set already: looking is cheaper than an atomic operation.

@@ -13,22 +13,13 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/gpu"
-	"github.com/kelpiedb/kelpie/internal/sql/bind"
 )
 
 // launched runs a query on the simulated device and tells what its pipelines did.
 func launched(t *testing.T, s *Session, text string) exec.Stats {
 	t.Helper()
-	stmts, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := bind.Statement(env{s, s.DB.Catalog.Begin(), context.Background()}, stmts[0].Stmt, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	set, timing := s.Settings(), Timing{}
-	prog, _, err := s.plan(context.Background(), b.(*bind.Query).Plan, &set, nil, &timing)
+	prog, _, err := s.plan(context.Background(), boundQuery(t, s, text), &set, nil, &timing)
 	if err != nil {
 		t.Fatal(err)
 	}

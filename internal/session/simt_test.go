@@ -17,7 +17,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/ir"
-	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -361,17 +360,9 @@ func TestSimtConcurrent(t *testing.T) {
 // kernels are the GPU functions of a query, lookup tables included, and what their launches did.
 func kernels(t *testing.T, s *Session, text string) ([]*ir.Func, exec.Stats) {
 	t.Helper()
-	stmts, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := bind.Statement(env{s, s.DB.Catalog.Begin(), context.Background()}, stmts[0].Stmt, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	set, timing := s.Settings(), Timing{}
 	set.Device = "simt"
-	prog, _, err := s.plan(context.Background(), b.(*bind.Query).Plan, &set, nil, &timing)
+	prog, _, err := s.plan(context.Background(), boundQuery(t, s, text), &set, nil, &timing)
 	if err != nil {
 		t.Fatal(err)
 	}
