@@ -23,7 +23,7 @@ func TestGPUStream(t *testing.T) {
 			s.DB.Accelerate(store)
 			s.Configure(func(x *Settings) { x.Device, x.Check = "gpu", true })
 			for k, q := range thin(suiteQueries(suite)) {
-				if testing.Short() && (k+i)%4 != 0 {
+				if testing.Short() && k > 0 && (k+i)%4 != 0 { // the first always: it needs more than the limit
 					continue
 				}
 				before := dev.Counts()
