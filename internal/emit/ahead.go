@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -201,13 +202,13 @@ func (e *emitter) fetchGroup(gp *GroupPlan, keys []plan.Expr) ring {
 		return noRing
 	}
 	cols, ok := e.keyColumns(keys, gp.Tuple)
-	if !ok || gp.Mode == DenseGroups && e.table.Sorted(cols[0]) {
+	if !ok || gp.Mode == phys.DenseGroups && e.table.Sorted(cols[0]) {
 		return noRing // what comes in order is in the cache already
 	}
 	g := noRing
-	if gp.Mode == HashGroups && e.place.Every && e.keepsAll() {
+	if gp.Mode == phys.HashGroups && e.place.Every && e.keepsAll() {
 		g = e.newRing()
-	} else if gp.Mode == HashGroups && slices.ContainsFunc(gp.Tuple.Fields[:len(keys)], func(f layout.Field) bool { return f.Desc.Form == layout.Str }) {
+	} else if gp.Mode == phys.HashGroups && slices.ContainsFunc(gp.Tuple.Fields[:len(keys)], func(f layout.Field) bool { return f.Desc.Form == layout.Str }) {
 		return noRing // too much to do three times
 	}
 	e.Detail("fetch ahead", func(plan.Names) string { return "" })
@@ -242,9 +243,9 @@ func (e *emitter) keepsAll() bool {
 // large reports tables of groups that are not expected in the nearer caches.
 func (gp *GroupPlan) large() bool {
 	switch gp.Mode {
-	case HashGroups:
+	case phys.HashGroups:
 		return gp.Expect*int64(gp.Tuple.Size+16) >= largeTable
-	case DenseGroups:
+	case phys.DenseGroups:
 		return gp.Expect*int64(gp.Tuple.Size)+8*gp.Slots >= largeTable
 	}
 	return false
@@ -252,7 +253,7 @@ func (gp *GroupPlan) large() bool {
 
 // groupSlot opens a register with the first place in the directory where the group of the row n rows after this one may be.
 func (e *emitter) groupSlot(gp *GroupPlan, cols []int, g ring, n int64) ir.Reg {
-	if gp.Mode == DenseGroups {
+	if gp.Mode == phys.DenseGroups {
 		keys := e.keysLater(cols, n)
 		k := e.Int("slot")
 		e.arrayIndex(k, gp, keys)

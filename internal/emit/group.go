@@ -1,77 +1,23 @@
 package emit
 
 import (
-	"math/bits"
-
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// GroupMode is where groups live.
-type GroupMode uint8
-
-const (
-	Ungrouped   GroupMode = iota // one tuple
-	ArrayGroups                  // a slot for each combination of key values: known small domains
-	HashGroups                   // a directory with linear probing: tag<<48 | address of the tuple
-	DenseGroups                  // integer keys whose combinations are not many more than groups: a directory of addresses by keys
-)
-
-func (m GroupMode) String() string {
-	return [...]string{"one group", "array", "hash table", "dense directory"}[m]
-}
-
-// A directory by key is taken when its range is at most denseFactor times the number of groups expected. One beyond
-// wideDense must be filled better, as well as the slots of a hash table, since each worker has one; there is none beyond maxDense.
-const (
-	denseFactor = 16
-	wideDense   = 1 << 24
-	wideFactor  = 6
-	maxDense    = 1 << 28
-
-	severalDense = 1 << 20 // for several keys together
-)
-
-// maxSpan is the largest range of keys with a directory by key, for so many groups.
-func maxSpan(groups int64) int64 {
-	return max(min(wideDense, denseFactor*groups+MaxArraySlots), min(maxDense, wideFactor*groups))
-}
-
-// MaxArraySlots bounds the size of a group array: it should stay in the second-level cache.
-const MaxArraySlots = 1 << 13
-
-// GroupPlan is how an aggregation keeps its groups; the same for all workers and variants.
+// GroupPlan is how an aggregation keeps its groups, with the layout of their tuples.
 type GroupPlan struct {
-	Mode    GroupMode
-	Tuple   *layout.Tuple // keys, then one field per aggregate; Flag: occupied (arrays)
-	Domains []Domain      // one per key; those of keys that are no integers, or that may be anything, have no span
-	Slots   int64         // arrays and dense directories
-	Packed  bool          // hash tables: all keys together are one number of 64 bits, and the hash tells it
-	Expect  int64         // groups expected
+	phys.Groups
+	Tuple *layout.Tuple // keys, then one field per aggregate; Flag: occupied (arrays)
 	// Versions are, by aggregate, the offsets of words behind the fields that guard what many lanes replace; 0: there is
 	// none. See warp_wide.go.
 	Versions []int
-}
-
-// Domain is the set of values of a key: Lo…Lo+Span-1, and NULL as one more where Null.
-type Domain struct {
-	Lo, Span int64
-	Null     bool
-}
-
-// bits is how many hold the number of a value.
-func (d Domain) bits() int64 { return int64(bits.Len64(uint64(d.size() - 1))) }
-
-func (d Domain) size() int64 {
-	if d.Null {
-		return d.Span + 1
-	}
-	return d.Span
 }
 
 // groupSink adds the row to its group.
@@ -94,67 +40,41 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 	e.Say("group into "+gp.Mode.String(), func(n plan.Names) string { return n.Cols(g.KeyCols) })
 	ahead := e.fetchGroup(gp, g.Keys)
 	h := ir.NoReg
-	if gp.Mode == HashGroups {
+	if gp.Mode == phys.HashGroups {
 		h = e.hashNow(ahead, keys, gp)
 	}
 	e.first = func(i int) code.Value { return e.Eval(g.Aggs[i].Arg) }
 	e.group(&groupRow{g: g, plan: gp, keys: keys, hash: h, mark: mark, made: made})
 }
 
-// planGroups decides where groups live and lays out their tuples.
+// planGroups has the place of groups decided and lays out their tuples.
 func (e *emitter) planGroups(g *plan.Group, keys []code.Value) *GroupPlan {
-	gp := &GroupPlan{Mode: HashGroups, Expect: int64(min(g.Props().Rows, 1<<40))}
+	facts := phys.Grouping{Expect: int64(min(g.Props().Rows, 1<<40)), NoDirect: e.Off.DirectTables, NoPacked: e.Off.PackedKeys}
 	var fs []layout.Field
-	slots, width := int64(1), int64(0) // combinations of keys, 0 when there are too many; bits that hold them
 	for i, k := range keys {
 		fs = append(fs, e.field(g.KeyCols[i], e.Cols.Get(g.KeyCols[i]).Name, k))
-		d := Domain{Null: fs[i].Desc.Nullable}
+		d := phys.Domain{Null: fs[i].Desc.Nullable}
 		if f := fs[i].Desc.Form; f == layout.I64 || f == layout.Code {
 			d.Span = fs[i].Desc.Range.Span(1 << 62)
 			d.Lo = int64(fs[i].Desc.Range.Lo.Lo)
 		}
-		if d.Span == 0 {
-			slots, width = 0, 65
-		} else {
-			if width += d.bits(); d.size() > maxDense || slots*d.size() > maxDense {
-				slots = 0
-			}
-			slots *= d.size()
-		}
-		gp.Domains = append(gp.Domains, d)
+		facts.Domains = append(facts.Domains, d)
 	}
-	several := len(keys) > 1 || len(keys) == 1 && (fs[0].Desc.Nullable || fs[0].Desc.Form != layout.I64)
-	dense := maxSpan(gp.Expect)
-	if several { // estimates of how many combinations there are tend to be too high
-		dense = min(dense/4, severalDense)
-	}
-	mayPack := !several || !e.Off.PackedKeys
-	switch {
-	case slots > 0 && slots <= MaxArraySlots && !e.Off.DirectTables:
-		gp.Mode, gp.Slots = ArrayGroups, slots
-	case slots > 0 && slots <= dense && mayPack && !e.Off.DirectTables:
-		gp.Mode, gp.Slots = DenseGroups, slots
-	default:
-		gp.Packed = several && mayPack && width <= 64
-	}
-	if len(keys) == 0 {
-		gp.Mode = Ungrouped
-	}
+	facts.Plain = len(keys) == 1 && !fs[0].Desc.Nullable && fs[0].Desc.Form == layout.I64
 	for _, a := range g.Aggs {
-		f := e.field(a.Col, e.Cols.Get(a.Col).Name, code.Value{Desc: e.aggDesc(a, gp.Mode == Ungrouped)})
+		f := e.field(a.Col, e.Cols.Get(a.Col).Name, code.Value{Desc: e.aggDesc(a, len(keys) == 0)})
 		if a.Func == plan.Count || a.Func == plan.CountStar {
 			f.Desc.Nullable = false
 		}
 		fs = append(fs, f)
 	}
-	if !e.alone() && gp.Mode == ArrayGroups && !sharedArray(g, fs[len(keys):]) {
-		gp.Mode = HashGroups
-	}
+	facts.NoArray = !e.alone() && !sharedArray(g, fs[len(keys):])
+	gp := &GroupPlan{Groups: phys.ChooseGroups(facts)}
 	narrow := 0
 	if gp.Packed && !e.Off.NarrowTuples {
 		narrow = len(keys)
 	}
-	gp.Tuple = layout.NarrowFirst(gp.Mode == HashGroups || gp.Mode == DenseGroups, gp.Mode == ArrayGroups, narrow, fs)
+	gp.Tuple = layout.NarrowFirst(gp.Mode == phys.HashGroups || gp.Mode == phys.DenseGroups, gp.Mode == phys.ArrayGroups, narrow, fs)
 	if !e.alone() {
 		gp.addVersions(g)
 	}
@@ -194,7 +114,7 @@ func sharedArray(g *plan.Group, fs []layout.Field) bool {
 func (e *emitter) arrayIndex(p ir.Reg, gp *GroupPlan, keys []code.Value) {
 	e.number(p, gp.Domains[0], keys[0])
 	for i, d := range gp.Domains[1:] {
-		e.B.Op2(ir.Mul, p, p.V(), ir.K(d.size()))
+		e.B.Op2(ir.Mul, p, p.V(), ir.K(d.Size()))
 		k := e.Int("k")
 		e.number(k, d, keys[i+1])
 		e.B.Op2(ir.Add, p, p.V(), k.V())
@@ -203,7 +123,7 @@ func (e *emitter) arrayIndex(p ir.Reg, gp *GroupPlan, keys []code.Value) {
 }
 
 // number computes the number of a key's value in its domain; NULL comes last.
-func (e *emitter) number(k ir.Reg, d Domain, key code.Value) {
+func (e *emitter) number(k ir.Reg, d phys.Domain, key code.Value) {
 	e.B.Op2(ir.Sub, k, key.A, ir.K(d.Lo))
 	if d.Null && !key.Never() {
 		e.B.Sel(k, ir.NE, key.Null, ir.K(0), ir.K(d.Span), k.V())
@@ -220,7 +140,7 @@ func (e *emitter) groupHash(gp *GroupPlan, keys []code.Value) ir.Reg {
 	e.number(h, gp.Domains[0], keys[0])
 	for i, d := range gp.Domains[1:] {
 		e.number(k, d, keys[i+1])
-		e.B.Op2(ir.Shl, h, h.V(), ir.K(d.bits()))
+		e.B.Op2(ir.Shl, h, h.V(), ir.K(d.Bits()))
 		e.B.Op2(ir.Or, h, h.V(), k.V())
 	}
 	e.B.Op2(ir.Mul, h, h.V(), ir.K(layout.HashMul))

@@ -4,6 +4,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -40,13 +41,13 @@ func (e *rowLoop) merge(src ir.Reg) {
 		keys[i] = e.loadField(src, &gp.Tuple.Fields[i], ir.K(0))
 	}
 	var h ir.Reg
-	if gp.Mode == HashGroups { // dense directories find the place again
+	if gp.Mode == phys.HashGroups { // dense directories find the place again
 		h = e.Int("hash")
 		e.B.Load8(h, ir.At(src, 0))
 	}
 	e.first = func(i int) code.Value { return e.loadField(src, &gp.Tuple.Fields[len(g.Keys)+i], ir.K(0)) }
 	p := e.findGroup(gp, g, keys, h)
-	if gp.Mode == HashGroups {
+	if gp.Mode == phys.HashGroups {
 		e.B.Clear(h)
 	}
 	e.Free(keys...)
@@ -70,10 +71,10 @@ func (e *rowLoop) merge(src ir.Reg) {
 func (e *rowLoop) findGroup(gp *GroupPlan, g *plan.Group, keys []code.Value, h ir.Reg) ir.Reg {
 	p := e.Int("group")
 	switch gp.Mode {
-	case Ungrouped:
+	case phys.Ungrouped:
 		e.B.Load8(p, ir.At(ir.Ctx, layout.CtxState))
 		return p
-	case ArrayGroups:
+	case phys.ArrayGroups:
 		e.arrayIndex(p, gp, keys)
 		e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
 		base := e.Int("groups")
@@ -86,7 +87,7 @@ func (e *rowLoop) findGroup(gp *GroupPlan, g *plan.Group, keys []code.Value, h i
 		}, nil)
 		e.B.Clear(base)
 		return p
-	case DenseGroups:
+	case phys.DenseGroups:
 		e.denseGroup(p, gp, g, keys)
 		return p
 	}

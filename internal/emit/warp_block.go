@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
@@ -14,14 +15,6 @@ import (
 // costs some atomics on cells of 4 bytes there, which are several times as fast as those of 8: a number of more bits is
 // several cells, and one that overflows carries into the next. Several copies of the cells, by lane, keep lanes that
 // meet in one group from waiting for each other.
-
-const (
-	maxBlockBytes  = 48 << 10 // what every device gives to a block
-	fullBlockBytes = 24 << 10 // with which a device still holds as many threads as it can
-	maxCopies      = 32
-	manySlots      = 32 // that many groups meet seldom: fewer copies do
-	someCopies     = 8
-)
 
 // blockGroups is how a block keeps the slots of an array. Cells of one kind lie together, those of a slot's copies side by
 // side: cell j of copy c of slot s is at offset j + 4*(s*copies+c).
@@ -62,7 +55,7 @@ const (
 
 // blockArray is how the groups can be kept by a block; nil if they cannot.
 func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
-	if e.Off.BlockGroups || gp.Mode != ArrayGroups {
+	if e.Off.BlockGroups || gp.Mode != phys.ArrayGroups {
 		return nil
 	}
 	b := &blockGroups{gp: gp, group: g, aggs: map[*layout.Field]*blockAgg{}}
@@ -97,17 +90,8 @@ func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
 	if b.seenBy == nil {
 		words++
 	}
-	slot := gp.Slots * (4*words + 8*longs)
-	if slot > maxBlockBytes {
+	if b.copies = phys.ChooseBlock(gp.Slots, 4*words+8*longs).Copies; b.copies == 0 {
 		return nil
-	}
-	most := int64(maxCopies)
-	if gp.Slots > manySlots {
-		most = someCopies
-	}
-	b.copies = 1
-	for b.copies < most && slot*b.copies*2 <= fullBlockBytes {
-		b.copies *= 2
 	}
 	b.place()
 	return b
@@ -251,7 +235,7 @@ func (gp *GroupPlan) strides() []int64 {
 	n := int64(1)
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i] = n
-		n *= gp.Domains[i].size()
+		n *= gp.Domains[i].Size()
 	}
 	return out
 }

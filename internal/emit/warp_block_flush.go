@@ -182,7 +182,7 @@ func (e *warp) storeKeys(b *blockGroups, slot, p ir.Reg) {
 		f := &b.gp.Tuple.Fields[i]
 		k, v := e.word("k"), e.Int(f.Name)
 		e.B.Op2(ir.Div, k, slot.V(), ir.K(strides[i]))
-		e.B.Op2(ir.Rem, k, k.V(), ir.K(d.size()))
+		e.B.Op2(ir.Rem, k, k.V(), ir.K(d.Size()))
 		e.B.Op1(ir.WidenU, v, k.V())
 		key := code.Value{Desc: f.Desc, Null: ir.K(0), A: v.V()}
 		null := ir.NoReg

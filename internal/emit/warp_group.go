@@ -4,6 +4,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
@@ -11,7 +12,7 @@ import (
 // the row brings; then the lanes of a warp that met in one group add up among themselves, and one of them adds that
 // to the group.
 func (e *warp) group(r *groupRow) {
-	if r.plan.Mode == Ungrouped {
+	if r.plan.Mode == phys.Ungrouped {
 		e.reduceRows(r.g, r.plan)
 	} else {
 		e.addToGroup(r.g, r.plan, r.keys, r.hash)
@@ -29,9 +30,9 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 	}
 	group := e.perRow("group", ir.I64, 0)
 	switch gp.Mode {
-	case ArrayGroups:
+	case phys.ArrayGroups:
 		e.arrayGroup(group, gp, g, keys)
-	case DenseGroups:
+	case phys.DenseGroups:
 		e.laneDenseGroup(group, gp, g, keys)
 	default:
 		e.hashGroup(group, gp, g, keys, h)

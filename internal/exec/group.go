@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/groups"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -46,7 +47,7 @@ func (s *groupSink) morsel(*worker) error { return nil }
 func (s *groupSink) detach(w *worker) { s.workers[w.id].FromContext(w.ctx) }
 
 func (s *groupSink) note() string {
-	if s.plan.Mode == emit.Ungrouped {
+	if s.plan.Mode == phys.Ungrouped {
 		return s.plan.Mode.String()
 	}
 	return s.plan.Mode.String() + ", " + plural(s.all.Rows.Len(), "group")

@@ -184,7 +184,7 @@ func (p *predictor) source(q *pipe.Pipeline, req *emit.Request) error {
 		case *pipe.Collect:
 			req.Indirect = len(of.Keys) > 0
 		case *pipe.Aggregate:
-			req.Indirect = s.group.Mode == emit.ArrayGroups
+			req.Indirect = s.group.Mode == phys.ArrayGroups
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -37,19 +38,18 @@ type space struct {
 func (s *groupSink) known(req *emit.Request) { req.Group = s.plan }
 
 func (s *groupSink) begin(most int64) error {
-	sh := s.r.shape(most)
-	lanes := int64(sh.Blocks * sh.Threads) // each may have a tuple that it does not use in the end
+	lanes := phys.ChooseLaunch(s.r.grid(most)).Lanes() // at the most; each may have a tuple that it does not use in the end
 	if s.begun {
 		return s.further(most, lanes)
 	}
 	s.begun = true
 	var err error
 	switch s.plan.Mode {
-	case emit.Ungrouped:
+	case phys.Ungrouped:
 		s.dir, err = s.neutral(1)
-	case emit.ArrayGroups:
+	case phys.ArrayGroups:
 		s.dir, err = s.neutral(s.plan.Slots)
-	case emit.DenseGroups:
+	case phys.DenseGroups:
 		if s.dir, err = s.r.allocZero(8 * s.plan.Slots); err == nil {
 			err = s.room(s.plan.Slots + lanes)
 		}
@@ -65,9 +65,9 @@ func (s *groupSink) begin(most int64) error {
 func (s *groupSink) further(most, lanes int64) error {
 	left := s.tuples.cap - s.tuples.used
 	switch {
-	case s.plan.Mode == emit.DenseGroups && left < min(most, s.plan.Slots)+lanes:
+	case s.plan.Mode == phys.DenseGroups && left < min(most, s.plan.Slots)+lanes:
 		return s.compact(s.plan.Slots, func(int64) int64 { return 2*s.plan.Slots + 4*lanes })
-	case s.plan.Mode == emit.HashGroups && left < most+lanes:
+	case s.plan.Mode == phys.HashGroups && left < most+lanes:
 		s.lanes = lanes
 		return s.save()
 	}
@@ -224,7 +224,7 @@ func (s *groupSink) fromContext(c *block) (bool, error) {
 		s.tuples.used = used
 		s.forget()
 		return false, nil
-	case s.plan.Mode != emit.HashGroups:
+	case s.plan.Mode != phys.HashGroups:
 		return false, diag.Internalf("gpu", "a chunk made more than %d groups", s.tuples.cap)
 	case s.saved == nil: // it was empty
 		s.r.free(s.dir)
@@ -254,12 +254,12 @@ func (s *groupSink) finish() error {
 	}
 	var err error
 	switch s.plan.Mode {
-	case emit.Ungrouped:
+	case phys.Ungrouped:
 		s.result.n = 1
 		s.result.addr, err = r.word(uint64(s.dir))
-	case emit.ArrayGroups:
+	case phys.ArrayGroups:
 		err = s.list(s.plan.Slots, s.plan.Slots, func() *ir.Func { return flagBits(t) }, func() *ir.Func { return tupleAddrs(t.Size) })
-	case emit.DenseGroups:
+	case phys.DenseGroups:
 		err = s.list(s.plan.Slots, s.plan.Slots, entryBits, entryAddrs)
 	default:
 		err = s.list(int64(s.mask+1), s.tuples.cap, entryBits, entryAddrs)

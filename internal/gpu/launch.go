@@ -6,7 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
 // start queues a kernel over so many rows; inOrder: tuples must come to its sink in the order of its rows.
@@ -17,33 +17,7 @@ func (r *run) start(c *block, fn device.Function, rows int64, inOrder bool) erro
 	c.set(layout.CtxLo, 0)
 	c.set(layout.CtxHi, uint64(rows))
 	c.set(ir.CtxStatus, 0)
-	shape := r.fitting(fn, rows)
-	if inOrder { // warps take places for tuples as they come, the lanes of one by their numbers
-		shape = device.Shape{Blocks: 1, Threads: 32}
-	}
-	return r.queue(c, fn, shape)
-}
-
-// inOrder reports that the rows of a pipeline's source have an order that whoever reads its sink relies on: they were sorted, and
-// since then no operator has had another way to hand them on.
-func (r *run) inOrder(p *pipe.Pipeline) bool {
-	switch to := p.Sink.(type) {
-	case *pipe.Collect:
-		if len(to.Keys) > 0 {
-			return false
-		}
-	case *pipe.Stage:
-	default:
-		return false
-	}
-	switch src := p.Source.(type) {
-	case *pipe.Buffer:
-		c, ok := src.Of.(*pipe.Collect)
-		return ok && len(c.Keys) > 0 || r.ordered[src.Of]
-	case *pipe.Stage:
-		return r.ordered[src]
-	}
-	return false
+	return r.queue(c, fn, r.shape(fn, rows, inOrder))
 }
 
 // finish waits for it and fetches its context.
@@ -97,7 +71,7 @@ func (r *run) do(make func() *ir.Func, n int64, words ...uint64) error {
 	if err != nil {
 		return err
 	}
-	return r.failed(r.st.Launch(fn, r.fitting(fn, n), append([]uint64{0, uint64(n)}, words...)...))
+	return r.failed(r.st.Launch(fn, r.shape(fn, n, false), append([]uint64{0, uint64(n)}, words...)...))
 }
 
 // failed prefers the reason why a query was given up.
@@ -108,30 +82,23 @@ func (r *run) failed(err error) error {
 	return err
 }
 
-// shape is that of a launch, at the most.
-func (r *run) shape(items int64) device.Shape {
-	threads := r.Block
-	if threads <= 0 {
-		threads = 256
-	}
-	grid := r.Grid
-	if grid <= 0 {
-		full := int64(max(r.dev.Info().Units, 1) * (max(r.dev.Info().UnitThreads, threads) / threads))
-		grid = int(max(min(full, (items+int64(threads)-1)/int64(threads)), 1))
-	}
-	return device.Shape{Blocks: grid, Threads: threads}
+// grid is what is known of a launch of any function.
+func (r *run) grid(items int64) phys.Grid {
+	info := r.dev.Info()
+	return phys.Grid{Items: items, Units: info.Units, UnitThreads: info.UnitThreads, Blocks: r.Grid, Threads: r.Block}
 }
 
-// fitting is the shape of a launch of a function.
-func (r *run) fitting(fn device.Function, items int64) device.Shape {
-	sh := r.shape(items)
-	if most := fn.Usage().MaxThreads &^ 31; most > 0 { // it may need many registers
-		sh.Threads = min(sh.Threads, most)
-	}
-	if r.Grid <= 0 { // as many blocks as the device holds at a time, and no more than there is work for
-		if n, err := fn.Resident(sh.Threads, 0); err == nil {
-			sh.Blocks = min(sh.Blocks, max(n, 1)*max(r.dev.Info().Units, 1))
+// shape is that of a launch of a function.
+func (r *run) shape(fn device.Function, items int64, inOrder bool) device.Shape {
+	g := r.grid(items)
+	g.InOrder, g.MaxThreads = inOrder, fn.Usage().MaxThreads
+	g.Resident = func(threads int) int {
+		n, err := fn.Resident(threads, 0)
+		if err != nil {
+			return 0
 		}
+		return max(n, 1)
 	}
-	return sh
+	l := phys.ChooseLaunch(g)
+	return device.Shape{Blocks: l.Blocks, Threads: l.Threads}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -287,7 +288,7 @@ func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src
 	if err != nil {
 		return err
 	}
-	r.ordered[p.Sink] = r.inOrder(p)
+	r.ordered[p.Sink] = phys.KeepsOrder(p, func(s pipe.Sink) bool { return r.ordered[s] })
 	for k := range from.chunks() {
 		n := from.rows(k)
 		if err := s.begin(r.most(p, n)); err != nil {

@@ -2,11 +2,11 @@ package gpu
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -26,28 +26,46 @@ func (s *buildSink) fromContext(c *block) (bool, error) {
 	return again, err
 }
 
-// denseFactor is how many slots a key may cost at most in a table that is addressed by the key.
-const denseFactor = 8
+// maxReach is how many bytes of tuples slots of 4 bytes can tell apart: they count words.
+const maxReach = (1<<32 - 2) * 8
 
 // finish makes the table.
 func (s *buildSink) finish() error {
 	t := &layout.Table{Tuple: s.tuple, Rows: s.n, SawNull: s.sawNull, Tuples: uintptr(s.start)}
 	s.table = t
 	s.r.tables[s.s] = t
-	if len(s.s.Keys) == 0 {
-		t.Kind = layout.List
-		return nil
-	}
-	f := &s.tuple.Fields[0]
-	if len(s.s.Keys) == 1 && f.Desc.Form == layout.I64 && f.Null < 0 && !s.r.Off.DirectTables {
-		if done, err := s.dense(); done || err != nil {
-			return err
-		}
-	}
-	if done, err := s.open(); done || err != nil {
+	side := phys.BuildSide{Tuple: s.tuple, Keys: len(s.s.Keys), Rows: s.n, NoDirect: s.r.Off.DirectTables, MaxSlots: maxListed - 1, MaxBytes: maxReach}
+	d, err := phys.ChooseTable(side, keyFacts{s})
+	if err != nil {
 		return err
 	}
-	return s.buckets()
+	t.Kind, t.Bits = d.Kind, d.Bits
+	switch d.Kind {
+	case layout.DenseBuckets:
+		return s.sortByKey()
+	case layout.Buckets:
+		return s.buckets()
+	}
+	return nil // made to see whether keys are unique, or none at all
+}
+
+// keyFacts finds out about the keys of a build side.
+type keyFacts struct{ s *buildSink }
+
+func (f keyFacts) Range() (lo, hi int64, known bool, err error) {
+	x, err := f.s.keyRange(&f.s.tuple.Fields[0])
+	if err != nil {
+		return 0, 0, false, err
+	}
+	return int64(x[0]), int64(x[1]), true, nil
+}
+
+// Unique makes the table, and looks whether all tuples are in it.
+func (f keyFacts) Unique(t phys.Table) (bool, error) {
+	if t.Kind == layout.Direct {
+		return f.s.direct(t)
+	}
+	return f.s.open(t)
 }
 
 // of is a kernel for the tuples of this table.
@@ -109,22 +127,11 @@ func (r *run) prefixSums(words device.Addr, width int, n int64) error {
 	return r.failed(lib.Scan(r.st, words, words, width, int(n), 0))
 }
 
-// dense makes a table addressed by the key itself if the keys lie close together.
-func (s *buildSink) dense() (done bool, err error) {
+// direct makes a table addressed by the key itself, unless a key is there twice: then there are slots, but nothing in them that
+// counts.
+func (s *buildSink) direct(d phys.Table) (unique bool, err error) {
 	t, r := s.table, s.r
-	if s.n == 0 {
-		t.Kind = layout.Direct
-		return true, nil
-	}
-	lh, err := s.keyRange(&s.tuple.Fields[0])
-	if err != nil {
-		return false, err
-	}
-	span := lh[1] - lh[0] + 1
-	if span == 0 || span > uint64(denseFactor*s.n+4096) || span >= maxListed || s.n*int64(s.tuple.Size/8) >= 1<<32-1 {
-		return false, nil
-	}
-	t.Min, t.Span = int64(lh[0]), int64(span)
+	t.Min, t.Span = d.Min, d.Span
 	slots, err := r.allocZero(4 * (t.Span + 2))
 	if err != nil {
 		return false, err
@@ -134,45 +141,48 @@ func (s *buildSink) dense() (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := r.do(s.of(fillDirect), s.n, uint64(slots), uint64(s.start), lh[0]); err != nil {
+	if err := r.do(s.of(fillDirect), s.n, uint64(slots), uint64(s.start), uint64(t.Min)); err != nil {
 		return false, err
 	}
-	if err := r.do(s.of(checkDirect), s.n, uint64(slots), uint64(s.start), lh[0], uint64(bad)); err != nil {
+	if err := r.do(s.of(checkDirect), s.n, uint64(slots), uint64(s.start), uint64(t.Min), uint64(bad)); err != nil {
 		return false, err
 	}
 	x, err := r.read(bad, 1)
-	if err != nil {
+	if err != nil || x[0] != 0 {
 		return false, err
 	}
-	if x[0] == 0 {
-		t.Kind, t.Tuples = layout.Direct, uintptr(s.start)-8
-		return true, nil
-	}
-	t.Kind = layout.DenseBuckets
+	t.Tuples = uintptr(s.start) - 8
+	return true, nil
+}
+
+// sortByKey sorts the tuples by the key that addresses the table's slots: count, sum up, move.
+func (s *buildSink) sortByKey() error {
+	t, r := s.table, s.r
+	slots := device.Addr(t.Slots)
 	if err := r.st.Fill(slots, 0, int(4*(t.Span+2))); err != nil {
-		return false, err
+		return err
 	}
-	if err := r.do(s.of(countKeys), s.n, uint64(slots), uint64(s.start), lh[0]); err != nil {
-		return false, err
+	if err := r.do(s.of(countKeys), s.n, uint64(slots), uint64(s.start), uint64(t.Min)); err != nil {
+		return err
 	}
 	if err := r.prefixSums(slots, 4, t.Span+1); err != nil {
-		return false, err
+		return err
 	}
 	next, err := r.alloc(4 * (t.Span + 1))
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer r.free(next)
 	if err := r.st.Copy(next, slots, int(4*(t.Span+1))); err != nil {
-		return false, err
+		return err
 	}
 	to, err := r.alloc(s.n*int64(s.tuple.Size) + 64)
 	if err != nil {
-		return false, err
+		return err
 	}
-	err = r.do(s.of(scatterKeys), s.n, uint64(next), uint64(s.start), lh[0], uint64(to))
+	err = r.do(s.of(scatterKeys), s.n, uint64(next), uint64(s.start), uint64(t.Min), uint64(to))
 	s.replace(to)
-	return true, err
+	return err
 }
 
 // replace makes another array the home of the tuples.
@@ -182,9 +192,9 @@ func (s *buildSink) replace(to device.Addr) {
 }
 
 // open makes an open-addressing table if all hashes differ: then keys are unique.
-func (s *buildSink) open() (done bool, err error) {
+func (s *buildSink) open(d phys.Table) (unique bool, err error) {
 	t, r := s.table, s.r
-	t.Bits = uint8(max(bits.Len64(uint64(2*s.n)), 3))
+	t.Bits = d.Bits
 	slots, err := r.allocZero(8 << t.Bits)
 	if err != nil {
 		return false, err
@@ -204,15 +214,13 @@ func (s *buildSink) open() (done bool, err error) {
 		r.free(slots)
 		return false, nil
 	}
-	t.Kind, t.Slots = layout.Open, uintptr(slots)
+	t.Slots = uintptr(slots)
 	return true, nil
 }
 
 // buckets sorts the tuples by the top bits of their hashes behind a directory.
 func (s *buildSink) buckets() error {
 	t, r := s.table, s.r
-	t.Kind = layout.Buckets
-	t.Bits = uint8(max(bits.Len64(uint64(s.n)), 2))
 	count := int64(1) << t.Bits
 	shift := uint64(64 - t.Bits)
 	dir, err := r.allocZero(8 * (count + 1))

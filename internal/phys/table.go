@@ -13,6 +13,8 @@ type BuildSide struct {
 	Keys     int           // how many; 0: every tuple is a candidate for every row
 	Rows     int64
 	NoDirect bool // the technique of tables that are addressed by the key is switched off
+	// MaxSlots bounds the slots of tables that are addressed by the key, MaxBytes what their tuples take together; 0: nothing does.
+	MaxSlots, MaxBytes int64
 }
 
 // KeyFacts are what has to be found out of a build side's keys.
@@ -81,7 +83,7 @@ func (b BuildSide) dense(facts KeyFacts) (t Table, ok bool, err error) {
 		return t, false, err
 	}
 	span := uint64(hi) - uint64(lo) + 1 // 0: all there are
-	if span == 0 || span > uint64(denseFactor*b.Rows+denseFree) || b.Rows >= denseRows {
+	if span == 0 || span > uint64(denseFactor*b.Rows+denseFree) || b.Rows >= denseRows || !b.reaches(span) {
 		return t, false, nil
 	}
 	t = Table{Kind: layout.Direct, Min: lo, Span: int64(span)}
@@ -90,4 +92,9 @@ func (b BuildSide) dense(facts KeyFacts) (t Table, ok bool, err error) {
 		t.Kind = layout.DenseBuckets
 	}
 	return t, true, err
+}
+
+// reaches reports that so many slots can be had, and can tell all tuples apart.
+func (b BuildSide) reaches(span uint64) bool {
+	return (b.MaxSlots == 0 || span <= uint64(b.MaxSlots)) && (b.MaxBytes == 0 || b.Rows <= b.MaxBytes/int64(b.Tuple.Size))
 }

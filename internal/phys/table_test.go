@@ -41,6 +41,11 @@ func TestChooseTable(t *testing.T) {
 	switched.NoDirect = true
 	nullable := side(1, 100)
 	nullable.Tuple.Fields[0].Null = 8
+	bounded := func(slots, bytes int64) BuildSide {
+		b := side(1, 100)
+		b.MaxSlots, b.MaxBytes = slots, bytes
+		return b
+	}
 	for _, c := range []struct {
 		side  BuildSide
 		facts facts
@@ -60,6 +65,10 @@ func TestChooseTable(t *testing.T) {
 		{side(2, 1), facts{}, "buckets table of 4 slots", "open "},
 		{switched, facts{unique: true}, "open table of 256 slots", "open "},
 		{nullable, facts{unique: true}, "open table of 256 slots", "open "},
+		{bounded(100, 0), facts{lo: 0, hi: 99, unique: true}, "direct table of 100 keys from 0 on", "range direct "},
+		{bounded(99, 0), facts{lo: 0, hi: 99, unique: true}, "open table of 256 slots", "range open "},
+		{bounded(0, 100*8), facts{lo: 0, hi: 99, unique: true}, "direct table of 100 keys from 0 on", "range direct "},
+		{bounded(0, 100*8-1), facts{lo: 0, hi: 99, unique: true}, "open table of 256 slots", "range open "},
 	} {
 		got, err := ChooseTable(c.side, &c.facts)
 		if got.String() != c.want || c.facts.asked != c.asked || err != nil {

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
 // Workers' groups stay where they are: most are in one worker's table only, and then nothing has to be done.
@@ -24,7 +24,7 @@ func (s *Grouping) finishTables(gs []*Table) error {
 	}
 	if len(gs) > 1 {
 		var err error
-		if s.Plan.Mode == emit.DenseGroups {
+		if s.Plan.Mode == phys.DenseGroups {
 			err = s.adoptDense(gs)
 		} else {
 			err = s.adoptHashed(gs)
@@ -54,7 +54,7 @@ const emptyFactor = 16
 func (s *Grouping) giveDirectory(g *Table, rows *tuples.Rows) error {
 	dir := g.dir
 	g.dir = 0
-	if dir == 0 || s.Plan.Mode != emit.DenseGroups || emptyFactor*rows.Len() > s.Plan.Slots {
+	if dir == 0 || s.Plan.Mode != phys.DenseGroups || emptyFactor*rows.Len() > s.Plan.Slots {
 		s.Mem.Free(dir)
 		return nil
 	}

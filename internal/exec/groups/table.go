@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
@@ -67,14 +68,14 @@ func (s *Grouping) NewTable(expect int64) (*Table, error) {
 	g := &Table{bufs: []tuples.Buffer{tuples.NewBuffer(s.Mem, s.Plan.Tuple.Size)}}
 	var err error
 	switch s.Plan.Mode {
-	case emit.Ungrouped:
+	case phys.Ungrouped:
 		if g.one, err = s.Mem.Alloc(s.Plan.Tuple.Size); err != nil {
 			return nil, err
 		}
 		s.neutral(g.one)
-	case emit.ArrayGroups:
+	case phys.ArrayGroups:
 		g.dir, err = s.Mem.Alloc(int(s.Plan.Slots) * s.Plan.Tuple.Size)
-	case emit.DenseGroups:
+	case phys.DenseGroups:
 		g.dir, err = s.Mem.Alloc(int(s.Plan.Slots) * 8)
 	default:
 		n := directoryFor(expect, trialDirectory)
@@ -134,7 +135,7 @@ func (g *Table) pairs(ctx uintptr) uintptr {
 // Grow makes room for another tuple, and a directory of four times the size when it is half full.
 func (s *Grouping) Grow(g *Table, ctx uintptr) error {
 	g.FromContext(ctx)
-	if g.room == 0 && s.Plan.Mode == emit.HashGroups {
+	if g.room == 0 && s.Plan.Mode == phys.HashGroups {
 		if s.worthParts(g) {
 			if err := s.split(g, s.parts()); err != nil {
 				return err
@@ -227,7 +228,7 @@ func (s *Grouping) merge(workers []*Table) error {
 		gs = append(gs, g)
 	}
 	s.Rows = tuples.Rows{Tuple: s.Plan.Tuple}
-	if s.Plan.Mode == emit.HashGroups || s.Plan.Mode == emit.DenseGroups {
+	if s.Plan.Mode == phys.HashGroups || s.Plan.Mode == phys.DenseGroups {
 		return s.finishTables(gs)
 	}
 	if len(gs) > 1 {
@@ -243,7 +244,7 @@ func (s *Grouping) merge(workers []*Table) error {
 			return err
 		}
 	}
-	if s.Plan.Mode == emit.Ungrouped {
+	if s.Plan.Mode == phys.Ungrouped {
 		s.Rows.Pieces = []tuples.Piece{{Addr: gs[0].one, N: 1}}
 		return nil
 	}
@@ -267,7 +268,7 @@ func (s *Grouping) indirect(addrs []uint64) error {
 
 // occupied lists the tuples of groups that exist.
 func (s *Grouping) occupied(g *Table) []uint64 {
-	if s.Plan.Mode == emit.Ungrouped {
+	if s.Plan.Mode == phys.Ungrouped {
 		return []uint64{uint64(g.one)}
 	}
 	var out []uint64
@@ -284,9 +285,9 @@ func (s *Grouping) occupied(g *Table) []uint64 {
 // has taken yet.
 func (s *Grouping) EachTuple(g *Table, f func(a uintptr)) {
 	switch s.Plan.Mode {
-	case emit.Ungrouped:
+	case phys.Ungrouped:
 		f(g.one)
-	case emit.ArrayGroups:
+	case phys.ArrayGroups:
 		for i := range uintptr(s.Plan.Slots) {
 			f(g.dir + i*uintptr(s.Plan.Tuple.Size))
 		}

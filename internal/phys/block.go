@@ -1,0 +1,42 @@
+package phys
+
+import "fmt"
+
+// Block is how each block of a GPU keeps the slots of a group array in its shared memory, so that a row costs atomics there and
+// not in the device's. Several copies keep lanes that meet in one group from waiting for each other.
+type Block struct{ Copies int64 }
+
+func (b Block) String() string {
+	switch b.Copies {
+	case 0:
+		return "in device memory"
+	case 1:
+		return "in shared memory"
+	}
+	return fmt.Sprintf("in shared memory, %d copies", b.Copies)
+}
+
+const (
+	maxBlockBytes  = 48 << 10 // what every device gives to a block
+	fullBlockBytes = 24 << 10 // with which a device still holds as many threads as it can
+	maxCopies      = 32
+	manySlots      = 32 // that many groups meet seldom: fewer copies do
+	someCopies     = 8
+)
+
+// ChooseBlock decides whether blocks keep an array of so many slots, each of which needs so many bytes there.
+func ChooseBlock(slots, slotBytes int64) Block {
+	bytes := slots * slotBytes
+	if bytes > maxBlockBytes {
+		return Block{}
+	}
+	most := int64(maxCopies)
+	if slots > manySlots {
+		most = someCopies
+	}
+	b := Block{Copies: 1}
+	for b.Copies < most && bytes*b.Copies*2 <= fullBlockBytes {
+		b.Copies *= 2
+	}
+	return b
+}

@@ -1,0 +1,70 @@
+package phys
+
+import (
+	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// TestChooseLaunch: a device of 132 multiprocessors with 2048 threads each.
+func TestChooseLaunch(t *testing.T) {
+	grid := func(items int64, f func(*Grid)) Grid {
+		g := Grid{Items: items, Units: 132, UnitThreads: 2048}
+		f(&g)
+		return g
+	}
+	holds := func(n int) func(*Grid) { return func(g *Grid) { g.Resident = func(int) int { return n } } }
+	for _, c := range []struct {
+		grid Grid
+		want string
+	}{
+		{grid(600e6, func(*Grid) {}), "1056 × 256 threads"},
+		{grid(0, func(*Grid) {}), "1 × 256 threads"},
+		{grid(256, func(*Grid) {}), "1 × 256 threads"},
+		{grid(257, func(*Grid) {}), "2 × 256 threads"},
+		{grid(600e6, func(g *Grid) { g.InOrder = true }), "1 × 32 threads"},
+		{grid(600e6, holds(3)), "396 × 256 threads"},
+		{grid(600e6, holds(0)), "1056 × 256 threads"},
+		{grid(600, holds(3)), "3 × 256 threads"},
+		{grid(600e6, func(g *Grid) { g.MaxThreads = 200 }), "1056 × 192 threads"},
+		{grid(600e6, func(g *Grid) { g.MaxThreads = 31 }), "1056 × 256 threads"},
+		{grid(600e6, func(g *Grid) { g.MaxThreads = 32 }), "1056 × 32 threads"},
+		{grid(600e6, func(g *Grid) { g.Threads = 1024 }), "264 × 1024 threads"},
+		{grid(600e6, func(g *Grid) { g.Threads, g.Blocks = 64, 7 }), "7 × 64 threads"},
+		{grid(0, func(g *Grid) { g.Blocks, g.MaxThreads = 7, 128; holds(1)(g) }), "7 × 128 threads"},
+		{Grid{Items: 1000}, "1 × 256 threads"},
+		{grid(600e6, func(g *Grid) { g.Units, g.Resident = 0, func(threads int) int { return threads / 128 } }), "2 × 256 threads"},
+	} {
+		if got := ChooseLaunch(c.grid); got.String() != c.want || got.Lanes() != int64(got.Blocks*got.Threads) {
+			t.Errorf("%+v: %s, want %s", c.grid, got, c.want)
+		}
+	}
+}
+
+// TestKeepsOrder: what was sorted stays so on its way to a result, through stages as well.
+func TestKeepsOrder(t *testing.T) {
+	sorts := &pipe.Collect{Keys: []plan.SortKey{{}}}
+	plain, cut, groups := &pipe.Collect{}, &pipe.Stage{}, &pipe.Aggregate{}
+	inOrder := func(s pipe.Sink) bool { return s == pipe.Sink(cut) }
+	for i, c := range []struct {
+		from pipe.Source
+		to   pipe.Sink
+		want bool
+	}{
+		{&pipe.Buffer{Of: sorts}, plain, true},
+		{&pipe.Buffer{Of: sorts}, cut, true},
+		{&pipe.Buffer{Of: sorts}, sorts, false},
+		{&pipe.Buffer{Of: sorts}, groups, false},
+		{&pipe.Buffer{Of: plain}, plain, false},
+		{&pipe.Buffer{Of: cut}, plain, true},
+		{&pipe.Buffer{Of: groups}, plain, false},
+		{cut, plain, true},
+		{&pipe.Stage{}, plain, false},
+		{&pipe.Table{}, plain, false},
+	} {
+		if got := KeepsOrder(&pipe.Pipeline{Source: c.from, Sink: c.to}, inOrder); got != c.want {
+			t.Errorf("case %d: %t", i, got)
+		}
+	}
+}
