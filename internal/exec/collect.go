@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/sorting"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -123,20 +124,12 @@ func (s *collectSink) finish() error {
 		}
 	}
 	if len(s.s.Keys) > 0 {
-		if err := s.sorter.Sort(&s.out, s.wanted(s.out.Len())); err != nil {
+		if err := s.sorter.Sort(&s.out, phys.Wanted(s.s, s.out.Len())); err != nil {
 			return err
 		}
 	}
 	s.out.Cut(s.s.Offset, s.s.Limit)
 	return nil
-}
-
-// wanted is how many of n rows the result needs.
-func (s *collectSink) wanted(n int64) int64 {
-	if s.s.Limit < 0 || s.s.Limit >= n-s.s.Offset {
-		return n
-	}
-	return s.s.Limit + s.s.Offset
 }
 
 func (s *collectSink) rows() tuples.Rows { return s.out }

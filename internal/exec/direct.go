@@ -19,7 +19,7 @@ func (r *run) direct() *result.Table {
 	if !ok || len(t.Filter) > 0 || len(t.Reduce) > 0 || len(p.Stages) > 0 {
 		return nil
 	}
-	from := carried(t, p.Ops)
+	from := pipe.Carried(t, p.Ops)
 	for _, op := range p.Ops {
 		if _, ok := op.(*pipe.Map); !ok {
 			return nil

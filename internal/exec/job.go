@@ -13,6 +13,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -31,7 +32,7 @@ type job struct {
 	filters  []uintptr           // sets of semi-join filters
 	limit    int64               // rows wanted in all, for LIMIT without ORDER BY; < 0: all
 	feed     *feed               // shared by the stages of a pipeline
-	late     *lateColumns        // columns of the result that are not written
+	late     bool                // the result has numbers of rows instead of columns
 	behind   func(sp *span) bool // top-N: no row of a range is wanted any more; nil: not known
 	busy     atomic.Int64        // time of all workers, in nanoseconds
 	others   func()              // starts the other threads; nil: they run, or there are none
@@ -79,9 +80,9 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		req.United = r.united(p.Sink)
 		req.Generic = req.United == nil
 	}
-	req.TopN = r.Options.topN(p.Sink)
-	if j.late = r.Options.late(r.prog, p); j.late != nil {
-		r.late, req.Late = j.late, j.late.cols()
+	req.TopN = r.Options.chooseTop(p.Sink, phys.LeastTuple).Room > 0
+	if late := r.Options.late(r.prog, p); len(late.Ordinal) > 0 {
+		r.late.Late, req.Late, j.late = late, late.Cols(), true
 	}
 	if s := r.sinks[p.Sink]; s != nil {
 		switch s := s.(type) {
@@ -165,8 +166,8 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 			sp.lazy = load.NewSegment(seg, scan.Ordinal)
 			j.escapes = pipe.Escapes(j.p)
 		}
-		if j.late != nil {
-			j.late.segs = append(j.late.segs, seg)
+		if j.late {
+			j.r.late.segs = append(j.r.late.segs, seg)
 		}
 		j.ranges = append(j.ranges, sp)
 		j.total += int64(seg.Rows)

@@ -88,8 +88,8 @@ func (p *predictor) pipeline(q *pipe.Pipeline) Listing {
 	if inPlace {
 		p.request(&req)
 		req.Map = p.texts.of
-		req.TopN = p.topN(q.Sink)
-		req.Late = p.late(p.prog, q).cols()
+		req.TopN = p.chooseTop(q.Sink, phys.LeastTuple).Room > 0
+		req.Late = p.late(p.prog, q).Cols()
 	}
 	if req.Target = p.Target; !inPlace {
 		req.Device = p.Target.String()

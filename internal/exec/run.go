@@ -107,7 +107,7 @@ type run struct {
 	keep       []any
 	streams    []catalog.Stream // that were begun
 
-	late *lateColumns // of the result
+	late lateColumns // of the result
 
 	filtering time.Duration // spent on semi-join filters for the pipeline being compiled
 
@@ -174,12 +174,8 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	r.stats.Tally = r.cpu.tally()
 	out := r.sinks[prog.Result].(*collectSink)
 	own.Keep = append(r.keep, r.views, prog)
-	var segs []*catalog.Segment
-	if r.late != nil {
-		segs = r.late.segs
-	}
 	sum := r.stats // not the run with it
-	return result.OfTuples(own, out.rows(), r.late.columns(prog.Result.Cols, out.tuple), segs), &sum, nil
+	return result.OfTuples(own, out.rows(), r.late.columns(prog.Result.Cols, out.tuple), r.late.segs), &sum, nil
 }
 
 // pipeline compiles and runs one pipeline. One that is idle is compiled, since that decides the layout of its

@@ -5,24 +5,23 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
-	"github.com/kelpiedb/kelpie/internal/exec/sorting"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// topN reports a sink that wants only its first rows in order.
-func (o *Options) topN(s pipe.Sink) bool {
-	c, ok := s.(*pipe.Collect)
-	if !ok || len(c.Keys) == 0 || c.Limit < 0 || o.Off.TopN {
-		return false
+// chooseTop decides whether only the first rows of a sink are kept, with tuples of so many bytes.
+func (o *Options) chooseTop(s pipe.Sink, size int) (top phys.Top) {
+	if c, ok := s.(*pipe.Collect); ok && !o.Off.TopN {
+		top = phys.ChooseTop(c, size)
 	}
-	return sorting.MayTopN(c.Limit + c.Offset)
+	return top
 }
 
 // newTop lets the sink keep only the best, if they are not too large.
 func (s *collectSink) newTop() {
-	if s.r.Options.topN(s.s) {
-		s.top = s.sorter.NewTopN(s.s.Limit + s.s.Offset)
+	if top := s.r.Options.chooseTop(s.s, s.tuple.Size); top.Room > 0 {
+		s.top = s.sorter.NewTopN(top.Rows, top.Room)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -47,7 +48,7 @@ func (r *run) arrange(rows *tuples.Rows, s *pipe.Collect, inPlace bool) error {
 	if len(s.Keys) > 0 {
 		view := func(d *column.Dict) column.DictView { return d.View() }
 		by := sorting.New(rows.Tuple, s.Keys, sorting.Options{Team: r.team, Mem: r.mem, View: view, NoRadix: r.Off.RadixSort, NoBare: inPlace || r.Off.BareSort})
-		if err := by.Sort(rows, wanted(s, rows.Len())); err != nil {
+		if err := by.Sort(rows, phys.Wanted(s, rows.Len())); err != nil {
 			return err
 		}
 	}

@@ -131,8 +131,8 @@ func (s *collectSink) finish() error {
 		s.arranged = true
 		return nil
 	}
-	if s.r.sortsHere(s.out, s.s) {
-		out, done, err := s.r.sortedHere(s.out, s.s)
+	if how := s.r.chooseSort(s.out, s.s); how.Here {
+		out, done, err := s.r.sortedHere(s.out, s.s, how)
 		if done || err != nil {
 			s.out, s.arranged = out, done
 			return err

@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/kernels"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -16,41 +17,19 @@ import (
 // needs. Where only the first rows are wanted, those that cannot be among them are left out before: digit by digit of the first
 // word, counts say where the last wanted row is.
 
-const (
-	// sortLeast is from how many rows on the device sorts: a pass of it takes three launches, about 10 µs, whatever there is to
-	// sort, and a word has up to eight; the host sorts fewer rows in the same time.
-	sortLeast = 8 << 10
-	// topLeast is from how many bytes of rows on the device leaves out what is not among the first: fewer take less time over the
-	// bus, and on the host, than the launches.
-	topLeast = 48 << 10
-	// longestKey is how many bytes of a text the device sorts by, at most.
-	longestKey = 128
-)
+// longestKey is how many bytes of a text the device sorts by, at most.
+const longestKey = 128
 
-// sortsHere decides whether the device sorts so many rows.
-func (r *run) sortsHere(d deviceRows, s *pipe.Collect) bool {
-	if r.Off.RadixSort || d.indirect || d.n < 2 || d.n > maxListed {
-		return false
+// chooseSort decides who sorts rows.
+func (r *run) chooseSort(d deviceRows, s *pipe.Collect) phys.Sort {
+	if r.Off.RadixSort || d.indirect {
+		return phys.Sort{}
 	}
-	if r.store.SortLeast > 0 {
-		return d.n >= r.store.SortLeast
-	}
-	if wanted(s, d.n) < d.n/2 && d.n*int64(d.tuple.Size) > topLeast {
-		return true
-	}
-	return d.n >= sortLeast
-}
-
-// wanted is how many of n rows, in their order, a sink needs to know.
-func wanted(s *pipe.Collect, n int64) int64 {
-	if s.Limit >= 0 && s.Limit < n-s.Offset {
-		return s.Limit + s.Offset
-	}
-	return n
+	return phys.ChooseSort(phys.Unsorted{Rows: d.n, Wanted: phys.Wanted(s, d.n), Size: d.tuple.Size, Most: maxListed, Least: r.store.SortLeast})
 }
 
 // sortedHere lists rows in the order of a sink, of which it keeps those that are wanted; false: the keys are none for the device.
-func (r *run) sortedHere(d deviceRows, s *pipe.Collect) (out deviceRows, done bool, err error) {
+func (r *run) sortedHere(d deviceRows, s *pipe.Collect, how phys.Sort) (out deviceRows, done bool, err error) {
 	words, ok := sorting.Words(d.tuple, s.Keys)
 	if !ok {
 		return d, false, nil
@@ -65,7 +44,7 @@ func (r *run) sortedHere(d deviceRows, s *pipe.Collect) (out deviceRows, done bo
 	if so.lib, err = r.store.library(); err != nil {
 		return d, false, err
 	}
-	if err := so.begin(s); err != nil {
+	if err := so.begin(s, how); err != nil {
 		return d, false, err
 	}
 	for i := len(so.words) - 1; i >= 0; i-- {
@@ -148,7 +127,7 @@ func (s *sortRun) longest(f *layout.Field) (int64, error) {
 }
 
 // begin makes the list of rows that the sink may want.
-func (s *sortRun) begin(c *pipe.Collect) (err error) {
+func (s *sortRun) begin(c *pipe.Collect, how phys.Sort) (err error) {
 	pairs := func() (p kernels.Pairs) {
 		if err == nil {
 			p.Keys, err = s.alloc(8 * s.n)
@@ -162,8 +141,8 @@ func (s *sortRun) begin(c *pipe.Collect) (err error) {
 	if err != nil {
 		return err
 	}
-	if n := wanted(c, s.n); n < s.n/2 && len(s.words) > 0 {
-		err = s.choose(n)
+	if how.Top && len(s.words) > 0 {
+		err = s.choose(phys.Wanted(c, s.n))
 	} else {
 		err = s.do(countUp, s.n, uint64(s.a.Values))
 	}

@@ -16,15 +16,6 @@ import (
 // all but the best are dropped; the worst of these is the bound, and generated code drops rows that are not
 // better before they are written. Workers tell each other their bounds.
 
-const (
-	bestRows  = 1 << 11  // tuples of a buffer at least
-	bestTimes = 4        // of the result's rows
-	bestBytes = 32 << 20 // of a buffer at most; results that are larger are sorted as a whole
-)
-
-// MayTopN reports that the first rows may be few enough to be kept apart, before the size of a tuple is known.
-func MayTopN(rows int64) bool { return rows >= 0 && rows <= bestBytes/(8*bestTimes) }
-
 // TopN finds the first rows in the sorter's order among those of all workers.
 type TopN struct {
 	s    *Sorter
@@ -51,13 +42,9 @@ type bestMark struct {
 	end int
 }
 
-// NewTopN keeps so many rows; nil: their tuples are too large.
-func (s *Sorter) NewTopN(rows int64) *TopN {
-	room := max(int(rows)*bestTimes, bestRows)
-	if room*s.tuple.Size > bestBytes {
-		return nil
-	}
-	t := &TopN{s: s, rows: int(rows), room: room}
+// NewTopN keeps so many rows; workers have room for more.
+func (s *Sorter) NewTopN(rows, room int64) *TopN {
+	t := &TopN{s: s, rows: int(rows), room: int(room)}
 	t.first.Store(s.FirstBound(0))
 	return t
 }
