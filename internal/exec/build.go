@@ -51,7 +51,7 @@ func (s *buildSink) finish() (err error) {
 	s.built, err = tables.Build(tables.Options{Team: s.r.team, Mem: s.r.mem, Tuple: s.tuple, Keys: len(s.s.Keys), SawNull: s.sawNull,
 		NoDirect: s.r.Off.DirectTables}, s.workers)
 	if err == nil {
-		s.r.tables[s.s] = s.built.Table
+		s.r.walk.Tables[s.s] = s.built.Table
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -12,24 +13,9 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// constantsTuple lays literal rows out.
-func constantsTuple(cols *plan.Columns, src *pipe.Constants) *layout.Tuple {
-	fs := make([]layout.Field, len(src.Cols))
-	for i, id := range src.Cols {
-		c := cols.Get(id)
-		d := layout.Desc{Type: c.Type, Range: layout.TypeRange(c.Type)}
-		d.Form = layout.FormOf(c.Type, d.Range)
-		for _, row := range src.Rows {
-			d.Nullable = d.Nullable || row[i].(*plan.Const).V.Null
-		}
-		fs[i] = layout.Field{ID: int32(id), Name: c.Name, Desc: d}
-	}
-	return layout.NewTuple(false, false, fs)
-}
-
 // Constants writes literal rows as tuples.
 func Constants(m *mem.Memory, cols *plan.Columns, src *pipe.Constants) (tuples.Rows, error) {
-	t := constantsTuple(cols, src)
+	t := compile.ConstantsTuple(cols, src)
 	rows := tuples.Rows{Tuple: t}
 	if len(src.Rows) == 0 {
 		return rows, nil

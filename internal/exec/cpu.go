@@ -1,11 +1,12 @@
 package exec
 
 import (
+	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/device"
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
 // cpu compiles functions to machine code and runs it on the threads that call it.
@@ -14,10 +15,11 @@ type cpu struct {
 	codes []device.Kernel
 }
 
-// request adds to a request what the processor can do.
-func (o *Options) request(req *emit.Request) {
+// Place is where pipelines run with these options: the threads of the CPU, which read tables as they are stored.
+func (o *Options) Place() compile.Place {
 	level := o.SIMD.Best()
-	req.Target, req.SIMD, req.Gather = ir.CPU, level != device.SIMDOff, level == device.SIMDAVX512
+	return compile.Place{Target: ir.CPU, Can: phys.Capabilities{Masks: level != device.SIMDOff, Gather: level == device.SIMDAVX512,
+		Late: true, Top: true, TextMaps: true, Unite: true}}
 }
 
 // translate makes code of a function.

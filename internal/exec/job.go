@@ -1,11 +1,11 @@
 package exec
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
@@ -13,7 +13,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -23,6 +22,7 @@ type job struct {
 	r        *run
 	p        *pipe.Pipeline
 	st       *PipelineStats
+	step     *compile.Step
 	sink     sink
 	variants []*variant
 	ranges   []span // the source, in order
@@ -75,40 +75,27 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		return r.staged(p, st)
 	}
 	j := &job{r: r, p: p, st: st, seq: int64(p.ID) << 40, limit: -1}
-	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Pipeline: p, Count: r.Count, Verbose: r.Listing}
-	if r.makers[p.Sink] > 1 {
-		req.United = r.united(p.Sink)
-		req.Generic = req.United == nil
+	step, err := r.walk.Step(p, measured{r})
+	if err != nil {
+		return nil, err
 	}
-	req.TopN = r.Options.chooseTop(p.Sink, phys.LeastTuple).Room > 0
-	if late := r.Options.late(r.prog, p); len(late.Ordinal) > 0 {
-		r.late.Late, req.Late, j.late = late, late.Cols(), true
+	if j.step = step; len(step.Late.Ordinal) > 0 {
+		r.late.Late, j.late = step.Late, true
 	}
-	if s := r.sinks[p.Sink]; s != nil {
-		switch s := s.(type) {
-		case *groupSink:
-			req.Group = s.plan
-		case *collectSink:
-			req.Sink = s.tuple
-		case *buildSink:
-			req.Sink = s.tuple
-		}
-	}
-	var err error
 	switch src := p.Source.(type) {
 	case *pipe.Table:
-		err = j.fromTable(src, req)
+		err = j.fromTable(src)
 	case *pipe.Buffer:
-		err = j.fromRows(r.rowsOf(src.Of), req)
+		err = j.fromRows(r.rowsOf(src.Of))
 	case *pipe.Constants:
 		var rows tuples.Rows
 		if rows, err = Constants(r.mem, r.prog.Query.Cols, src); err == nil {
-			err = j.fromRows(rows, req)
+			err = j.fromRows(rows)
 		}
 	case *pipe.Series:
-		err = j.fromSeries(src.Node.N, req)
+		err = j.fromSeries(src.Node.N)
 	case *pipe.Stage:
-		err = j.fromStage(src, req)
+		_, err = j.addVariant()
 	}
 	if err != nil {
 		return nil, err
@@ -128,12 +115,17 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 	return j, j.prepare()
 }
 
-func (j *job) addVariant(req emit.Request) (*variant, error) {
-	f, k, err := j.r.compile(req)
+// addVariant compiles the step as it is.
+func (j *job) addVariant() (*variant, error) {
+	f, err := j.step.Emit()
 	if err != nil {
 		return nil, err
 	}
-	v := &variant{f, k, req.Shapes}
+	k, err := j.r.translate(f)
+	if err != nil {
+		return nil, err
+	}
+	v := &variant{f, k, j.step.Shapes}
 	if j.r.Listing {
 		j.st.Fragments = append(j.st.Fragments, f)
 	}
@@ -145,17 +137,16 @@ func (j *job) addVariant(req emit.Request) (*variant, error) {
 // one variant for each shape among them. Where some segments have a base, those without are
 // read as if theirs were 0: an addition costs less than a variant, and the first segment of a sorted
 // column often differs by nothing else.
-func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
+func (j *job) fromTable(t *pipe.Table) (err error) {
 	scan := t.Scan
-	if err := j.scanFilters(t, &req); err != nil {
+	if j.filters, err = j.r.sets(j.step.Filters); err != nil {
 		return err
 	}
-	req.Rows = scan.Snap.Rows
 	if load.IsStream(scan) {
-		return j.fromStream(t, req)
+		return j.fromStream(t)
 	}
 	based := make([]bool, len(scan.Cols))
-	segs, skipped := load.Wanted(scan, req.Filters)
+	segs, skipped := load.Wanted(scan, j.step.Filters)
 	j.st.SkippedRows += skipped
 	for _, seg := range segs {
 		for k, ord := range scan.Ordinal {
@@ -183,21 +174,19 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		}
 		v := byShape[string(key)]
 		if v == nil {
-			req.Shapes = make([]scanned.Shape, len(scan.Cols))
+			shapes := make([]scanned.Shape, len(scan.Cols))
 			for k, ord := range scan.Ordinal {
-				req.Shapes[k] = scanned.Shape{Shape: seg.Chunks[ord].Shape, Based: based[k]}
+				shapes[k] = scanned.Shape{Shape: seg.Chunks[ord].Shape, Based: based[k]}
 			}
-			var err error
-			if v, err = j.addVariant(req); err != nil {
+			j.step.Shapes = shapes
+			if v, err = j.addVariant(); err != nil {
 				return err
 			}
 			byShape[string(key)] = v
-			req.Sink, req.Group = v.frag.Sink, v.frag.Group
 		}
 		j.ranges[i].v = v
 	}
-	var err error
-	if j.sift, err = j.newSift(t, req); err != nil {
+	if j.sift, err = j.newSift(t); err != nil {
 		return err
 	}
 	j.loader = &load.Loader{Ctx: j.r.ctx, Team: j.r.team, Mem: j.r.mem, Keep: j.r.keepAlive, Stay: j.escaping}
@@ -205,11 +194,11 @@ func (j *job) fromTable(t *pipe.Table, req emit.Request) error {
 		j.loader.Sieve = j.sift.sieve
 	}
 	if len(j.variants) == 0 { // an empty table still decides the sink's layout
-		req.Shapes = make([]scanned.Shape, len(scan.Cols))
-		for k := range req.Shapes {
-			req.Shapes[k] = load.EmptyShape(scan, k)
+		j.step.Shapes = make([]scanned.Shape, len(scan.Cols))
+		for k := range j.step.Shapes {
+			j.step.Shapes[k] = load.EmptyShape(scan, k)
 		}
-		_, err := j.addVariant(req)
+		_, err := j.addVariant()
 		return err
 	}
 	return nil
@@ -225,9 +214,8 @@ func bit(b bool) byte {
 func (j *job) scan() *plan.Scan { return j.p.Source.(*pipe.Table).Scan }
 
 // fromRows lists the pieces of materialized rows.
-func (j *job) fromRows(rows tuples.Rows, req emit.Request) error {
-	req.Tuple, req.Indirect, req.Rows = rows.Tuple, rows.Indirect, rows.Len()
-	v, err := j.addVariant(req)
+func (j *job) fromRows(rows tuples.Rows) error {
+	v, err := j.addVariant()
 	if err != nil {
 		return err
 	}
@@ -239,9 +227,8 @@ func (j *job) fromRows(rows tuples.Rows, req emit.Request) error {
 }
 
 // fromSeries makes one range of what is counted.
-func (j *job) fromSeries(n int64, req emit.Request) error {
-	req.Rows = n
-	v, err := j.addVariant(req)
+func (j *job) fromSeries(n int64) error {
+	v, err := j.addVariant()
 	j.ranges, j.total = []span{{v: v, rows: int(n)}}, n
 	return err
 }

@@ -2,11 +2,9 @@ package exec
 
 import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
-	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
-	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
@@ -14,14 +12,6 @@ import (
 type lateColumns struct {
 	phys.Late
 	segs []*catalog.Segment // by number
-}
-
-// late finds the result's columns that p need not write.
-func (o *Options) late(prog *pipe.Program, p *pipe.Pipeline) phys.Late {
-	if o.Off.LateColumns || o.Off.PostProjection || o.Off.TopN && len(prog.Result.Keys) > 0 {
-		return phys.Late{}
-	}
-	return phys.ChooseLate(prog, p, func(s *plan.Scan) bool { return !load.InFiles(s) })
 }
 
 // columns says where a result's columns are.

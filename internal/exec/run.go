@@ -10,6 +10,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -17,7 +18,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/ir"
-	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/techniques"
 )
@@ -92,14 +92,11 @@ type run struct {
 	prog       *pipe.Program
 	team       *work.Team
 	mem        *mem.Memory
-	makers     map[pipe.Sink]int // how many pipelines end there
+	walk       *compile.Walk
 	sinks      map[pipe.Sink]sink
-	unions     map[pipe.Sink][]layout.Field // what is known of sinks that several pipelines fill
 	finished   map[pipe.Sink]bool
-	tables     map[*pipe.Build]*layout.Table
 	views      map[*column.Dict]column.DictView
 	rankTables map[*column.Dict]uintptr
-	texts      textMaps
 	pools      map[*emit.Fragment]uintptr
 	zero       uintptr
 	cpu        *cpu
@@ -120,7 +117,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 		opts.Threads = runtime.GOMAXPROCS(0)
 	}
 	r := &run{Options: opts, ctx: ctx, prog: prog, team: work.NewTeam(ctx, opts.Threads), mem: mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool),
-		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{}, unions: map[pipe.Sink][]layout.Field{}, finished: map[pipe.Sink]bool{}, tables: map[*pipe.Build]*layout.Table{},
+		sinks: map[pipe.Sink]sink{}, finished: map[pipe.Sink]bool{},
 		views: map[*column.Dict]column.DictView{}, pools: map[*emit.Fragment]uintptr{}, rankTables: map[*column.Dict]uintptr{}}
 	r.cpu = &cpu{o: &r.Options}
 	defer func() {
@@ -138,10 +135,8 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 		res, err := r.tableResult(t, own)
 		return res, &Stats{Exec: time.Since(start)}, err
 	}
-	for _, p := range prog.Pipelines {
-		r.makers[p.Sink]++
-	}
-	left := maps.Clone(r.makers)
+	r.walk = compile.New(prog, opts.Place(), compile.Options{Off: opts.Off, Count: opts.Count, Check: opts.Verify, Verbose: opts.Listing, Done: ctx.Done()})
+	left := maps.Clone(r.walk.Makers())
 	r.stats.Pipelines = make([]PipelineStats, 0, len(prog.Pipelines))
 	unneeded := pipe.LastUses(prog)
 	idle := pipe.NewIdleness(prog)
@@ -215,13 +210,9 @@ func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 	return nil
 }
 
-// compile emits and translates a request.
+// compile emits and translates a request that is no pipeline of the program's.
 func (r *run) compile(req emit.Request) (*emit.Fragment, device.Kernel, error) {
-	req.Cols, req.Off, req.Check = r.prog.Query.Cols, r.Off, r.Verify
-	req.Tables, req.Done = r.tables, r.ctx.Done()
-	r.request(&req)
-	req.Map = r.texts.of
-	f, err := emit.Pipeline(req)
+	f, err := r.walk.Emit(req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -229,6 +220,7 @@ func (r *run) compile(req emit.Request) (*emit.Fragment, device.Kernel, error) {
 	return f, k, err
 }
 
+// translate makes code of a fragment.
 func (r *run) translate(f *emit.Fragment) (device.Kernel, error) {
 	if r.Verify {
 		if err := ir.Verify(f.Func); err != nil {

@@ -26,8 +26,8 @@ type sift struct {
 }
 
 // newSift makes the filters' code for the variants of a job over files; nil if there is nothing to gain.
-func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
-	if j.r.Off.LateLoads || len(t.Filter)+len(req.Filters) == 0 || len(j.ranges) == 0 || j.ranges[0].lazy == nil ||
+func (j *job) newSift(t *pipe.Table) (*sift, error) {
+	if j.r.Off.LateLoads || len(t.Filter)+len(j.step.Filters) == 0 || len(j.ranges) == 0 || j.ranges[0].lazy == nil ||
 		len(t.Scan.Cols) < 2 {
 		return nil, nil
 	}
@@ -40,7 +40,7 @@ func (j *job) newSift(t *pipe.Table, req emit.Request) (*sift, error) {
 		if s.of[v] != nil {
 			continue
 		}
-		own := emit.Request{Name: fmt.Sprintf("sift%d", j.p.ID), Pipeline: p, Filters: req.Filters, Rows: req.Rows, Shapes: v.shapes,
+		own := emit.Request{Name: fmt.Sprintf("sift%d", j.p.ID), Pipeline: p, Filters: j.step.Filters, Rows: j.step.Rows, Shapes: v.shapes,
 			Late: plan.MakeColSet(t.Scan.Cols[0])}
 		f, k, err := j.r.compile(own)
 		if err != nil {

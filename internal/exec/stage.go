@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/compute"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -35,14 +34,6 @@ func (r *run) staged(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 	first.limit = last.limit
 	st.Variants = len(first.variants)
 	return first, nil
-}
-
-// fromStage compiles the code that reads a stage's tuples.
-func (j *job) fromStage(s *pipe.Stage, req emit.Request) error {
-	before := j.r.sinks[s].(*stageSink)
-	req.Tuple, req.Rows = before.tuple, before.maxRows
-	_, err := j.addVariant(req)
-	return err
 }
 
 // stageSink is the seam between two stages.

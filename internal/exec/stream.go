@@ -6,7 +6,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -16,15 +15,15 @@ import (
 // segments have the same shapes, so there is one variant.
 
 // fromStream compiles the code for a stream's segments.
-func (j *job) fromStream(t *pipe.Table, req emit.Request) error {
+func (j *job) fromStream(t *pipe.Table) error {
 	if err := j.r.begin(t.Scan.Snap.Stream); err != nil {
 		return err
 	}
 	j.stream, j.escapes = t.Scan.Snap.Stream, pipe.Escapes(j.p)
-	load.LeaveParts(t.Scan, req.Filters)
+	load.LeaveParts(t.Scan, j.step.Filters)
 	j.total = t.Scan.Table.Snapshot().Rows // a guess
-	req.Shapes = load.Shapes(t.Scan, t.Scan.Snap.Segments[0])
-	_, err := j.addVariant(req)
+	j.step.Shapes = load.Shapes(t.Scan, t.Scan.Snap.Segments[0])
+	_, err := j.addVariant()
 	return err
 }
 

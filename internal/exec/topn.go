@@ -6,21 +6,12 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
-	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// chooseTop decides whether only the first rows of a sink are kept, with tuples of so many bytes.
-func (o *Options) chooseTop(s pipe.Sink, size int) (top phys.Top) {
-	if c, ok := s.(*pipe.Collect); ok && !o.Off.TopN {
-		top = phys.ChooseTop(c, size)
-	}
-	return top
-}
-
 // newTop lets the sink keep only the best, if they are not too large.
 func (s *collectSink) newTop() {
-	if top := s.r.Options.chooseTop(s.s, s.tuple.Size); top.Room > 0 {
+	if top := s.r.walk.Top(s.s, s.tuple.Size); top.Room > 0 {
 		s.top = s.sorter.NewTopN(top.Rows, top.Room)
 	}
 }

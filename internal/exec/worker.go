@@ -400,9 +400,9 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 			}
 			x = a
 		case code.WordSlots:
-			x = w.r.tables[word.Build].Slots
+			x = w.r.walk.Tables[word.Build].Slots
 		case code.WordTuples:
-			x = w.r.tables[word.Build].Tuples
+			x = w.r.walk.Tables[word.Build].Tuples
 		case code.WordZero:
 			x = w.r.zero
 		case code.WordLut:

@@ -35,8 +35,6 @@ type space struct {
 	cap, used int64
 }
 
-func (s *groupSink) known(req *emit.Request) { req.Group = s.plan }
-
 func (s *groupSink) begin(most int64) error {
 	lanes := phys.ChooseLaunch(s.r.grid(most)).Lanes() // at the most; each may have a tuple that it does not use in the end
 	if s.begun {

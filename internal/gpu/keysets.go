@@ -5,12 +5,10 @@ import (
 	"math"
 
 	"github.com/kelpiedb/kelpie/internal/device"
-	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
-	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
 // Semi-join filters: the values of a build side's key as a bitmap or a Bloom filter, by which scans drop rows before they
@@ -20,45 +18,6 @@ import (
 type keySet struct {
 	filter scanned.Filter // without the column
 	addr   device.Addr
-}
-
-// fewPass is the share of rows that pass a scan's own tests below which there are no filters: they are tested before other
-// columns are read, so that all rows of the key's column would be.
-const fewPass = 0.25
-
-// scanFilters makes the filters of a scan that are ready and promise to drop rows.
-func (r *run) scanFilters(t *pipe.Table, s *source, req *emit.Request) error {
-	if r.Off.SemiJoins {
-		return nil
-	}
-	if rows := t.Scan.Snap.Rows; len(t.Filter) > 0 && t.Scan.Props().Rows < fewPass*float64(rows) {
-		return nil
-	}
-	best := scanned.Filter{Share: math.Inf(1)}
-	var addr device.Addr
-	for _, rd := range t.Reduce {
-		b, ok := r.sinks[rd.Build].(*buildSink)
-		if !ok || b.table == nil || b.table.Rows == 0 || !phys.CanReduce(t, rd, b.tuple) {
-			continue
-		}
-		share, worth := phys.WorthReducing(b.table.Rows, t.Scan, rd.Col)
-		if !worth || share >= best.Share {
-			continue
-		}
-		set, err := b.set(rd.Key)
-		if err != nil {
-			return err
-		}
-		if set != nil {
-			best, addr = set.filter, set.addr
-			best.Col, best.Share, best.Build, best.Key = rd.Col, share, rd.Build, rd.Key
-		}
-	}
-	if addr != 0 {
-		s.filters = []device.Addr{addr}
-		req.Filters = []scanned.Filter{best}
-	}
-	return nil
 }
 
 // set is the set of key number i, made when it is first wanted; nil: the keys are all NULL.

@@ -3,13 +3,13 @@ package gpu
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"math"
 	"sync"
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -35,10 +35,9 @@ type run struct {
 	mem   *mem.Memory // of the host, for the result
 	team  *work.Team
 
-	makers   map[pipe.Sink]int
+	walk     *compile.Walk // addresses of its tables are the device's
 	sinks    map[pipe.Sink]sink
-	tables   map[*pipe.Build]*layout.Table // their addresses are the device's
-	texts    []homes                       // where texts that tuples point to are on the host
+	texts    []homes // where texts that tuples point to are on the host
 	dicts    map[*column.Dict]*residentDict
 	zero     device.Addr
 	counters []device.Addr // words that are 0, which nobody uses yet
@@ -57,8 +56,8 @@ type run struct {
 
 // Run executes a program. An error of kind 0A000 says that the device cannot do it, and that nothing has happened.
 func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options) (res *result.Result, stats *exec.Stats, err error) {
-	r := &run{Options: opts, ctx: ctx, prog: prog, store: store, dev: store.dev, makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]sink{},
-		tables: map[*pipe.Build]*layout.Table{}, dicts: map[*column.Dict]*residentDict{}, owned: map[device.Addr]bool{}, ordered: map[pipe.Sink]bool{}}
+	r := &run{Options: opts, ctx: ctx, prog: prog, store: store, dev: store.dev, sinks: map[pipe.Sink]sink{},
+		dicts: map[*column.Dict]*residentDict{}, owned: map[device.Addr]bool{}, ordered: map[pipe.Sink]bool{}}
 	r.mem = mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool)
 	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
 	defer func() {
@@ -77,10 +76,8 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	if opts.Times {
 		r.st = &meter{Stream: r.st, dev: r.dev}
 	}
-	for _, p := range prog.Pipelines {
-		r.makers[p.Sink]++
-	}
-	left := maps.Clone(r.makers)
+	r.walk = compile.New(prog, Place(opts.Device), compile.Options{Off: opts.Off, Count: opts.Count, Check: opts.Verify, Verbose: opts.Listing, Done: ctx.Done()})
+	left := maps.Clone(r.walk.Makers())
 	idle := pipe.NewIdleness(prog)
 	for i, p := range prog.Pipelines {
 		if err := r.pipeline(p, idle.Idle[i]); err != nil {
@@ -180,6 +177,7 @@ type source struct {
 	rows    int64
 	addr    device.Addr   // of tuples
 	scan    *tableScan    // of a table; nil: it is none
+	arrays  bool          // its columns stay on the device, see emit.Request
 	filters []device.Addr // sets of its semi-join filters
 	// bytes is the size of the columns, carried what of them had to be copied first.
 	bytes   int64
@@ -219,16 +217,18 @@ func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 // part compiles a pipeline, or what is between two cuts of one, and runs it over all rows of its source.
 func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	start := time.Now()
-	req := emit.Request{Name: fmt.Sprintf("pipe%d", p.ID), Cols: r.prog.Query.Cols, Pipeline: p, Target: ir.GPU, Device: r.Device, Tables: r.tables,
-		Count: r.Count, Check: r.Verify, Verbose: r.Listing, Off: r.Off, Done: r.ctx.Done(), Generic: r.makers[p.Sink] > 1}
-	if s := r.sinks[p.Sink]; s != nil {
-		s.known(&req)
-	}
-	src, err := r.source(p, &req)
+	src, err := r.source(p)
 	if err != nil {
 		return err
 	}
-	f, err := emit.Pipeline(req)
+	step, err := r.walk.Step(p, measured{r, src})
+	if err != nil {
+		return err
+	}
+	if src.filters, err = r.sets(step.Filters); err != nil {
+		return err
+	}
+	f, err := step.Emit()
 	if err != nil {
 		return err
 	}
@@ -325,34 +325,27 @@ func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src
 func (r *run) most(p *pipe.Pipeline, rows int64) int64 {
 	for _, op := range p.Ops {
 		pr, ok := op.(*pipe.Probe)
-		if !ok || pr.Kind != pipe.ProbeInner && pr.Kind != pipe.ProbeOuter || r.tables[pr.Build].Kind.Unique() {
+		if !ok || pr.Kind != pipe.ProbeInner && pr.Kind != pipe.ProbeOuter || r.walk.Tables[pr.Build].Kind.Unique() {
 			continue
 		}
-		if n := max(r.tables[pr.Build].Rows, 1); rows > math.MaxInt64/2/n {
+		if n := max(r.walk.Tables[pr.Build].Rows, 1); rows > math.MaxInt64/2/n {
 			return math.MaxInt64 / 2
 		}
-		rows *= max(r.tables[pr.Build].Rows, 1)
+		rows *= max(r.walk.Tables[pr.Build].Rows, 1)
 	}
 	return rows
 }
 
 // source finds what a pipeline reads, on the device.
-func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
+func (r *run) source(p *pipe.Pipeline) (*source, error) {
 	s := &source{}
 	switch src := p.Source.(type) {
 	case *pipe.Table:
 		scan := src.Scan
 		if isFile(scan.Snap) {
-			if err := r.fileScan(scan, s); err != nil {
-				return nil, err
-			}
-			for _, c := range s.scan.cols {
-				req.Shapes = append(req.Shapes, onDevice(c.shape))
-			}
-			break
+			return s, r.fileScan(scan, s)
 		}
-		s.rows, s.scan = scan.Snap.Rows, &tableScan{snap: scan.Snap, ords: scan.Ordinal}
-		req.Arrays = true
+		s.rows, s.arrays, s.scan = scan.Snap.Rows, true, &tableScan{snap: scan.Snap, ords: scan.Ordinal}
 		for _, ord := range scan.Ordinal {
 			c, carried, err := r.lease.column(scan.Snap, ord)
 			if err != nil {
@@ -363,18 +356,13 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 			s.carried.took += carried.took
 			r.texts = append(r.texts, c.texts...)
 			s.scan.cols = append(s.scan.cols, c)
-			req.Shapes = append(req.Shapes, onDevice(c.shape))
-		}
-		if err := r.scanFilters(src, s, req); err != nil {
-			return nil, err
 		}
 	case *pipe.Buffer:
 		rows := r.sinks[src.Of].rows()
 		s.rows, s.addr = rows.n, rows.addr
-		req.Tuple, req.Indirect = rows.tuple, rows.indirect
 	case *pipe.Stage:
 		rows := r.sinks[src].rows()
-		s.rows, s.addr, req.Tuple = rows.n, rows.addr, rows.tuple
+		s.rows, s.addr = rows.n, rows.addr
 	case *pipe.Constants:
 		host, err := exec.Constants(r.mem, r.prog.Query.Cols, src)
 		if err != nil {
@@ -383,13 +371,12 @@ func (r *run) source(p *pipe.Pipeline, req *emit.Request) (*source, error) {
 		if s.addr, err = r.uploadTuples(host); err != nil {
 			return nil, err
 		}
-		s.rows, req.Tuple = host.Len(), host.Tuple
+		s.rows = host.Len()
 	case *pipe.Series:
 		s.rows = src.Node.N
 	default:
 		return nil, r.lacks("a source of type %T", src)
 	}
-	req.Rows = s.rows
 	return s, nil
 }
 
@@ -475,9 +462,9 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 			}
 			x = uint64(a)
 		case code.WordSlots:
-			x = uint64(r.tables[w.Build].Slots)
+			x = uint64(r.walk.Tables[w.Build].Slots)
 		case code.WordTuples:
-			x = uint64(r.tables[w.Build].Tuples)
+			x = uint64(r.walk.Tables[w.Build].Tuples)
 		case code.WordZero:
 			a, err := r.zeros()
 			if err != nil {

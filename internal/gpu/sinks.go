@@ -1,18 +1,15 @@
 package gpu
 
 import (
-	"math"
-
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
-	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // sink is where a pipeline's rows go, on the device.
 type sink interface {
-	known(req *emit.Request)            // adds what an earlier pipeline into it has decided
 	begin(most int64) error             // a chunk of a pipeline begins, of which at most so many rows come
 	toContext(c *block)                 // before a launch
 	fromContext(c *block) (bool, error) // after it; true: there was not enough room, launch again
@@ -33,27 +30,15 @@ type deviceRows struct {
 func (r *run) newSink(s pipe.Sink, f *emit.Fragment, rows int64) sink {
 	switch s := s.(type) {
 	case *pipe.Collect:
-		return &collectSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: expected(s.Node)}, s: s}
+		return &collectSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: phys.Expected(s.Node)}, s: s}
 	case *pipe.Build:
-		side := s.Join.Right
-		if s.Join.BuildLeft {
-			side = s.Join.Left
-		}
-		return &buildSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: expected(side)}, s: s}
+		return &buildSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: phys.Expected(s.Side())}, s: s}
 	case *pipe.Aggregate:
 		return &groupSink{r: r, s: s, plan: f.Group}
 	case *pipe.Stage:
 		return &stageSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: rows}, s: s}
 	}
 	return discardSink{}
-}
-
-// expected is the estimate of an operator's rows.
-func expected(n plan.Node) int64 {
-	if n == nil {
-		return 1
-	}
-	return int64(min(max(math.Round(n.Props().Rows), 1), 1<<40))
 }
 
 // tupleSink is an array that pipelines append tuples to.
@@ -64,8 +49,6 @@ type tupleSink struct {
 	start  device.Addr
 	n, cap int64
 }
-
-func (s *tupleSink) known(req *emit.Request) { req.Sink = s.tuple }
 
 func (s *tupleSink) begin(most int64) error {
 	room := s.r.store.roomFor(s.expect)
@@ -164,7 +147,6 @@ func (d *deviceRows) cut(offset, limit int64) {
 // discardSink is for pipelines that only set match flags.
 type discardSink struct{}
 
-func (discardSink) known(*emit.Request)              {}
 func (discardSink) begin(int64) error                { return nil }
 func (discardSink) toContext(*block)                 {}
 func (discardSink) fromContext(*block) (bool, error) { return false, nil }

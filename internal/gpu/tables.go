@@ -33,7 +33,7 @@ const maxReach = (1<<32 - 2) * 8
 func (s *buildSink) finish() error {
 	t := &layout.Table{Tuple: s.tuple, Rows: s.n, SawNull: s.sawNull, Tuples: uintptr(s.start)}
 	s.table = t
-	s.r.tables[s.s] = t
+	s.r.walk.Tables[s.s] = t
 	side := phys.BuildSide{Tuple: s.tuple, Keys: len(s.s.Keys), Rows: s.n, NoDirect: s.r.Off.DirectTables, MaxSlots: maxListed - 1, MaxBytes: maxReach}
 	d, err := phys.ChooseTable(side, keyFacts{s})
 	if err != nil {

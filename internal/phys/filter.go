@@ -51,6 +51,14 @@ func CanReduce(t *pipe.Table, rd pipe.Reduce, tuple *layout.Tuple) bool {
 	return false
 }
 
+// fewPass is the share of rows that pass a scan's own tests below which there is no filter where all rows would be tested by it.
+const fewPass = 0.25
+
+// MayReduce reports that semi-join filters can be worth something for a scan.
+func MayReduce(t *pipe.Table, can Capabilities) bool {
+	return !can.OneFilter || len(t.Filter) == 0 || t.Scan.Props().Rows >= fewPass*float64(t.Scan.Snap.Rows)
+}
+
 // mostPass is the share of rows that may pass a filter for it to be worth its test.
 const mostPass = 0.8
 

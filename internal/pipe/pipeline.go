@@ -178,6 +178,14 @@ type Build struct {
 	makers   []*Pipeline
 }
 
+// Side is the operator whose rows are hashed.
+func (s *Build) Side() plan.Node {
+	if s.Join.BuildLeft {
+		return s.Join.Left
+	}
+	return s.Join.Right
+}
+
 // Aggregate groups rows.
 type Aggregate struct {
 	ID     int

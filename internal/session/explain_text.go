@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
@@ -231,9 +232,9 @@ type code struct {
 // processor, else what is predicted.
 func (x *explanation) code(form string) []code {
 	opts := x.session.options(&x.set)
-	site := exec.Site{Target: ir.CPU}
+	place := opts.Place()
 	if form == "ptx" || form == "ir" && x.set.Device != "cpu" {
-		site = exec.Site{Target: ir.GPU, Shapes: gpu.Shapes}
+		place = gpu.Place("gpu")
 	}
 	var out []code
 	add := func(p *pipe.Pipeline, fs []*emit.Fragment, err error) {
@@ -248,19 +249,19 @@ func (x *explanation) code(form string) []code {
 		}
 		if c.Text = strings.Join(texts, "\n"); err != nil {
 			c.Text, c.Error = "", reason(err)
-			if site.Target == ir.GPU {
+			if place.Target == ir.GPU {
 				c.Error = "not for the GPU: " + strings.TrimPrefix(c.Error, "device gpu: ")
 			}
 		}
 		out = append(out, c)
 	}
-	if x.stats != nil && x.ranOn(site.Target) {
+	if x.stats != nil && x.ranOn(place.Target) {
 		for i, p := range x.prog.Pipelines {
 			add(p, x.stats.Pipelines[i].Fragments, nil)
 		}
 		return out
 	}
-	for _, l := range exec.Explain(x.prog, opts, site) {
+	for _, l := range compile.Explain(x.prog, place, compile.Options{Off: opts.Off, Count: opts.Count, Verbose: true}) {
 		var fs []*emit.Fragment
 		if l.Err == nil {
 			fs = append(fs, l.Fragment)

@@ -1,8 +1,7 @@
-package exec
+package compile
 
 import (
 	"github.com/kelpiedb/kelpie/internal/emit"
-	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -13,53 +12,39 @@ import (
 // because one of them depends on another or is cut in stages, the types alone count.
 
 // united is the description of the sink's columns; nil: nothing more than their types is known.
-func (r *run) united(s pipe.Sink) []layout.Field {
-	fs, ok := r.unions[s]
-	if ok || r.Off.SharedSinks {
+func (w *Walk) united(s pipe.Sink, facts Facts) []layout.Field {
+	fs, ok := w.unions[s]
+	if ok || w.Off.SharedSinks || !w.Can.Unite {
 		return fs
 	}
-	fs = unite(s, r.prog, func(p *pipe.Pipeline) *emit.Fragment {
-		req := emit.Request{Name: p.Name(), Cols: r.prog.Query.Cols, Pipeline: p, Tables: r.tables, Off: r.Off}
-		r.request(&req)
-		req.Map = r.texts.of
-		switch src := p.Source.(type) {
-		case *pipe.Table:
-			req.Shapes, req.Rows = load.FirstShapes(src.Scan, nil), src.Scan.Snap.Rows
-		case *pipe.Series:
-			req.Rows = src.Node.N
-		case *pipe.Constants:
-			req.Tuple, req.Rows = constantsTuple(r.prog.Query.Cols, src), int64(len(src.Rows))
-		case *pipe.Buffer:
-			if !r.finished[src.Of] {
-				return nil
-			}
-			rows := r.rowsOf(src.Of)
-			req.Tuple, req.Indirect, req.Rows = rows.Tuple, rows.Indirect, rows.Len()
-		default:
-			return nil
-		}
-		for _, op := range p.Ops {
-			if pr, ok := op.(*pipe.Probe); ok && r.tables[pr.Build] == nil {
-				return nil
-			}
-		}
-		f, err := emit.Pipeline(req)
-		if err != nil {
-			return nil
-		}
-		return f
-	})
-	r.unions[s] = fs
+	fs = w.unite(s, facts)
+	w.unions[s] = fs
 	return fs
+}
+
+// look emits a pipeline for what it tells of its sink; nil: that cannot be said yet.
+func (w *Walk) look(p *pipe.Pipeline, facts Facts) *emit.Fragment {
+	req := emit.Request{Name: p.Name(), Pipeline: p}
+	if w.source(&req, facts) != nil {
+		return nil
+	}
+	if t, ok := p.Source.(*pipe.Table); ok {
+		req.Shapes = facts.Shapes(t, nil)
+	}
+	f, err := w.Emit(req)
+	if err != nil {
+		return nil
+	}
+	return f
 }
 
 // maxUnited is how many pipelines are looked at: emitting takes time.
 const maxUnited = 16
 
-// unite puts together what look finds of the pipelines into a sink; nil if one cannot be looked at.
-func unite(s pipe.Sink, prog *pipe.Program, look func(p *pipe.Pipeline) *emit.Fragment) []layout.Field {
+// unite puts together what a look at all pipelines into a sink finds; nil if one cannot be looked at.
+func (w *Walk) unite(s pipe.Sink, facts Facts) []layout.Field {
 	var makers []*pipe.Pipeline
-	for _, p := range prog.Pipelines {
+	for _, p := range w.prog.Pipelines {
 		if p.Sink == s {
 			makers = append(makers, p)
 		}
@@ -73,7 +58,7 @@ func unite(s pipe.Sink, prog *pipe.Program, look func(p *pipe.Pipeline) *emit.Fr
 	var out []layout.Field
 	var void []bool // only NULLs came so far
 	for _, p := range makers {
-		f := look(p)
+		f := w.look(p, facts)
 		if f == nil || f.Sink == nil {
 			return nil
 		}

@@ -1,0 +1,51 @@
+package compile
+
+import (
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// Listing is the function of a pipeline, or of one of its stages, as it will probably be compiled.
+type Listing struct {
+	Pipeline *pipe.Pipeline
+	Fragment *emit.Fragment
+	Err      error // why there is none for the place
+}
+
+// Explain compiles every pipeline of a program without running any: statistics stand for the facts.
+func Explain(prog *pipe.Program, place Place, opts Options) []Listing {
+	w := New(prog, place, opts)
+	s := newStatistics(w)
+	var out []Listing
+	for _, p := range prog.Pipelines {
+		parts := p.Stages // between which Go computes something
+		if len(parts) == 0 {
+			parts = []*pipe.Pipeline{p}
+		}
+		for _, part := range parts {
+			f, err := w.explain(part, s)
+			out = append(out, Listing{part, f, err})
+		}
+	}
+	return out
+}
+
+func (w *Walk) explain(p *pipe.Pipeline, s *statistics) (*emit.Fragment, error) {
+	step, err := w.Step(p, s)
+	if err != nil {
+		return nil, err
+	}
+	f, err := step.Emit()
+	if err != nil {
+		if w.Target != ir.CPU { // what comes after it needs to know its layout all the same
+			step.Target = ir.CPU
+			if _, again := step.Emit(); again == nil {
+				s.ran(p)
+			}
+		}
+		return nil, err
+	}
+	s.ran(p)
+	return f, ir.Verify(f.Func)
+}

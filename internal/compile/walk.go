@@ -1,0 +1,273 @@
+package compile
+
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
+	"github.com/kelpiedb/kelpie/internal/exec/load"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/techniques"
+)
+
+// Place is where pipelines run, as far as their code depends on it.
+type Place struct {
+	Target ir.Target
+	Device string // its name in messages
+	Can    phys.Capabilities
+	// Copies are the shapes that a table's columns have in a device's memory; nil: they are read as they are stored.
+	Copies func(*plan.Scan) []scanned.Shape
+}
+
+// Options are what does not depend on the pipeline.
+type Options struct {
+	Off     techniques.Off
+	Count   bool            // rows per operator
+	Check   bool            // addresses and lengths of texts are looked at
+	Verbose bool            // comments tell expressions
+	Done    <-chan struct{} // closed when nobody wants the code any more; may be nil
+}
+
+// Facts tell what lies below a pipeline.
+type Facts interface {
+	// Scan is what is known of a table's rows.
+	Scan(t *pipe.Table) Scan
+	// Shapes are those of the table's columns where they are first read, with such filters.
+	Shapes(t *pipe.Table, filters []scanned.Filter) []scanned.Shape
+	// Rows are those in a finished sink, or in the stage before; false: it is not known what they look like.
+	Rows(s pipe.Sink) (Rows, bool)
+	// Keys are the values of a key of a finished build side; nil: no scan needs to look at them.
+	Keys(b *pipe.Build, key int) (Keys, error)
+}
+
+// Scan is a table's rows.
+type Scan struct {
+	Rows   int64 // at most
+	Arrays bool  // each column is one array, see emit.Request
+}
+
+// Rows are tuples, or a list of their addresses.
+type Rows struct {
+	Tuple    *layout.Tuple
+	Indirect bool
+	N        int64
+}
+
+// Keys are the values of a key of a build side, for scans to drop rows by.
+type Keys interface {
+	// Count is how many there are, as far as known: the same value may count more than once.
+	Count() int64
+	// Filter makes a set of them, without the column that is tested; after that, Count may know better. false: there is
+	// nothing that it could drop.
+	Filter() (scanned.Filter, bool, error)
+}
+
+// Walk is a program being compiled, one pipeline after the other.
+type Walk struct {
+	Place
+	Options
+	prog *pipe.Program
+	// Tables are the build sides that are finished: whoever finishes one enters it.
+	Tables map[*pipe.Build]*layout.Table
+
+	makers map[pipe.Sink]int // how many pipelines end there
+	sinks  map[pipe.Sink]*Layout
+	unions map[pipe.Sink][]layout.Field // what is known of sinks that several pipelines fill
+	texts  textMaps
+}
+
+// Layout is what the first fragment into a sink has fixed for all.
+type Layout struct {
+	Tuple   *layout.Tuple
+	Group   *emit.GroupPlan
+	MaxRows int64 // of stages: no more rows get there
+}
+
+// New begins a walk.
+func New(prog *pipe.Program, place Place, opts Options) *Walk {
+	w := &Walk{Place: place, Options: opts, prog: prog, Tables: map[*pipe.Build]*layout.Table{},
+		makers: map[pipe.Sink]int{}, sinks: map[pipe.Sink]*Layout{}, unions: map[pipe.Sink][]layout.Field{}}
+	for _, p := range prog.Pipelines {
+		w.makers[p.Sink]++
+	}
+	return w
+}
+
+// Makers is how many pipelines end in each sink.
+func (w *Walk) Makers() map[pipe.Sink]int { return w.makers }
+
+// Layout is that of a sink; nil: no pipeline into it was compiled yet.
+func (w *Walk) Layout(s pipe.Sink) *Layout { return w.sinks[s] }
+
+// Step is a pipeline, or a stage of one, whose turn has come, with what was decided for it.
+type Step struct {
+	emit.Request
+	Late  phys.Late
+	w     *Walk
+	facts Facts
+}
+
+// Step decides how a pipeline runs.
+func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
+	s := &Step{w: w, facts: facts}
+	s.Request = emit.Request{Name: p.Name(), Pipeline: p, Count: w.Count, Verbose: w.Verbose}
+	if w.makers[p.Sink] > 1 {
+		s.United = w.united(p.Sink, facts)
+		s.Generic = s.United == nil
+	}
+	if w.Can.Top {
+		s.TopN = w.Top(p.Sink, phys.LeastTuple).Room > 0
+	}
+	if w.Can.Late {
+		s.Late = w.late(p)
+		s.Request.Late = s.Late.Cols()
+	}
+	if err := w.source(&s.Request, facts); err != nil {
+		return nil, err
+	}
+	if t, ok := p.Source.(*pipe.Table); ok {
+		var err error
+		if s.Filters, err = w.filters(t, facts); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Emit makes the pipeline's code, for the shapes that its table's columns have in the request, or else where they are first read.
+func (s *Step) Emit() (*emit.Fragment, error) {
+	sink := s.Pipeline.Sink
+	if l := s.w.sinks[sink]; l != nil {
+		s.Sink, s.Group = l.Tuple, l.Group
+	}
+	if t, ok := s.Pipeline.Source.(*pipe.Table); ok && s.Shapes == nil {
+		s.Shapes = s.facts.Shapes(t, s.Filters)
+	}
+	f, err := s.w.Emit(s.Request)
+	if err == nil && s.w.sinks[sink] == nil {
+		s.w.sinks[sink] = &Layout{f.Sink, f.Group, f.MaxRows}
+	}
+	return f, err
+}
+
+// Emit makes the code of a request that is no pipeline of the program's.
+func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
+	req.Cols, req.Off, req.Check, req.Done = w.prog.Query.Cols, w.Off, w.Check, w.Done
+	req.Tables = w.Tables
+	if req.Target == 0 {
+		req.Target = w.Target
+	}
+	req.Device, req.SIMD, req.Gather = w.Device, w.Can.Masks, w.Can.Gather
+	if w.Can.TextMaps {
+		req.Map = w.texts.of
+	}
+	return emit.Pipeline(req)
+}
+
+// Top decides whether only the first rows of a sink are kept, with tuples of so many bytes.
+func (w *Walk) Top(s pipe.Sink, size int) (top phys.Top) {
+	if c, ok := s.(*pipe.Collect); ok && !w.Off.TopN {
+		top = phys.ChooseTop(c, size)
+	}
+	return top
+}
+
+// late finds the result's columns that p need not write.
+func (w *Walk) late(p *pipe.Pipeline) phys.Late {
+	if w.Off.LateColumns || w.Off.PostProjection || w.Off.TopN && len(w.prog.Result.Keys) > 0 {
+		return phys.Late{}
+	}
+	return phys.ChooseLate(w.prog, p, func(s *plan.Scan) bool { return !load.InFiles(s) })
+}
+
+// source says what a pipeline reads. The error says that something which it builds on is not known.
+func (w *Walk) source(req *emit.Request, facts Facts) error {
+	for _, op := range req.Pipeline.Ops {
+		if pr, ok := op.(*pipe.Probe); ok && w.Tables[pr.Build] == nil {
+			return w.missing(pr.Build)
+		}
+	}
+	of := pipe.Sink(nil)
+	switch src := req.Pipeline.Source.(type) {
+	case *pipe.Table:
+		s := facts.Scan(src)
+		req.Rows, req.Arrays = s.Rows, s.Arrays
+		return nil
+	case *pipe.Series:
+		req.Rows = src.Node.N
+		return nil
+	case *pipe.Constants:
+		req.Tuple, req.Rows = ConstantsTuple(w.prog.Query.Cols, src), int64(len(src.Rows))
+		return nil
+	case *pipe.Stage:
+		of = src
+	case *pipe.Buffer:
+		of = src.Of
+	}
+	rows, ok := facts.Rows(of)
+	if !ok {
+		return w.missing(of)
+	}
+	req.Tuple, req.Indirect, req.Rows = rows.Tuple, rows.Indirect, rows.N
+	return nil
+}
+
+func (w *Walk) missing(s pipe.Sink) error {
+	return diag.Errorf(diag.FeatureNotSupported, -1, "it reads %s, which is not compiled", w.prog.SinkName(s))
+}
+
+// filters finds the semi-join filters of a scan that are ready and promise to drop rows.
+func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err error) {
+	if w.Off.SemiJoins || !phys.MayReduce(t, w.Can) {
+		return nil, nil
+	}
+	for _, rd := range t.Reduce {
+		table := w.Tables[rd.Build]
+		if table == nil || !phys.CanReduce(t, rd, table.Tuple) {
+			continue
+		}
+		keys, err := facts.Keys(rd.Build, rd.Key)
+		if err != nil {
+			return nil, err
+		}
+		if keys == nil {
+			continue
+		}
+		share, worth := phys.WorthReducing(keys.Count(), t.Scan, rd.Col)
+		if !worth || w.Can.OneFilter && len(out) > 0 && share >= out[0].Share {
+			continue
+		}
+		f, ok, err := keys.Filter()
+		if err != nil {
+			return nil, err
+		}
+		// Only what was counted is known exactly.
+		if f.Share, worth = phys.WorthReducing(keys.Count(), t.Scan, rd.Col); !ok || !worth {
+			continue
+		}
+		if w.Can.OneFilter {
+			out = nil
+		}
+		f.Col, f.Build, f.Key, f.Index = rd.Col, rd.Build, rd.Key, len(out)
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// ConstantsTuple lays literal rows out.
+func ConstantsTuple(cols *plan.Columns, src *pipe.Constants) *layout.Tuple {
+	fs := make([]layout.Field, len(src.Cols))
+	for i, id := range src.Cols {
+		c := cols.Get(id)
+		d := layout.Desc{Type: c.Type, Range: layout.TypeRange(c.Type)}
+		d.Form = layout.FormOf(c.Type, d.Range)
+		for _, row := range src.Rows {
+			d.Nullable = d.Nullable || row[i].(*plan.Const).V.Null
+		}
+		fs[i] = layout.Field{ID: int32(id), Name: c.Name, Desc: d}
+	}
+	return layout.NewTuple(false, false, fs)
+}

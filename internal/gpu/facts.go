@@ -1,0 +1,73 @@
+package gpu
+
+import (
+	"github.com/kelpiedb/kelpie/internal/compile"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/phys"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// Place is where pipelines run: a device of that name, with copies of tables in its memory.
+func Place(name string) compile.Place {
+	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{OneFilter: true, Lists: true}, Copies: Shapes}
+}
+
+// measured are the facts of a run: what sinks below a pipeline hold, and what was found out about it.
+type measured struct {
+	r   *run
+	src *source // of the pipeline
+}
+
+func (m measured) Scan(*pipe.Table) compile.Scan {
+	return compile.Scan{Rows: m.src.rows, Arrays: m.src.arrays}
+}
+
+func (m measured) Shapes(*pipe.Table, []scanned.Filter) []scanned.Shape {
+	var out []scanned.Shape
+	for _, c := range m.src.scan.cols {
+		out = append(out, onDevice(c.shape))
+	}
+	return out
+}
+
+func (m measured) Rows(s pipe.Sink) (compile.Rows, bool) {
+	rows := m.r.sinks[s].rows()
+	return compile.Rows{Tuple: rows.tuple, Indirect: rows.indirect, N: rows.n}, true
+}
+
+func (m measured) Keys(b *pipe.Build, key int) (compile.Keys, error) {
+	if s := m.r.sinks[b].(*buildSink); s.n > 0 {
+		return keys{s, key}, nil
+	}
+	return nil, nil
+}
+
+// keys are those of a build side. There may be duplicates.
+type keys struct {
+	s   *buildSink
+	key int
+}
+
+func (k keys) Count() int64 { return k.s.n }
+
+func (k keys) Filter() (scanned.Filter, bool, error) {
+	set, err := k.s.set(k.key)
+	if set == nil || err != nil {
+		return scanned.Filter{}, false, err
+	}
+	return set.filter, true, nil
+}
+
+// sets are the addresses of the sets that filters look at.
+func (r *run) sets(filters []scanned.Filter) (out []device.Addr, err error) {
+	for _, f := range filters {
+		set, err := r.sinks[f.Build].(*buildSink).set(f.Key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, set.addr)
+	}
+	return out, nil
+}
