@@ -51,8 +51,9 @@ type Table struct {
 	Name    string
 	View    bool
 	Columns []Column
-	Rows    int64 // 0 for a view
-	Bytes   int64 // what the table's columns take in memory, dictionaries not counted
+	Rows    int64  // 0 for a view
+	Bytes   int64  // what the table's columns take in memory, dictionaries not counted
+	SQL     string // the statement that makes one like it, without a semicolon
 }
 
 // Tables lists tables and views by name, as far as they are committed.
@@ -70,12 +71,15 @@ func (s *Session) Tables() []Table {
 		t := Table{Name: name}
 		if stored, ok := rel.(*catalog.Table); ok {
 			snap := stored.Snapshot()
-			t.Rows, t.Bytes = snap.Rows, snap.MemBytes()
+			t.Rows, t.Bytes, t.SQL = snap.Rows, snap.MemBytes(), tableSQL(stored)
 			for _, c := range stored.Columns {
 				t.Columns = append(t.Columns, Column{c.Name, c.Type.String(), !c.NotNull})
 			}
 		} else {
 			t.View, t.Columns = true, s.viewColumns(name)
+			if v, ok := rel.(*catalog.View); ok {
+				t.SQL = viewSQL(v)
+			}
 		}
 		out = append(out, t)
 	}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -383,5 +386,68 @@ func TestProgress(t *testing.T) {
 	}
 	if len(seen) == 0 || !strings.HasPrefix(seen[0].Stage, "generating ") || seen[0].Total == 0 {
 		t.Errorf("%+v", seen)
+	}
+	path := filepath.Join(t.TempDir(), "lineitem.csv")
+	for _, c := range []struct{ sql, stage string }{
+		{"copy lineitem to '" + path + "'", "writing"},
+		{"create table copied as select * from lineitem", "loading"},
+		{"copy copied from '" + path + "'", "reading"},
+		{"create table other as select * from '" + path + "'", "loading"},
+	} {
+		seen = nil
+		if _, err := s.Exec(ctx, c.sql); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(seen, func(p kelpie.Progress) bool {
+			return p.Stage == c.stage && p.Rows > 0 && (p.Done <= p.Total || p.Total == 0)
+		}) {
+			t.Errorf("%s: %+v", c.sql, seen)
+		}
+	}
+}
+
+// TestTableSQL: the statements of tables and views make them again.
+func TestTableSQL(t *testing.T) {
+	s := open(t)
+	if _, err := s.Exec(ctx, `create table "A b" (a int primary key, "select" decimal(5,2) default 1.5 not null, c varchar(3), unique (c, a)); create view v (x) as select a from "A b"`); err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, x := range s.Tables() {
+		texts[x.Name] = x.SQL
+	}
+	again := open(t)
+	for _, name := range []string{"A b", "v"} {
+		if _, err := again.Exec(ctx, texts[name]); err != nil {
+			t.Fatalf("%s: %v", texts[name], err)
+		}
+	}
+	for _, x := range again.Tables() {
+		if x.SQL != texts[x.Name] {
+			t.Errorf("%s\nbecomes\n%s", texts[x.Name], x.SQL)
+		}
+	}
+	if _, err := again.Exec(ctx, `insert into "A b" (a, c) values (1, 'x'), (1, 'y')`); err == nil {
+		t.Error("the key is lost")
+	}
+}
+
+func TestWriteParquet(t *testing.T) {
+	s := open(t)
+	res, err := s.Query(ctx, "select 1 as a, 'x' as b, interval '1 day' as c union all select null, null, null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(res.WriteParquet(ctx, f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var n, rows int64
+	if err := s.QueryRow(ctx, "select sum(a), count(*) from '"+path+"' where a = 1 and b = 'x' or b is null").Scan(&n, &rows); err != nil || n != 1 || rows != 2 {
+		t.Errorf("%d in %d rows, %v", n, rows, err)
 	}
 }

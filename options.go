@@ -78,8 +78,9 @@ func (c *config) logBug(ctx context.Context, err error, statement string) {
 // Progress is how far a statement is. A query has several stages, each with rows of its own to
 // work through.
 type Progress struct {
-	Stage       string // such as "running" or "generating lineitem"
-	Done, Total int64  // rows
+	Stage       string // such as "running", "reading" or "generating lineitem"
+	Done, Total int64  // of the stage's work, in a measure of its own: rows, or bytes of a file
+	Rows        int64  // that were read, made or written so far; 0 if nobody counts them
 }
 
 // apply gives a session the database's defaults.
@@ -97,17 +98,17 @@ func (c *config) apply(s *session.Session) error {
 
 // throttle makes f quiet and lets one goroutine in at a time: the engine reports after every
 // morsel, from any of its workers.
-func throttle(f func(Progress)) func(stage string, done, total int64) {
+func throttle(f func(Progress)) func(stage string, done, total, rows int64) {
 	var mu sync.Mutex
 	var last time.Time
-	return func(stage string, done, total int64) {
+	return func(stage string, done, total, rows int64) {
 		if !mu.TryLock() {
 			return // another worker is reporting: as good
 		}
 		defer mu.Unlock()
 		if now := time.Now(); now.Sub(last) >= 20*time.Millisecond {
 			last = now
-			f(Progress{stage, done, total})
+			f(Progress{stage, done, total, rows})
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package kelpie
 
 import (
+	"context"
+	"io"
 	"iter"
 	"runtime"
 	"time"
@@ -163,6 +165,12 @@ func (r *Result) next() (arrow.RecordBatch, error) {
 		return nil, export(err)
 	}
 	return b, nil
+}
+
+// WriteParquet writes the rows that are left as a Parquet file, as COPY does, and closes the result.
+func (r *Result) WriteParquet(ctx context.Context, w io.Writer) error {
+	defer r.Close()
+	return exportFor(ctx, r.inner.WriteParquet(ctx, w))
 }
 
 // Reader delivers the batches to Arrow libraries, which write them as IPC, Parquet or CSV. The last

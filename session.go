@@ -52,6 +52,9 @@ func (s *Statement) Text() string { return s.inner.Text }
 // Params is the number of parameters, $1 to $n.
 func (s *Statement) Params() int { return s.inner.Params }
 
+// GivesRows reports whether the statement is one that answers with rows.
+func (s *Statement) GivesRows() bool { return s.inner.GivesRows() }
+
 // Parse cuts a text into the statements that semicolons separate. Positions of later errors are
 // offsets in the whole text.
 func Parse(text string) ([]*Statement, error) {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,8 +31,11 @@ var keywords = func() []string {
 // functions and keywords. It does not parse: a statement that is being typed seldom can be.
 func (s *shell) candidates(text string, pos int) (start int, words []string) {
 	before := text[:pos]
-	if strings.HasPrefix(before, `\`) && !strings.Contains(before, " ") {
-		return 0, matching(before, shellCommands)
+	if start, words, ok := commandCandidates(text, pos); ok {
+		return start, words
+	}
+	if quote := openQuote(before); quote >= 0 {
+		return quote + 1, fileNames(before[quote+1:], closing(text[pos:], "'"))
 	}
 	start = len(before)
 	for start > 0 && wordByte(before[start-1]) {
@@ -40,7 +46,7 @@ func (s *shell) candidates(text string, pos int) (start int, words []string) {
 	if start > 0 && before[start-1] == '.' {
 		return start, matching(prefix, memberColumns(tables, before[:start-1], text))
 	}
-	wantsTable := strings.HasPrefix(before, `\`) || slices.Contains(beforeTable, lastWord(before[:start]))
+	wantsTable := commandLine(before) >= 0 || slices.Contains(beforeTable, lastWord(before[:start]))
 	var names []string
 	for _, t := range tables {
 		names = append(names, kelpie.QuoteIdent(t.Name))
@@ -66,6 +72,91 @@ func (s *shell) candidates(text string, pos int) (start int, words []string) {
 	return start, matching(prefix, names)
 }
 
+// commandLine is where a command begins that the cursor is in, -1 if it is in none.
+func commandLine(before string) int {
+	i := strings.LastIndexByte(before, '\n') + 1
+	i += len(before[i:]) - len(strings.TrimLeft(before[i:], " \t"))
+	if i < len(before) && (before[i] == '\\' || before[i] == '.' && blank(before[:i])) {
+		return i
+	}
+	return -1
+}
+
+// commandCandidates are the names of commands, and the arguments of those that have files.
+func commandCandidates(text string, pos int) (start int, words []string, ok bool) {
+	before := text[:pos]
+	at := commandLine(before)
+	if at < 0 {
+		return 0, nil, false
+	}
+	name, arg, has := strings.Cut(before[at:], " ")
+	if !has {
+		var names []string
+		for _, c := range shellCommands {
+			names = append(names, c.name, c.dot)
+		}
+		return at, matching(name, names), true
+	}
+	arg = strings.TrimLeft(arg, " '")
+	if word := strings.LastIndexByte(arg, ' '); word >= 0 && openQuote(before) < 0 {
+		arg = arg[word+1:]
+	}
+	for _, c := range shellCommands {
+		if c.file && (name == c.name || name == c.dot) && !(name == `\copy` && commandTable(before[at:])) {
+			return pos - len(arg), fileNames(arg, ""), true
+		}
+	}
+	return 0, nil, false
+}
+
+// commandTable reports that \copy has no file yet: a table comes first.
+func commandTable(command string) bool { return len(strings.Fields(command+"x")) <= 2 }
+
+// openQuote is where the string begins that the text ends in, -1 if it ends in none.
+func openQuote(text string) int {
+	for i := 0; i < len(text); {
+		end, kind := token(text, i)
+		if end < 0 {
+			if kind == tokenString && text[i] == '\'' {
+				return i
+			}
+			return -1
+		}
+		i = end
+	}
+	return -1
+}
+
+// closing is what must follow a completed file name.
+func closing(after, quote string) string {
+	if strings.HasPrefix(after, quote) {
+		return ""
+	}
+	return quote
+}
+
+// fileNames are the files that a path may go on with. Folders end with a slash, others with what must follow them.
+func fileNames(prefix, end string) []string {
+	dir, base := filepath.Split(prefix)
+	list, err := os.ReadDir(atHome(cmp.Or(dir, ".")))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range list {
+		name := e.Name()
+		if !strings.HasPrefix(name, base) || base == "" && name[0] == '.' {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(atHome(dir), name)); err == nil && info.IsDir() {
+			out = append(out, dir+name+"/")
+		} else {
+			out = append(out, dir+strings.ReplaceAll(name, "'", "''")+end)
+		}
+	}
+	return out
+}
+
 // beforeTable are the words after which a table must follow.
 var beforeTable = []string{"from", "join", "into", "update", "describe", "truncate"}
 
@@ -84,7 +175,7 @@ func notWord(r rune) bool { return r < 0x80 && !wordByte(byte(r)) }
 func matching(prefix string, words []string) []string {
 	var keep []string
 	for _, w := range words {
-		if len(w) >= len(prefix) && strings.EqualFold(w[:len(prefix)], prefix) {
+		if w != "" && len(w) >= len(prefix) && strings.EqualFold(w[:len(prefix)], prefix) {
 			keep = append(keep, w)
 		}
 	}

@@ -29,7 +29,8 @@ Usage:
 Flags:
   -c SQL             statements to run; -c and -f may be given several times
   -f FILE            file of statements
-  --format FORMAT    table (default), csv, json, jsonl or markdown
+  --format FORMAT    table (default), box, csv, tsv, json, jsonl, markdown,
+                     html, latex, insert, parquet or arrow
   --timing           how long each statement took: parse, plan, compile, execute
 ` + engineHelp + `  --version          print the version
   --help             print this; kelpie COMMAND --help tells about a command

@@ -1,7 +1,8 @@
 // Command kelpie is the SQL shell, and the bench, of the Kelpie engine. Run kelpie --help.
 //
-// Each command has its file: query.go runs SQL from -c, -f and stdin, shell.go is the interactive
-// shell, demo.go, bench.go, check.go, devices.go and gen.go are the commands of these names. main.go turns errors into exit
+// Each command has its file: query.go runs SQL from -c, -f and stdin, which script.go cuts into statements and
+// commands; shell.go is the interactive shell, shell_commands.go has its commands, output.go is where results go;
+// demo.go, bench.go, check.go, devices.go and gen.go are the commands of these names. main.go turns errors into exit
 // codes: 0 all is well, 1 a statement failed, 2 the command line is wrong, 130 interrupted.
 package main
 
@@ -51,6 +52,8 @@ func run(args []string) int {
 			args = append(args[1:], "--help")
 			if c, ok := commands[args[0]]; ok {
 				command, args = c, args[1:]
+			} else if args[0] != "--help" {
+				return exitCode(ctx, usagef("there is no command %q to tell of", args[0]))
 			}
 		case args[0] == "version":
 			args = []string{"--version"}
@@ -75,7 +78,7 @@ func commandFirst(args []string) []string {
 func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	switch {
-	case err == nil || errors.Is(err, errHelp):
+	case err == nil || errors.Is(err, errHelp) || errors.Is(err, errQuit):
 		return 0
 	case errors.As(err, &usage):
 		fmt.Fprintf(os.Stderr, "kelpie: %v\nTry kelpie --help.\n", err)
@@ -92,6 +95,21 @@ func exitCode(ctx context.Context, err error) int {
 type errReported struct{ error }
 
 func (e errReported) Unwrap() error { return e.error }
+
+// source is a text and where it came from.
+type source struct {
+	file string // "" for -c and stdin
+	text string
+}
+
+// failed reports a statement's error. One that was interrupted made no mistake.
+func failed(ctx context.Context, err error, src source) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	report(os.Stderr, err, src)
+	return errReported{err}
+}
 
 // report prints an error for the person who wrote src, with the line and a caret where it has a
 // place.

@@ -86,6 +86,7 @@ func TestComplete(t *testing.T) {
 		"select /* /* */ ; */ 1;": true, `select E'\';`: false, `select E'\'';`: true, `select '\';`: true,
 		"select $$;$$": false, "select $$;$$;": true, "select $a$ $b$; $a$": false, "select $1;": true,
 		"select 1; select 2": false, "select 1; select 2;": true,
+		"select 1\n\\d": true, "select 1 \\g": true, "select '\\d": false, "\\d\nselect 1": false, ".tables": true, "select 1\n.5": false, ".5": false,
 	} {
 		if got := complete(text); got != want {
 			t.Errorf("%q: %v", text, got)
@@ -95,7 +96,7 @@ func TestComplete(t *testing.T) {
 
 // TestHelpWidth: help fits a terminal of 80 columns.
 func TestHelpWidth(t *testing.T) {
-	for _, text := range []string{help, demoHelp, benchHelp, checkHelp, devicesHelp, genHelp, shellHelp} {
+	for _, text := range []string{help, demoHelp, benchHelp, checkHelp, devicesHelp, genHelp, shellHelp()} {
 		for line := range strings.Lines(text) {
 			if len(line) > 81 { // with its newline
 				t.Errorf("%d columns: %s", len(line), line)

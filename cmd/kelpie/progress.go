@@ -84,20 +84,24 @@ func (p *progress) draw(done, erased chan struct{}) {
 	}
 }
 
-// progressLine is such as "q9 running ███████░░░░░  58%  1.2 s".
+// progressLine is such as "q9 running ███████░░░░░  58%  1,234,567 rows  1.2 s".
 func progressLine(prefix string, p kelpie.Progress, took time.Duration) string {
 	const bar = 24
 	words := strings.TrimSpace(prefix + " " + p.Stage)
 	if words == "" {
 		words = "running"
 	}
+	rows := ""
+	if p.Rows > 0 {
+		rows = fmt.Sprintf("  %s row%s", thousands(p.Rows), plural(int(p.Rows)))
+	}
 	if p.Total <= 0 {
-		return fmt.Sprintf("%s  %.1f s", words, took.Seconds())
+		return fmt.Sprintf("%s%s  %.1f s", words, rows, took.Seconds())
 	}
 	part := min(float64(p.Done)/float64(p.Total), 1)
 	full := int(part * bar)
-	return fmt.Sprintf("%s %s%s %3.0f%%  %.1f s", words,
-		strings.Repeat("█", full), strings.Repeat("░", bar-full), part*100, took.Seconds())
+	return fmt.Sprintf("%s %s%s %3.0f%%%s  %.1f s", words,
+		strings.Repeat("█", full), strings.Repeat("░", bar-full), part*100, rows, took.Seconds())
 }
 
 // ms is a time in milliseconds.

@@ -4,35 +4,27 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 
 	"github.com/kelpiedb/kelpie"
 	"github.com/kelpiedb/kelpie/cmd/kelpie/internal/render"
 )
 
-// source is a text to run and where it came from.
-type source struct {
-	file string // "" for -c and stdin
-	text string
-}
-
 // queryCommand is kelpie without a command: it runs -c, -f or stdin, or opens the shell.
 func queryCommand(ctx context.Context, args []string) error {
 	var engine engineFlags
-	var read []func() (source, error) // -c and -f, in order
+	var read []func() (*script, error) // -c and -f, in order
 	fs := flag.NewFlagSet("kelpie", flag.ContinueOnError)
 	engine.register(fs)
 	format := fs.String("format", "table", "")
 	timing := fs.Bool("timing", false, "")
 	showVersion := fs.Bool("version", false, "")
 	fs.Func("c", "", func(text string) error {
-		read = append(read, func() (source, error) { return source{text: text}, nil })
+		read = append(read, func() (*script, error) { return scriptOf("", text), nil })
 		return nil
 	})
 	fs.Func("f", "", func(name string) error {
-		read = append(read, func() (source, error) { return readFile(name) })
+		read = append(read, func() (*script, error) { return openScript(name) })
 		return nil
 	})
 	words, err := parseFlags(fs, args, help)
@@ -44,79 +36,92 @@ func queryCommand(ctx context.Context, args []string) error {
 		return nil
 	case len(words) > 0:
 		return usagef("there is no command %q; SQL is given with -c", words[0])
-	case !render.Known(*format):
-		return usagef("there is no format %q (%s)", *format, strings.Join(render.Formats, ", "))
 	}
 	meter := newProgress(os.Stderr)
+	r := &runner{timing: *timing, progress: meter, options: render.Options{Null: "NULL"}}
+	if err := r.setFormat(*format); err != nil {
+		return usageError{err}
+	}
 	db, err := engine.open(meter.option())
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	r := &runner{session: db.Session(), out: os.Stdout, timing: *timing, progress: meter,
-		options: render.Options{Format: *format, Width: columns(os.Stdout)}}
+	r.session = db.Session()
+	r.setOutput(standardOutput())
+	defer r.output.close()
 	if len(read) == 0 {
 		if isTerminal(os.Stdin) {
 			return newShell(r, &engine).run()
 		}
-		read = append(read, func() (source, error) { return readFile("-") })
+		read = append(read, func() (*script, error) { return openScript("-") })
 	}
+	if err := r.scripts(ctx, read); err != nil {
+		return err
+	}
+	return r.endOutput()
+}
+
+// scripts runs one script after the other. Nothing runs if one has a mistake that can be seen before, unless it comes from a pipe:
+// its statements run as they come. Several results are one JSON document, for which all of the text must be known, too.
+func (r *runner) scripts(ctx context.Context, read []func() (*script, error)) error {
+	var all []*script
+	results := 0
 	for _, f := range read {
-		src, err := f()
+		s, err := f()
 		if err != nil {
 			return err
 		}
-		if err := r.script(ctx, src); err != nil {
+		if s.known || r.options.Format == "json" {
+			n, err := s.survey(ctx)
+			if err != nil {
+				return err
+			}
+			results += n
+		}
+		all = append(all, s)
+	}
+	r.options.Several = results > 1
+	for _, s := range all {
+		if err := r.run(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readFile reads a script; - is stdin.
-func readFile(name string) (source, error) {
+// openScript opens a script; - is stdin.
+func openScript(name string) (*script, error) {
 	if name == "-" {
-		text, err := io.ReadAll(os.Stdin)
-		return source{text: string(text)}, err
+		return newScript("", os.Stdin), nil
 	}
 	text, err := os.ReadFile(name)
-	return source{name, string(text)}, err
+	if err != nil {
+		return nil, err
+	}
+	return scriptOf(name, string(text)), nil
 }
 
-// runner runs statements and prints their results.
+// runner runs statements and commands and prints their results.
 type runner struct {
 	session  *kelpie.Session
-	out      io.Writer
+	output   output
+	printer  *render.Writer
 	options  render.Options
 	timing   bool
 	progress *progress
+	pager    bool
+
+	interactive bool
+	maxRows     int // on a terminal; 0: as many as fit, -1: all
+
+	script *script
+	depth  int    // of scripts that include scripts
+	last   string // the last statement
 }
 
-// script runs the statements of a text up to the first error, which it reports.
-func (r *runner) script(ctx context.Context, src source) error {
-	stmts, err := r.session.Parse(src.text)
-	if err != nil {
-		return failed(ctx, err, src)
-	}
-	for _, st := range stmts {
-		if err := r.statement(ctx, st); err != nil {
-			return failed(ctx, err, src)
-		}
-	}
-	return nil
-}
-
-// failed reports a statement's error. One that was interrupted made no mistake.
-func failed(ctx context.Context, err error, src source) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	report(os.Stderr, err, src)
-	return errReported{err}
-}
-
-// statement runs one statement and prints its result.
-func (r *runner) statement(ctx context.Context, st *kelpie.Statement) error {
+// answer runs one statement and prints its result.
+func (r *runner) answer(ctx context.Context, st *kelpie.Statement) error {
 	var res *kelpie.Result
 	err := r.progress.during(func() (err error) {
 		res, err = r.session.Run(ctx, st)
@@ -131,7 +136,7 @@ func (r *runner) statement(ctx context.Context, st *kelpie.Statement) error {
 	for _, n := range res.Notices() {
 		fmt.Fprintln(os.Stderr, "NOTICE: "+n)
 	}
-	if err := render.Write(ctx, r.out, res, r.options); err != nil {
+	if err := r.print(ctx, res); err != nil {
 		return err
 	}
 	if r.timing {

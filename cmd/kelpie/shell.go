@@ -26,6 +26,7 @@ func newShell(r *runner, engine *engineFlags) *shell {
 	if !isTerminal(screen) && isTerminal(os.Stderr) {
 		screen = os.Stderr // kelpie > file: only results belong into the file
 	}
+	r.interactive = true
 	s := &shell{runner: r, engine: engine, screen: screen, editor: edit.New(os.Stdin, screen)}
 	s.editor.Complete = complete
 	s.editor.Candidates = s.candidates
@@ -38,7 +39,7 @@ func newShell(r *runner, engine *engineFlags) *shell {
 	return s
 }
 
-// errQuit ends the shell.
+// errQuit ends the shell, or a script.
 var errQuit = errors.New("quit")
 
 func (s *shell) run() error {
@@ -49,15 +50,16 @@ func (s *shell) run() error {
 		line, err := s.editor.Read()
 		switch {
 		case errors.Is(err, edit.ErrInterrupt): // Ctrl-C: the line is given up
+			s.editor.Start = ""
 			continue
 		case errors.Is(err, io.EOF): // Ctrl-D
-			return nil
+			return s.endOutput()
 		case err != nil:
 			return err
 		}
 		switch err := s.line(line); {
 		case errors.Is(err, errQuit):
-			return nil
+			return s.endOutput()
 		case errors.Is(err, context.Canceled):
 			fmt.Fprintln(os.Stderr, "canceled")
 		case err != nil:
@@ -74,12 +76,10 @@ func prompts(st kelpie.Status) (first, more string) {
 	return first, strings.Repeat(" ", len(first)-len("...> ")) + "...> "
 }
 
-// line runs what was entered. Ctrl-C cancels it and nothing else.
+// line runs what was entered. Ctrl-C cancels it and nothing else. A statement that has begun, and that a command did not take,
+// is there again for the next line.
 func (s *shell) line(line string) error {
-	line = strings.TrimSpace(line)
-	switch strings.ToLower(strings.TrimRight(line, "; ")) {
-	case "":
-		return nil
+	switch strings.ToLower(strings.Trim(line, "; \n")) {
 	case "exit", "quit":
 		return errQuit
 	case "help":
@@ -87,9 +87,12 @@ func (s *shell) line(line string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	s.options.Width = columns(os.Stdout) // the window may have changed
-	if strings.HasPrefix(line, `\`) {
-		return s.command(ctx, line)
+	text := newScript("", strings.NewReader(line))
+	text.open = true
+	err := s.runner.run(ctx, text)
+	s.editor.Start = ""
+	if (err == nil || text.command) && text.pending() != "" { // a mistake in a command costs nothing
+		s.editor.Start = text.pending() + "\n"
 	}
-	return s.script(ctx, source{text: line})
+	return err
 }

@@ -2,12 +2,11 @@ package main
 
 import "strings"
 
-// complete reports whether what was typed can be run: a backslash command, nothing at all, or
-// statements of which the last one has its semicolon. Semicolons in strings, quoted names and
-// comments do not count.
+// complete reports whether what was typed can be run: nothing at all, statements of which the last one has its semicolon,
+// or a command in the last line. Semicolons and backslashes in strings, quoted names and comments do not count.
 func complete(text string) bool {
 	trimmed := strings.TrimSpace(text)
-	if trimmed == "" || strings.HasPrefix(trimmed, `\`) {
+	if trimmed == "" || trimmed[0] == '.' && dotCommand(trimmed) && !strings.Contains(trimmed, "\n") {
 		return true
 	}
 	switch strings.ToLower(trimmed) {
@@ -21,6 +20,8 @@ func complete(text string) bool {
 		case end < 0:
 			return false // a string or comment that is still open
 		case kind == tokenSpace:
+		case text[i] == '\\' && !strings.Contains(strings.TrimRight(text[i:], " \t\n"), "\n"):
+			return true
 		default:
 			ended = text[i] == ';'
 		}

@@ -9,14 +9,20 @@ import (
 
 // columns is the width of a terminal, 0 if f is none.
 func columns(f *os.File) int {
-	if !term.IsTerminal(int(f.Fd())) {
-		return 0
-	}
-	w, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || w <= 0 {
-		return 80 // a terminal that does not know its size
-	}
+	w, _ := screenSize(f)
 	return w
+}
+
+// screenSize is the size of a terminal in characters, zeros if f is none.
+func screenSize(f *os.File) (width, height int) {
+	if !term.IsTerminal(int(f.Fd())) {
+		return 0, 0
+	}
+	w, h, err := term.GetSize(int(f.Fd()))
+	if err != nil || w <= 0 || h <= 0 {
+		return 80, 24 // a terminal that does not know its size
+	}
+	return w, h
 }
 
 // isTerminal reports whether f is a terminal.

@@ -11,11 +11,12 @@ import (
 // collector takes the results of goroutines that work on numbered pieces. The error that
 // counts is that of the first piece in order, so that a file with two mistakes has one error message.
 type collector struct {
-	progress func(done, total int64)
+	progress func(done, total, rows int64)
 	total    int64
 
 	mu   sync.Mutex
 	segs [][]*catalog.Segment
+	rows int64 // of all segments
 	err  error
 	at   int // the piece of err
 }
@@ -32,6 +33,9 @@ func (c *collector) put(piece int, segs []*catalog.Segment) {
 		c.segs = append(c.segs, make([][]*catalog.Segment, n)...)
 	}
 	c.segs[piece] = segs
+	for _, s := range segs {
+		c.rows += int64(s.Rows)
+	}
 }
 
 // fail records the error of a piece.
@@ -58,7 +62,7 @@ func (c *collector) report(done int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	total := max(c.total, 1) // a stream does not tell
-	c.progress(min(done, total), total)
+	c.progress(min(done, total), total, c.rows)
 }
 
 // result is all segments in order.

@@ -167,8 +167,8 @@ type LoadOptions struct {
 	// Account counts what loading takes.
 	Account *budget.Account
 	// Progress, if not nil, is called now and then with how much of the files is read and of
-	// how much: bytes. It is not called by two goroutines at once.
-	Progress func(done, total int64)
+	// how much, in bytes, and with the rows that are loaded. It is not called by two goroutines at once.
+	Progress func(done, total, rows int64)
 }
 
 // Load reads the files into the table, which has at least one column, and returns the number of rows, which come in the order

@@ -22,11 +22,11 @@ func atPos(err error, pos int) error {
 	return at(err, pos)
 }
 
-func (s *Session) fileProgress() func(done, total int64) {
+func (s *Session) fileProgress() func(done, total, rows int64) {
 	if s.Progress == nil {
 		return nil
 	}
-	return func(done, total int64) { s.Progress("reading", done, total) }
+	return func(done, total, rows int64) { s.Progress("reading", done, total, rows) }
 }
 
 // fileFormats are the formats that there are, by their names in SQL.
@@ -84,32 +84,11 @@ func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timi
 		res.TextIntervals()
 	}
 	start := time.Now()
-	cols := make([]catalog.ColumnDef, len(res.Columns))
-	for i, c := range res.Columns {
-		cols[i] = catalog.ColumnDef{Name: c.Name, Type: c.Type, NotNull: !c.Nullable}
+	w, err := file.NewWriterContext(ctx, b.Path, opts.Format, res.columnDefs(), opts)
+	if err == nil {
+		err = res.writeTo(ctx, w, s.Progress)
 	}
-	w, err := file.NewWriterContext(ctx, b.Path, opts.Format, cols, opts)
 	if err != nil {
-		return nil, atPos(err, b.Pos)
-	}
-	for {
-		rec, err := res.Next()
-		if err == nil && ctx.Err() != nil {
-			err = canceled()
-		}
-		if err == nil && rec != nil {
-			err = w.Write(rec)
-			rec.Release()
-		}
-		if err != nil {
-			w.Abort()
-			return nil, atPos(err, b.Pos)
-		}
-		if rec == nil {
-			break
-		}
-	}
-	if err := w.Close(); err != nil {
 		return nil, atPos(err, b.Pos)
 	}
 	tm := res.Timing

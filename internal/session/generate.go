@@ -141,7 +141,7 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 				d := finished.Add((p.hi - p.lo) * unitRows(g, sf))
 				progress.Lock()
 				if s.Progress != nil && ctx.Err() == nil {
-					s.Progress("generating "+g.Name, d, total.Load())
+					s.Progress("generating "+g.Name, d, total.Load(), d)
 				}
 				progress.Unlock()
 			}

@@ -55,7 +55,10 @@ func discard(segs []*catalog.Segment) {
 
 // segments seals the first columns of a result in the table's form. Of several errors it returns that of the first rows.
 func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Result) ([]*catalog.Segment, error) {
-	m := &made{}
+	m := &made{progress: s.Progress}
+	if !res.exec.Streams() {
+		m.total = res.Rows
+	}
 	work := func(next func(l *loader) bool) {
 		l := &loader{ctx: ctx, table: table, sb: table.NewSegmentBuilder(), rows: firstWindow}
 		l.sb.Stopped = stopped(ctx)
@@ -124,6 +127,9 @@ type made struct {
 	parts map[int][]*catalog.Segment
 	err   error
 	at    int // the part of err
+	// rows are sealed, of so many, if that is known.
+	rows, total int64
+	progress    func(stage string, done, total, rows int64) // nil: nobody asks
 }
 
 // put stores what became of a part, and reports whether to go on.
@@ -140,6 +146,12 @@ func (m *made) put(part int, segs []*catalog.Segment, err error) bool {
 		m.parts = map[int][]*catalog.Segment{}
 	}
 	m.parts[part] = segs
+	for _, s := range segs {
+		m.rows += int64(s.Rows)
+	}
+	if m.progress != nil {
+		m.progress("loading", m.rows, m.total, m.rows)
+	}
 	return true
 }
 

@@ -38,7 +38,7 @@ type Session struct {
 	open     *transaction // since BEGIN; nil: each statement is a transaction of its own
 	closed   bool
 	// Progress, if set, is told how far a long statement is.
-	Progress func(stage string, done, total int64)
+	Progress func(stage string, done, total, rows int64)
 }
 
 // New opens a session with default settings.
@@ -65,6 +65,15 @@ func (t Timing) Total() time.Duration { return t.Parse + t.Plan + t.Compile + t.
 type Statement struct {
 	ast.Parsed
 	parse time.Duration
+}
+
+// GivesRows reports whether the statement is one that answers with rows.
+func (s *Statement) GivesRows() bool {
+	switch s.Stmt.(type) {
+	case *ast.Query, *ast.Explain, *ast.Describe, *ast.Show, *ast.ShowTables, *ast.Execute:
+		return true
+	}
+	return false
 }
 
 // Parse cuts a text into statements.

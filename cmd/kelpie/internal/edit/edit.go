@@ -22,6 +22,7 @@ var ErrInterrupt = errors.New("interrupted")
 type Editor struct {
 	Prompt string // before the first line
 	More   string // before each further line
+	Start  string // what the next text begins with
 	// Complete reports that Enter may end the input; otherwise it begins a new line.
 	Complete func(text string) bool
 	// Candidates are what may stand in place of text[start:pos].
@@ -73,6 +74,7 @@ func (e *Editor) Read() (string, error) {
 	io.WriteString(e.out, "\x1b[?2004h") // pasted text comes marked
 	defer io.WriteString(e.out, "\x1b[?2004l")
 	e.buffer = buffer{}
+	e.set(e.Start)
 	e.screen = screen{}
 	e.recall = recall{at: e.History.Len()}
 	e.below = nil
@@ -198,7 +200,8 @@ func (e *Editor) complete() {
 		}
 		common = common[:n]
 	}
-	if len(words) == 1 && !strings.HasPrefix(e.text[e.pos:], " ") {
+	rest := e.text[e.pos:]
+	if len(words) == 1 && !strings.HasSuffix(common, "/") && (rest == "" || !strings.ContainsAny(rest[:1], " '\")")) { // a path goes on
 		common += " "
 	}
 	if len(common) > e.pos-start {

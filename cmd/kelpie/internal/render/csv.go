@@ -12,10 +12,14 @@ import (
 type csvPrinter struct {
 	w    *bufio.Writer
 	cols []column
+	bare bool
 	buf  []byte
 }
 
 func (c *csvPrinter) begin() {
+	if c.bare {
+		return
+	}
 	for i, col := range c.cols {
 		c.comma(i)
 		c.field([]byte(col.name))

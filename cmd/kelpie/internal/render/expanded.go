@@ -10,12 +10,12 @@ import (
 
 // expandedPrinter prints a line per value, for rows that are too wide for a table.
 type expandedPrinter struct {
-	w      *bufio.Writer
-	cols   []column
-	screen int
-	names  []string // padded
-	n      int64
-	buf    []byte
+	w     *bufio.Writer
+	cols  []column
+	names []string // padded
+	n     int64
+	buf   []byte
+	Options
 }
 
 func (e *expandedPrinter) begin() {
@@ -35,10 +35,10 @@ func (e *expandedPrinter) batch(b arrow.RecordBatch) {
 		head := fmt.Sprintf("-[ RECORD %d ]", e.n)
 		fmt.Fprintf(e.w, "%s%s\n", head, strings.Repeat("-", max(40-len(head), 0)))
 		for k, name := range e.names {
-			e.buf = cell(e.buf, b.Column(k), i)
+			e.buf = shown(e.buf, b.Column(k), i, e.Null)
 			for line := range strings.SplitSeq(printable(string(e.buf)), "\n") {
-				if e.screen > 0 {
-					line = truncate(line, max(e.screen-width(name)-3, narrowest))
+				if e.Width > 0 {
+					line = truncate(line, max(e.Width-width(name)-3, narrowest))
 				}
 				e.w.WriteString(strings.TrimRight(name+" | "+line, " ") + "\n")
 				name = strings.Repeat(" ", width(name))
@@ -51,5 +51,6 @@ func (e *expandedPrinter) end(rows int64) {
 	if rows == 0 {
 		e.w.WriteString("(0 rows)\n")
 	}
+	e.w.WriteString(moreRows(rows-e.n, e.Options))
 	e.w.WriteByte('\n')
 }

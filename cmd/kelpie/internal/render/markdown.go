@@ -13,6 +13,7 @@ import (
 type markdownPrinter struct {
 	w    *bufio.Writer
 	cols []column
+	null string
 	buf  []byte
 }
 
@@ -34,7 +35,7 @@ func (m *markdownPrinter) begin() {
 func (m *markdownPrinter) batch(b arrow.RecordBatch) {
 	for i := range int(b.NumRows()) {
 		for k := range m.cols {
-			m.buf = cell(m.buf, b.Column(k), i)
+			m.buf = shown(m.buf, b.Column(k), i, m.null)
 			m.w.WriteString("| " + escapeMarkdown(string(m.buf)) + " ")
 		}
 		m.w.WriteString("|\n")

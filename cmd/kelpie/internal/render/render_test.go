@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func query(t *testing.T, sql string) *kelpie.Result {
 func rendered(t *testing.T, sql string, o Options) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Write(context.Background(), &b, query(t, sql), o); err != nil {
+	if err := NewWriter(&b).Write(context.Background(), query(t, sql), o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -42,14 +43,16 @@ func TestFit(t *testing.T) {
 		{0, ` 1234567890123 | the quick brown fox jumps | 日本語日本語日本語日本語`},
 		{80, ` 1234567890123 | the quick brown fox jumps | 日本語日本語日本語日本語`},
 		{60, ` 1234567890123 | the quick brown fo… | 日本語日本語日本語…`},
-		{20, ` 1234567890123 | the qui… | 日本語…`}, // no narrower: let it wrap
+		{30, ` 1234567890123 | … | 日本語…`}, // no narrower: columns in the middle are left out
+		{29, ` 1234567890123 | …`},
+		{5, ` 1234567890123 | …`}, // one is shown, whatever happens
 	} {
 		got := strings.Split(rendered(t, sql, Options{Format: "table", Width: c.width}), "\n")
 		if got[2] != c.want {
 			t.Errorf("%d columns:\n%s\nwant\n%s", c.width, got[2], c.want)
 		}
 		for _, line := range got {
-			if c.width >= 60 && width(line) > c.width {
+			if c.width >= 29 && width(line) > c.width {
 				t.Errorf("%d columns: %q has %d", c.width, line, width(line))
 			}
 		}
@@ -88,7 +91,7 @@ func (b *broken) Write([]byte) (int, error) { b.writes++; return 0, errBroken }
 func TestBroken(t *testing.T) {
 	for _, format := range Formats {
 		w := &broken{}
-		if err := Write(context.Background(), w, query(t, "select * from generate_series(1, 100000)"), Options{Format: format}); !errors.Is(err, errBroken) || w.writes != 1 {
+		if err := NewWriter(w).Write(context.Background(), query(t, "select * from generate_series(1, 100000)"), Options{Format: format}); !errors.Is(err, errBroken) || w.writes != 1 {
 			t.Errorf("%s: %v after %d writes", format, err, w.writes)
 		}
 	}
@@ -98,7 +101,7 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var b strings.Builder
-	if err := Write(ctx, &b, query(t, "select * from generate_series(1, 100000)"), Options{Format: "csv"}); !errors.Is(err, context.Canceled) {
+	if err := NewWriter(&b).Write(ctx, query(t, "select * from generate_series(1, 100000)"), Options{Format: "csv"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -133,7 +136,7 @@ func BenchmarkFormats(b *testing.B) {
 					b.Fatal(err)
 				}
 				w := &counter{}
-				if err := Write(context.Background(), w, res, Options{Format: format}); err != nil {
+				if err := NewWriter(w).Write(context.Background(), res, Options{Format: format}); err != nil {
 					b.Fatal(err)
 				}
 				b.SetBytes(w.n)
@@ -145,3 +148,11 @@ func BenchmarkFormats(b *testing.B) {
 type counter struct{ n int64 }
 
 func (c *counter) Write(b []byte) (int, error) { c.n += int64(len(b)); return len(b), nil }
+
+func TestFromMiddle(t *testing.T) {
+	for n, want := range [][]int{nil, nil, {1}, {1, 2}, {1, 2, 3}, {2, 3, 1, 4}, {2, 3, 1, 4, 5}} {
+		if got := fromMiddle(n); !slices.Equal(got, want) {
+			t.Errorf("%d columns: %v", n, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -15,18 +16,31 @@ const lookahead = 10000
 // narrowest is what a column is left with when a table is cut to fit a terminal.
 const narrowest = 8
 
-// tablePrinter prints as psql does.
+// tablePrinter prints as psql does, or in a box.
 type tablePrinter struct {
-	w      *bufio.Writer
-	cols   []column
-	screen int
+	w     *bufio.Writer
+	cols  []column
+	lines *tableLines
+	Options
 
-	widths []int
+	widths []int // -1: the column is left out
 	held   [][]string
 	begun  bool // the header is out
+	count  int64
 	buf    []byte
 	line   strings.Builder
 }
+
+// tableLines are what tables are drawn with.
+type tableLines struct {
+	top, rule, bottom [4]string // left, line, crossing, right; nothing if the line is empty
+	left, bar, right  string
+}
+
+var (
+	psqlLines = tableLines{rule: [4]string{"", "-", "+", ""}, bar: "|"}
+	boxLines  = tableLines{[4]string{"┌", "─", "┬", "┐"}, [4]string{"├", "─", "┼", "┤"}, [4]string{"└", "─", "┴", "┘"}, "│", "│", "│"}
+)
 
 func (t *tablePrinter) begin() {
 	t.widths = make([]int, len(t.cols))
@@ -36,10 +50,11 @@ func (t *tablePrinter) begin() {
 }
 
 func (t *tablePrinter) batch(b arrow.RecordBatch) {
+	t.count += b.NumRows()
 	for i := range int(b.NumRows()) {
 		row := make([]string, len(t.cols))
 		for k := range row {
-			t.buf = cell(t.buf, b.Column(k), i)
+			t.buf = shown(t.buf, b.Column(k), i, t.Null)
 			row[k] = printable(string(t.buf))
 		}
 		if t.begun {
@@ -59,68 +74,168 @@ func (t *tablePrinter) end(rows int64) {
 	if !t.begun {
 		t.release()
 	}
-	plural := "s"
-	if rows == 1 {
-		plural = ""
+	t.drawn(&t.lines.bottom)
+	if t.Bare {
+		return
 	}
-	fmt.Fprintf(t.w, "(%d row%s)\n\n", rows, plural)
+	t.w.WriteString(moreRows(rows-t.count, t.Options))
+	out := 0
+	for _, w := range t.widths {
+		if w < 0 {
+			out++
+		}
+	}
+	if out > 0 {
+		fmt.Fprintf(t.w, "(%d row%s, %d columns, %d shown)\n\n", rows, plural(rows), len(t.cols), len(t.cols)-out)
+		return
+	}
+	fmt.Fprintf(t.w, "(%d row%s)\n\n", rows, plural(rows))
+}
+
+func plural(n int64) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// moreRows is the line that tells of rows that were not shown.
+func moreRows(n int64, o Options) string {
+	if n <= 0 {
+		return ""
+	}
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return fmt.Sprintf("… %s more row%s%s\n", digits, plural(n), o.More)
 }
 
 // release prints the header and the rows that were held back.
 func (t *tablePrinter) release() {
 	t.fit()
-	for i, c := range t.cols {
-		name := truncate(printable(oneLine(c.name)), t.widths[i])
-		room := t.widths[i] - width(name)
-		t.cell(i, strings.Repeat(" ", room/2)+name+strings.Repeat(" ", room-room/2), ' ')
-	}
-	t.flush()
-	for i, w := range t.widths {
-		if i > 0 {
-			t.line.WriteByte('+')
+	t.drawn(&t.lines.top)
+	if !t.Bare {
+		names := make([]string, len(t.cols))
+		for i, c := range t.cols {
+			if t.widths[i] >= 0 {
+				names[i] = truncate(printable(oneLine(c.name)), t.widths[i])
+				names[i] = strings.Repeat(" ", (t.widths[i]-width(names[i]))/2) + names[i]
+			}
 		}
-		t.line.WriteString(strings.Repeat("-", w+2))
+		t.cells(func(i int) (string, byte) {
+			return names[i] + strings.Repeat(" ", t.widths[i]-width(names[i])), ' '
+		})
+		t.drawn(&t.lines.rule)
 	}
-	t.flush()
 	for _, row := range t.held {
 		t.row(row)
 	}
 	t.held, t.begun = nil, true
 }
 
-// fit narrows text columns, the widest first, until the table fits the terminal. Numbers are never
-// cut: a part of a number is a wrong number.
-func (t *tablePrinter) fit() {
-	if t.screen == 0 {
+// drawn prints a line between rows.
+func (t *tablePrinter) drawn(l *[4]string) {
+	if l[1] == "" {
 		return
 	}
-	total := 3*len(t.widths) - 1
-	for _, w := range t.widths {
-		total += w
+	first := true
+	t.line.WriteString(l[0])
+	t.each(func(_, w int) {
+		if !first {
+			t.line.WriteString(l[2])
+		}
+		first = false
+		t.line.WriteString(strings.Repeat(l[1], w+2))
+	})
+	t.line.WriteString(l[3])
+	t.flush()
+}
+
+// each visits the columns that are shown, with their widths; -1 stands for those that are left out in between.
+func (t *tablePrinter) each(f func(i, width int)) {
+	gap := false
+	for i, w := range t.widths {
+		if w < 0 && !gap {
+			f(-1, 1)
+		} else if w >= 0 {
+			f(i, w)
+		}
+		gap = w < 0
 	}
-	for total > t.screen {
+}
+
+// fit narrows texts, the widest first, until the table fits the terminal. Numbers and dates are never
+// cut: a part of a number is a wrong number. Where that would not be enough, columns in the middle are left out.
+func (t *tablePrinter) fit() {
+	if t.Width == 0 {
+		return
+	}
+	natural := slices.Clone(t.widths)
+	for i, w := range natural {
+		if t.cols[i].text {
+			t.widths[i] = min(w, narrowest)
+		}
+	}
+	for _, i := range fromMiddle(len(t.widths)) {
+		if t.total() <= t.Width {
+			break
+		}
+		t.widths[i] = -1
+	}
+	// What is shown may take what is left.
+	for i, w := range natural {
+		if t.widths[i] >= 0 {
+			t.widths[i] = w
+		}
+	}
+	for t.total() > t.Width {
 		widest := -1
 		for i, w := range t.widths {
-			if !t.cols[i].number && w > narrowest && (widest < 0 || w > t.widths[widest]) {
+			if t.cols[i].text && w > narrowest && (widest < 0 || w > t.widths[widest]) {
 				widest = i
 			}
 		}
 		if widest < 0 {
-			return // it cannot fit; the terminal will wrap lines
+			return
 		}
 		t.widths[widest]--
-		total--
 	}
+}
+
+// fromMiddle is the order in which columns are left out: from the middle outwards, the last one last, and the first one,
+// which tells what a row is about, never: the terminal will have to wrap its lines.
+func fromMiddle(columns int) []int {
+	var out []int
+	for lo, hi := (columns-1)/2, (columns-1)/2+1; lo > 0 || hi < columns-1; lo, hi = lo-1, hi+1 {
+		if lo > 0 && lo < columns-1 {
+			out = append(out, lo)
+		}
+		if hi < columns-1 {
+			out = append(out, hi)
+		}
+	}
+	if columns > 1 {
+		out = append(out, columns-1)
+	}
+	return out
+}
+
+// total is how wide the table is.
+func (t *tablePrinter) total() int {
+	n := -width(t.lines.bar) + width(t.lines.left) + width(t.lines.right)
+	t.each(func(_, w int) { n += w + 2 + width(t.lines.bar) })
+	return n
 }
 
 // row prints one row: as many lines as its tallest value has, with + where a value goes on.
 func (t *tablePrinter) row(cells []string) {
 	for more := true; more; {
 		more = false
-		for i, s := range cells {
-			first, rest, goesOn := strings.Cut(s, "\n")
+		t.cells(func(i int) (string, byte) {
+			first, rest, goesOn := strings.Cut(cells[i], "\n")
 			cells[i] = rest
-			if t.screen > 0 && !t.cols[i].number {
+			if t.Width > 0 && t.cols[i].text {
 				first = truncate(first, t.widths[i])
 			}
 			pad := strings.Repeat(" ", max(t.widths[i]-width(first), 0))
@@ -129,24 +244,29 @@ func (t *tablePrinter) row(cells []string) {
 			} else {
 				first += pad
 			}
-			mark := byte(' ')
 			if goesOn {
-				mark, more = '+', true
+				more = true
+				return first, '+'
 			}
-			t.cell(i, first, mark)
-		}
-		t.flush()
+			return first, ' '
+		})
 	}
 }
 
-// cell adds column i to the line: a bar, a blank, the text, and then a blank or +.
-func (t *tablePrinter) cell(i int, text string, mark byte) {
-	if i > 0 {
-		t.line.WriteByte('|')
-	}
-	t.line.WriteByte(' ')
-	t.line.WriteString(text)
-	t.line.WriteByte(mark)
+// cells prints a line of cells: a bar, a blank, the text, and then a blank or +.
+func (t *tablePrinter) cells(text func(i int) (string, byte)) {
+	bar := t.lines.left
+	t.each(func(i, _ int) {
+		s, mark := "…", byte(' ')
+		if i >= 0 {
+			s, mark = text(i)
+		}
+		t.line.WriteString(bar + " " + s)
+		t.line.WriteByte(mark)
+		bar = t.lines.bar
+	})
+	t.line.WriteString(t.lines.right)
+	t.flush()
 }
 
 // flush ends the line, without the blanks at its end.

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/kelpiedb/kelpie"
+	"github.com/kelpiedb/kelpie/cmd/kelpie/internal/render"
+)
+
+// describe is \d: columns of a table, or all tables and views.
+func (r *runner) describe(ctx context.Context, name string) error {
+	if name == "" {
+		return r.list(ctx, "", "")
+	}
+	return r.statement(ctx, item{text: "DESCRIBE " + name})
+}
+
+// listing is a command that lists relations of a kind.
+func listing(kind string) func(*runner, context.Context, string) error {
+	return func(r *runner, ctx context.Context, pattern string) error { return r.list(ctx, kind, pattern) }
+}
+
+// list prints the catalog through SQL, so that it looks as every other table does.
+func (r *runner) list(ctx context.Context, kind, pattern string) error {
+	var rows []string
+	for _, t := range r.session.Tables() {
+		is, sizes := "table", fmt.Sprintf("%d, %s", t.Rows, kelpie.QuoteString(humanBytes(t.Bytes)))
+		if t.View {
+			is, sizes = "view", "null, null"
+		}
+		if (kind == "" || kind == is) && matches(pattern, t.Name) {
+			rows = append(rows, fmt.Sprintf("(%s, '%s', %d, %s)", kelpie.QuoteString(t.Name), is, len(t.Columns), sizes))
+		}
+	}
+	if len(rows) == 0 {
+		none := "There are no " + strings.TrimSuffix(kind, "s") + "s"
+		if kind == "" {
+			none = "There are no tables"
+		}
+		if pattern != "" {
+			none += " like " + pattern + "."
+		} else {
+			none += " yet. CALL tpch(sf => 0.1); makes some."
+		}
+		_, err := fmt.Fprintln(r.output, none)
+		return err
+	}
+	return r.show(ctx, "select * from (values "+strings.Join(rows, ", ")+") as t(name, kind, columns, rows, size)")
+}
+
+// show prints rows for a person to read, in whatever format results are.
+func (r *runner) show(ctx context.Context, sql string) error {
+	res, err := r.session.Query(ctx, sql)
+	if err != nil {
+		return err
+	}
+	o := r.options
+	o.Expanded, o.Null = false, ""
+	if !render.ForPeople(o) {
+		o.Format = "table"
+	}
+	if r.output.size != nil {
+		o.Width, _ = r.output.size()
+	}
+	return render.NewWriter(r.output).Write(ctx, res, o)
+}
+
+// matches reports a name that a pattern of * and ? fits, in any case; none fits all.
+func matches(pattern, name string) bool {
+	ok, err := path.Match(strings.ToLower(unquoted(pattern)), strings.ToLower(name))
+	return pattern == "" || ok && err == nil
+}
+
+func (r *runner) databases(ctx context.Context, _ string) error {
+	var bytes int64
+	tables := r.session.Tables()
+	for _, t := range tables {
+		bytes += t.Bytes
+	}
+	return r.show(ctx, fmt.Sprintf("select 'kelpie' as name, %d as tables, %s as size, 'in memory, of this process' as place", len(tables), kelpie.QuoteString(humanBytes(bytes))))
+}
+
+// schema prints the statements that make tables and views.
+func (r *runner) schema(_ context.Context, pattern string) error {
+	for _, t := range r.session.Tables() {
+		if !matches(pattern, t.Name) {
+			continue
+		}
+		if _, err := fmt.Fprintln(r.output, t.SQL+";"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func humanBytes(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%d B", n)
+}
