@@ -339,7 +339,7 @@ func TestProgressAndCancel(t *testing.T) {
 		}
 		src.tune = func(s *cutting) { s.rows = 10_000 }
 		last, calls := int64(0), 0
-		_, err = src.Load(context.Background(), newTable(cols), LoadOptions{Threads: 2, Progress: func(done, total int64) {
+		_, err = src.Load(context.Background(), newTable(cols), LoadOptions{Threads: 2, Progress: func(done, total, _ int64) {
 			if done < 0 || done > total || total <= 0 {
 				t.Errorf("%d of %d", done, total)
 			}
@@ -355,7 +355,7 @@ func TestProgressAndCancel(t *testing.T) {
 				cancel()
 			}
 			to := newTable(cols)
-			_, err = src.Load(ctx, to, LoadOptions{Threads: 2, Progress: func(done, total int64) { cancel() }})
+			_, err = src.Load(ctx, to, LoadOptions{Threads: 2, Progress: func(done, total, _ int64) { cancel() }})
 			if !errors.Is(err, context.Canceled) || diag.CodeOf(err) != diag.QueryCanceled {
 				t.Errorf("%s: %v", path, err)
 			}
