@@ -8,6 +8,7 @@ var typeNames = map[string]Type{
 	"int2": TInt16, "smallint": TInt16, "short": TInt16,
 	"int": TInt32, "int4": TInt32, "integer": TInt32, "signed": TInt32,
 	"int8": TInt64, "bigint": TInt64, "long": TInt64,
+	"hugeint": TDecimal(MaxPrecision, 0), "int128": TDecimal(MaxPrecision, 0),
 	"real": TFloat32, "float4": TFloat32,
 	"double": TFloat64, "double precision": TFloat64, "float8": TFloat64,
 	"date":      TDate,
@@ -16,6 +17,19 @@ var typeNames = map[string]Type{
 	"text":     TText, "string": TText, "varchar": TText, "character varying": TText,
 	"char": TText, "character": TText, "bpchar": TText, "char varying": TText, "nvarchar": TText,
 }
+
+// known are types that PostgreSQL or DuckDB have, and we do not yet: to say that there is no such type would be wrong.
+var known = func() map[string]bool {
+	m := map[string]bool{"timestamp with time zone": true, "time with time zone": true, "bit varying": true}
+	for _, n := range strings.Fields(`timestamptz timestamp_s timestamp_ms timestamp_ns time timetz bytea blob binary varbinary uuid json jsonb xml
+		tinyint int1 utinyint usmallint uinteger ubigint uhugeint uint8 uint16 uint32 uint64 enum struct row map list union array bit
+		varbit bitstring varint bignum money inet cidr macaddr macaddr8 point line lseg box path polygon circle tsvector tsquery oid regclass regtype
+		regproc name serial serial2 serial4 serial8 bigserial smallserial hstore geometry variant int4range int8range numrange tsrange tstzrange
+		daterange pg_lsn citext`) {
+		m[n] = true
+	}
+	return m
+}()
 
 // ParseType finds a type by any of its SQL names, in any case, with its
 // parameters. CHAR(n) is VARCHAR(n): trailing blanks are not special. DECIMAL alone is
@@ -30,6 +44,9 @@ func ParseType(name string, args []int) (Type, error) {
 	}
 	t, ok := typeNames[n]
 	if !ok {
+		if known[n] {
+			return Type{}, errf(codeNotSupported, "type %s is not supported", strings.ToUpper(n))
+		}
 		return Type{}, errf(codeUndefinedType, "type %q does not exist", name)
 	}
 	switch {

@@ -20,7 +20,7 @@ func TestParseType(t *testing.T) {
 		{"interval", nil, "INTERVAL"}, {"varchar", []int{10}, "VARCHAR(10)"}, {"character varying", []int{3}, "VARCHAR(3)"}, {"char", []int{3}, "VARCHAR(3)"}, {"char", nil, "VARCHAR(1)"},
 		{"text", nil, "VARCHAR"}, {"string", nil, "VARCHAR"}, {"varchar", nil, "VARCHAR"}, {"bool", nil, "BOOLEAN"}, {"boolean", nil, "BOOLEAN"},
 		{"text", []int{3}, "!42601"}, {"varchar", []int{0}, "!22023"}, {"varchar", []int{1 << 30}, "!22023"}, {"int", []int{3}, "!42601"}, {"numeric", []int{39}, "!22023"},
-		{"numeric", []int{5, 6}, "!22023"}, {"numeric", []int{5, -1}, "!22023"}, {"numeric", []int{1, 1, 1}, "!22023"}, {"money", nil, "!42704"},
+		{"numeric", []int{5, 6}, "!22023"}, {"numeric", []int{5, -1}, "!22023"}, {"numeric", []int{1, 1, 1}, "!22023"}, {"money", nil, "!0A000"}, {"nosuch", nil, "!42704"}, {"HugeInt", nil, "DECIMAL(38,0)"},
 	} {
 		typ, err := ParseType(c.name, c.args)
 		got := typ.String()

@@ -66,7 +66,11 @@ type Star struct {
 	Qualifier Name         // t in t.*
 	Exclude   []Ident      // * EXCLUDE (a, b)
 	Replace   []SelectItem // * REPLACE (expr AS a): Alias is always set
+	Rename    []Rename     // * RENAME (a AS b)
 }
+
+// Rename gives a column of a star another name.
+type Rename struct{ Old, New Ident }
 
 // Default is the DEFAULT of INSERT ... VALUES and UPDATE ... SET.
 type Default struct{ Pos int }

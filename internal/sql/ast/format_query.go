@@ -146,6 +146,12 @@ func (p *printer) star(e *Star) {
 		p.items(e.Replace)
 		p.s(")")
 	}
+	for i, r := range e.Rename {
+		p.s([...]string{" RENAME (", ", "}[min(i, 1)], QuoteIdent(r.Old.Name), " AS ", QuoteIdent(r.New.Name))
+	}
+	if e.Rename != nil {
+		p.s(")")
+	}
 }
 
 func (p *printer) group(g *GroupItem) {

@@ -55,8 +55,10 @@ type binder struct {
 	// do about it, for hints.
 	beyond     []*rel
 	beyondHint string
-	views      []string // being expanded, to stop views that contain themselves
-	queries    int      // bound so far
+	views      []string                 // being expanded, to stop views that contain themselves
+	queries    int                      // bound so far
+	inAlias    map[*ast.SelectItem]bool // being bound in place of their names
+	aliases    int                      // bound so
 	now        time.Time
 	foreign    map[plan.ColID]*catalog.ColumnDef // columns that cannot be read
 	patience   diag.Patience

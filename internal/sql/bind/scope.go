@@ -20,6 +20,8 @@ type scope struct {
 	aggs  *aggregates // of the SELECT; nil where there cannot be any
 	// clause names the place being bound if aggregates are forbidden there; "" allows them.
 	clause string
+	// items are those of the select list once FROM is bound: where there is no column of a name, it may be that of an item.
+	items []ast.SelectItem
 }
 
 func (s *scope) push() *scope {
@@ -158,6 +160,9 @@ func (b *binder) pad(rels []*rel) {
 func (b *binder) columnRef(s *scope, e *ast.ColumnRef) plan.Expr {
 	c, ok := b.lookup(s, e)
 	if !ok {
+		if x := b.alias(s, e); x != nil {
+			return x
+		}
 		panic(b.unknownColumn(s, e))
 	}
 	return b.mustReadExpr(b.read(c, e.Pos), e.Pos)

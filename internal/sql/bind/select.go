@@ -23,6 +23,7 @@ type item struct {
 func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result {
 	s := around.push()
 	node := b.from(s, sel.From)
+	s.items = sel.Items
 	if sel.Where != nil {
 		s.clause = "WHERE"
 		node = filter(node, b.condition(s, sel.Where, "WHERE"))
@@ -149,6 +150,7 @@ func (b *binder) star(s *scope, star *ast.Star, items []item) []item {
 	start := len(items)
 	excluded := make([]bool, len(star.Exclude))
 	replaced := make([]bool, len(star.Replace))
+	renamed := make([]bool, len(star.Rename))
 	add := func(r *rel, i int) {
 		name := r.cols[i].name
 		for k, id := range star.Exclude {
@@ -157,16 +159,22 @@ func (b *binder) star(s *scope, star *ast.Star, items []item) []item {
 				return
 			}
 		}
+		shown := name
+		for k, to := range star.Rename {
+			if to.Old.Name == name {
+				renamed[k], shown = true, to.New.Name
+			}
+		}
 		for k := range star.Replace {
 			if star.Replace[k].Alias.Name == name {
 				replaced[k] = true
-				items = append(items, b.item(s, star.Replace[k].X, name))
+				items = append(items, b.item(s, star.Replace[k].X, shown))
 				return
 			}
 		}
 		refs := len(s.aggs.refs)
 		e := b.read(found{s, r, i}, star.Pos)
-		items = append(items, item{x: e, name: name, at: span{star.Pos, refs, len(s.aggs.refs)}, column: true})
+		items = append(items, item{x: e, name: shown, at: span{star.Pos, refs, len(s.aggs.refs)}, column: true})
 	}
 	if len(star.Qualifier) == 0 {
 		if len(s.rels) == 0 {
@@ -198,6 +206,11 @@ func (b *binder) star(s *scope, star *ast.Star, items []item) []item {
 	for k, ok := range replaced {
 		if !ok {
 			b.starMiss(s, star.Replace[k].Alias, "REPLACE")
+		}
+	}
+	for k, ok := range renamed {
+		if !ok {
+			b.starMiss(s, star.Rename[k].Old, "RENAME")
 		}
 	}
 	if len(items) == start {

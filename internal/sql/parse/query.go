@@ -162,7 +162,7 @@ func (p *parser) values() ast.Body {
 		row := make([]ast.Expr, 0, width)
 		for {
 			row = append(row, p.exprOrDefault())
-			if !p.accept(tComma) {
+			if !p.more() {
 				break
 			}
 		}
@@ -171,7 +171,7 @@ func (p *parser) values() ast.Body {
 			p.fail(pos, diag.SyntaxError, "VALUES lists must all be the same length")
 		}
 		v.Rows, width = append(v.Rows, row), len(row)
-		if !p.accept(tComma) {
+		if !p.more() {
 			return v
 		}
 	}
@@ -237,11 +237,23 @@ func (p *parser) selectList(s *ast.Select) {
 	s.Items = p.selectItems()
 }
 
+// more reports that a list goes on. A comma may follow its last entry, as DuckDB has it.
+func (p *parser) more() bool {
+	if !p.accept(tComma) {
+		return false
+	}
+	switch p.kind() {
+	case kFrom, kWhere, kGroup, kHaving, kWindow, tRParen, tSemi, tEOF:
+		return false
+	}
+	return !p.queryGoesOn()
+}
+
 func (p *parser) selectItems() []ast.SelectItem {
 	items := make([]ast.SelectItem, 0, 4)
 	for {
 		items = append(items, p.selectItem())
-		if !p.accept(tComma) {
+		if !p.more() {
 			return items
 		}
 	}
@@ -307,6 +319,20 @@ func (p *parser) star(n int) ast.Expr {
 		}
 		p.expect(tRParen)
 	}
+	if p.isWord("rename") && p.peek(1) == tLParen {
+		p.next()
+		p.next()
+		for {
+			r := ast.Rename{Old: p.name()}
+			p.accept(kAs)
+			r.New = p.name()
+			e.Rename = append(e.Rename, r)
+			if !p.more() {
+				break
+			}
+		}
+		p.expect(tRParen)
+	}
 	return e
 }
 
@@ -324,7 +350,7 @@ func (p *parser) groupItems() []ast.GroupItem {
 	list := make([]ast.GroupItem, 0, 4)
 	for {
 		list = append(list, p.groupItem())
-		if !p.accept(tComma) {
+		if !p.more() {
 			return list
 		}
 	}
@@ -382,7 +408,7 @@ func (p *parser) orderBy() []ast.OrderItem {
 			it.Nulls = ast.NullsLast
 		}
 		list = append(list, it)
-		if !p.accept(tComma) {
+		if !p.more() {
 			return list
 		}
 	}

@@ -21,6 +21,7 @@ func (p *parser) statement() ast.Statement {
 		return p.transaction()
 	case tIdent:
 	default:
+		p.refuseKnown("", knownStatements)
 		p.unexpected()
 	}
 	switch p.text() {
@@ -57,6 +58,7 @@ func (p *parser) statement() ast.Statement {
 	case "deallocate":
 		return p.deallocate()
 	}
+	p.refuseKnown("", knownStatements)
 	p.unexpected()
 	return nil
 }

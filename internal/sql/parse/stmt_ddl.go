@@ -20,6 +20,7 @@ func (p *parser) create() ast.Statement {
 	case p.acceptWord("view"):
 		return p.createView(&ast.CreateView{Pos: pos, OrReplace: replace, Temp: temp})
 	}
+	p.refuseKnown("CREATE ", knownObjects)
 	p.unexpectedHint("CREATE TABLE and CREATE VIEW are what can be created")
 	return nil
 }
@@ -80,7 +81,7 @@ func (p *parser) tableElements(s *ast.CreateTable) {
 		default:
 			s.Columns = append(s.Columns, p.columnDef())
 		}
-		if !p.accept(tComma) {
+		if !p.more() {
 			break
 		}
 	}
@@ -192,6 +193,7 @@ func (p *parser) drop() ast.Statement {
 	case p.acceptWord("view"):
 		s.Kind = ast.DropView
 	default:
+		p.refuseKnown("DROP ", knownObjects)
 		p.unexpectedHint("DROP TABLE and DROP VIEW are what can be dropped")
 	}
 	if p.isWord("if") && p.peek(1) == kExists {

@@ -1,6 +1,9 @@
 package parse
 
-import "github.com/kelpiedb/kelpie/internal/sql/ast"
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+)
 
 func (p *parser) insert(with *ast.With) ast.Statement {
 	s := &ast.Insert{Pos: p.pos(), With: with}
@@ -24,6 +27,9 @@ func (p *parser) insert(with *ast.With) ast.Statement {
 			p.unexpected()
 		}
 		s.Query = p.query()
+	}
+	if p.kind() == kOn && p.at(1).is("conflict") {
+		panic(diag.Unsupported(p.pos(), "INSERT … ON CONFLICT"))
 	}
 	s.Returning = p.returning()
 	return s

@@ -12,7 +12,7 @@ func (p *parser) fromList() []ast.TableExpr {
 	list := make([]ast.TableExpr, 0, 4)
 	for {
 		list = append(list, p.table())
-		if !p.accept(tComma) {
+		if !p.more() {
 			return list
 		}
 	}
