@@ -58,6 +58,7 @@ type binder struct {
 	views      []string                 // being expanded, to stop views that contain themselves
 	queries    int                      // bound so far
 	inAlias    map[*ast.SelectItem]bool // being bound in place of their names
+	columns    *columnsCall             // of the item that is being bound
 	aliases    int                      // bound so
 	now        time.Time
 	foreign    map[plan.ColID]*catalog.ColumnDef // columns that cannot be read

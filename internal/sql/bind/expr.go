@@ -30,6 +30,9 @@ func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 	case *ast.Logical:
 		return b.logical(s, e)
 	case *ast.Func:
+		if x := b.columnsFunc(s, e); x != nil {
+			return x
+		}
 		return b.function(s, e)
 	case *ast.Cast:
 		return b.cast(s, e)

@@ -122,7 +122,21 @@ func (b *binder) items(s *scope, sel *ast.Select) []item {
 		if it.Alias.Empty() {
 			name = ast.ColumnName(it.X)
 		}
+		saved := b.columns
+		b.columns = &columnsCall{scope: s}
 		items = append(items, b.item(s, it.X, name))
+		if all := b.columns.all; all != nil { // once for each of them
+			for i := range all {
+				if i > 0 {
+					b.columns.at = i
+					items = append(items, b.item(s, it.X, name))
+				}
+				if it.Alias.Empty() {
+					items[len(items)-1].name = all[i].rel.cols[all[i].i].name
+				}
+			}
+		}
+		b.columns = saved
 	}
 	return items
 }
