@@ -41,6 +41,7 @@ const (
 	ActiveTransaction          = "25001"
 	ReadOnlyTransaction        = "25006"
 	NoActiveTransaction        = "25P01"
+	InvalidSavepoint           = "3B001"
 	FailedTransaction          = "25P02"
 	InvalidSQLStatementName    = "26000"
 	InvalidAuthorization       = "28000"

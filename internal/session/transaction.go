@@ -24,6 +24,7 @@ type transaction struct {
 	failed    bool // a statement failed: nothing but the end is left; guarded by the session's mu
 	// SET is a part of the transaction, too: what its end makes of the settings.
 	onCommit, onRollback Settings
+	savepoints           []savepoint
 }
 
 // Status is where a session is between transactions.
@@ -113,7 +114,7 @@ func (s *Session) transact(ctx context.Context, st Statement, args []types.Value
 
 // inside runs a statement of an open transaction. If it fails, so has the transaction.
 func (s *Session) inside(ctx context.Context, tr *transaction, control *ast.Transaction, st Statement, args []types.Value) (*Result, error) {
-	ends := control != nil && (control.Kind == ast.Commit || control.Kind == ast.Rollback)
+	ends := control != nil && (control.Kind == ast.Commit || control.Kind == ast.Rollback || control.Kind == ast.RollbackTo)
 	if s.Status() == Failed && !ends {
 		return nil, diag.Errorf(diag.FailedTransaction, diag.NoPos,
 			"current transaction is aborted, commands ignored until end of transaction block")
@@ -216,7 +217,8 @@ func (s *Session) outside(c *ast.Transaction, t Timing) (*Result, error) {
 		}
 		return done("SET", t).warn(diag.NoActiveTransaction, "SET TRANSACTION can only be used in transaction blocks"), nil
 	}
-	return nil, noSavepoints(c)
+	what := map[ast.TxKind]string{ast.Savepoint: "SAVEPOINT", ast.Release: "RELEASE SAVEPOINT", ast.RollbackTo: "ROLLBACK TO SAVEPOINT"}[c.Kind]
+	return nil, diag.Errorf(diag.NoActiveTransaction, c.Pos, "%s can only be used in transaction blocks", what)
 }
 
 // control runs a transaction statement while a transaction is open.
@@ -240,11 +242,7 @@ func (s *Session) control(ctx context.Context, tr *transaction, c *ast.Transacti
 		tr.modes(c)
 		return done("SET", t), nil
 	}
-	return nil, noSavepoints(c)
-}
-
-func noSavepoints(c *ast.Transaction) error {
-	return diag.Unsupported(c.Pos, "SAVEPOINT").WithHint("a transaction is committed or rolled back as a whole")
+	return s.savepoint(tr, c, t)
 }
 
 // finish is COMMIT or ROLLBACK of an open transaction. A failed one is rolled back in any case, as is one that cannot be
@@ -337,9 +335,10 @@ func writes(b bind.Bound) string {
 	return ""
 }
 
-// fail remembers that a statement of the transaction failed. What it has done so far is given up at once.
+// fail remembers that a statement of the transaction failed. What it has done so far is given up at once, unless it may return
+// to a savepoint.
 func (s *Session) fail(tr *transaction) {
-	if tr.tx != nil {
+	if tr.tx != nil && len(tr.savepoints) == 0 {
 		tr.tx.Rollback()
 		tr.tx = nil
 	}
