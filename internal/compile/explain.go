@@ -3,6 +3,7 @@ package compile
 import (
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -10,6 +11,7 @@ import (
 type Listing struct {
 	Pipeline *pipe.Pipeline
 	Fragment *emit.Fragment
+	How      phys.Decision
 	Err      error // why there is none for the place
 }
 
@@ -24,28 +26,28 @@ func Explain(prog *pipe.Program, place Place, opts Options) []Listing {
 			parts = []*pipe.Pipeline{p}
 		}
 		for _, part := range parts {
-			f, err := w.explain(part, s)
-			out = append(out, Listing{part, f, err})
+			l := Listing{Pipeline: part}
+			l.Fragment, l.How, l.Err = w.explain(part, s)
+			out = append(out, l)
 		}
 	}
 	return out
 }
 
-func (w *Walk) explain(p *pipe.Pipeline, s *statistics) (*emit.Fragment, error) {
+func (w *Walk) explain(p *pipe.Pipeline, s *statistics) (f *emit.Fragment, how phys.Decision, err error) {
 	step, err := w.Step(p, s)
 	if err != nil {
-		return nil, err
+		return nil, how, err
 	}
-	f, err := step.Emit()
-	if err != nil {
+	if f, err = step.Emit(); err != nil {
 		if w.Target != ir.CPU { // what comes after it needs to know its layout all the same
 			step.Target = ir.CPU
 			if _, again := step.Emit(); again == nil {
 				s.ran(p)
 			}
 		}
-		return nil, err
+		return nil, how, err
 	}
 	s.ran(p)
-	return f, ir.Verify(f.Func)
+	return f, step.Decision(f), ir.Verify(f.Func)
 }

@@ -153,6 +153,24 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 	return f, err
 }
 
+// Decision is all that was decided for the pipeline, of which f is the code.
+func (s *Step) Decision(f *emit.Fragment) phys.Decision {
+	d := f.How
+	d.Late = s.Late
+	for _, x := range s.Filters {
+		d.Sets = append(d.Sets, phys.KeySet{Kind: x.Kind, Bits: x.Bits})
+	}
+	for _, op := range s.Pipeline.Ops {
+		if p, ok := op.(*pipe.Probe); ok {
+			d.Probes = append(d.Probes, s.w.Tables[p.Build].Kind)
+		}
+	}
+	if s.TopN {
+		d.Top = s.w.Top(s.Pipeline.Sink, f.Sink.Size)
+	}
+	return d
+}
+
 // Emit makes the code of a request that is no pipeline of the program's.
 func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
 	req.Cols, req.Off, req.Check, req.Done = w.prog.Query.Cols, w.Off, w.Check, w.Done

@@ -1,5 +1,7 @@
 package diag
 
+import "context"
+
 // Patience lets work that is one long computation be ended from outside: planning fifty thousand
 // conditions, say, which has no natural places to ask. The zero value waits for ever.
 type Patience struct {
@@ -19,7 +21,7 @@ func (p *Patience) Tick() {
 func (p *Patience) Ask() {
 	select {
 	case <-p.Done:
-		panic(Errorf(QueryCanceled, NoPos, "canceling statement due to user request"))
+		panic(CanceledBy(context.Canceled))
 	default:
 	}
 }

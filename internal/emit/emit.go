@@ -10,6 +10,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/techniques"
@@ -83,6 +84,8 @@ type Fragment struct {
 	Errors   []*diag.Error // exit status k+1 means Errors[k]
 	Counts   []Counter
 	MaxRows  int64 // Stage sinks: no more rows than this reach the sink
+	// How is what was decided while it was written.
+	How phys.Decision
 }
 
 // Counter is a row counter of EXPLAIN ANALYZE: rows that left operator Op (-1: the source).

@@ -33,7 +33,7 @@ func (e *emitter) groupSink(s *pipe.Aggregate) {
 		e.f.Group = e.planGroups(g, keys)
 	}
 	gp := e.f.Group
-	e.f.Sink = gp.Tuple
+	e.f.Sink, e.f.How.Groups = gp.Tuple, &gp.Groups
 	for i := range keys {
 		keys[i] = e.Reform(keys[i], gp.Tuple.Fields[i].Desc.Form)
 	}

@@ -20,6 +20,7 @@ type rowLoop struct {
 // scan loops over the rows of a table; what later rows need is fetched on the way.
 func (e *rowLoop) scan(s *pipe.Table) {
 	if f := e.front(s); f != nil {
+		e.f.How.Front = f.How
 		f.Prepare()
 		e.openFuel()
 		f.Loop(func(loop int32, p scanned.Place) {

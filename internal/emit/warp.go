@@ -78,6 +78,7 @@ func (e *warp) insert(p *place, f func()) {
 // scan takes the rows of the table through the body, those that its front lets pass where it has one.
 func (e *warp) scan(s *pipe.Table) {
 	if f := e.front(s); f != nil {
+		e.f.How.Front = f.how
 		f.loop(func(i ir.Reg) { e.scanRow(s, i, f.rest, f.left) })
 		return
 	}

@@ -90,9 +90,11 @@ func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
 	if b.seenBy == nil {
 		words++
 	}
-	if b.copies = phys.ChooseBlock(gp.Slots, 4*words+8*longs).Copies; b.copies == 0 {
+	how := phys.ChooseBlock(gp.Slots, 4*words+8*longs)
+	if b.copies = how.Copies; b.copies == 0 {
 		return nil
 	}
+	e.f.How.Block = how
 	b.place()
 	return b
 }

@@ -1,13 +1,13 @@
 package emit
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -17,11 +17,11 @@ import (
 // the ones, in which the operators run and other columns are read.
 type laneFront struct {
 	*warp
+	how      phys.Front
 	n        int // rows of a lane at a time
 	ranges   []*scanned.Bounds
 	compares []frontCompare
 	filters  []scanned.Filter
-	share    float64          // of rows that pass, as far as known
 	rest     []plan.Expr      // predicates and
 	left     []scanned.Filter // filters that rows must pass one by one
 
@@ -38,19 +38,12 @@ type frontCompare struct {
 	pred         plan.Expr
 }
 
-// mostFront is the share of rows that may pass the front of a scan: if most do, the loop over those costs more than
-// the front saves, since the lanes of a warp read the other columns from places far from each other.
-const mostFront = 0.4
-
-// fewLeft is the share of rows below which looking each of them up in a filter costs less than to look up all of a lane's.
-const fewLeft = 0.15
-
 // front is the scan's front; nil if there is none.
 func (e *warp) front(s *pipe.Table) *laneFront {
 	if !e.Arrays || e.Off.RowFront || e.Off.RangeChecks || e.Off.PostProjection {
 		return nil
 	}
-	f := &laneFront{warp: e, n: 8, share: 1, vecs: map[int]ir.Reg{}}
+	f := &laneFront{warp: e, vecs: map[int]ir.Reg{}}
 	var ranges []*scanned.Bounds
 	for _, p := range s.Filter {
 		for _, c := range plan.Conjuncts(nil, p) {
@@ -59,51 +52,55 @@ func (e *warp) front(s *pipe.Table) *laneFront {
 			}
 		}
 	}
+	var tests []phys.Test
+	for _, c := range f.compares {
+		tests = append(tests, phys.Test{Share: 0.5, Width: f.width(c.small)})
+	}
 	for _, r := range ranges {
 		w := f.width(f.column(r.Col))
 		if w == 0 || r.Lo > r.Hi {
 			f.rest = append(f.rest, r.Preds...)
 			continue
 		}
-		f.take(w, r.Share)
+		tests = append(tests, phys.Test{Share: r.Share, Width: w})
 		f.ranges = append(f.ranges, r)
 	}
-	filters := slices.Clone(e.Filters)
-	slices.SortStableFunc(filters, func(a, b scanned.Filter) int { return cmp.Compare(rank(a), rank(b)) })
-	for _, x := range filters {
+	var filters []scanned.Filter
+	first := len(tests)
+	for _, x := range e.Filters {
 		w := f.width(f.column(x.Col))
-		if w == 0 || x.Kind != layout.Bitmap || x.Range.Lo.Cmp(x.Range.Hi) > 0 || f.share < fewLeft {
+		if w == 0 || x.Kind != layout.Bitmap || x.Range.Lo.Cmp(x.Range.Hi) > 0 {
 			f.left = append(f.left, x)
 			continue
 		}
-		f.take(w, x.Share)
-		f.filters = append(f.filters, x)
+		filters = append(filters, x)
+		tests = append(tests, phys.Test{Share: x.Share, Width: w, Looks: true, Cost: lookCost(x)})
 	}
-	if f.share > mostFront {
+	f.how = phys.ChooseLaneFront(tests)
+	if f.n = f.how.Rows; f.n == 0 {
 		return nil
+	}
+	for _, i := range f.how.Tests {
+		if i >= first {
+			f.filters = append(f.filters, filters[i-first])
+		}
+	}
+	for _, i := range f.how.Left { // only what looks values up is left
+		f.left = append(f.left, filters[i-first])
 	}
 	return f
 }
 
-// rank is what a filter costs for each row that it drops.
-func rank(x scanned.Filter) float64 {
-	cost := 1.0
-	if !near(x) {
-		cost = 3
+// lookCost is what it costs to look a row up in a filter.
+func lookCost(x scanned.Filter) float64 {
+	if near(x) {
+		return 1
 	}
-	return cost / max(1-x.Share, 0.01)
+	return 3
 }
 
 // near reports a bitmap that is expected in the cache near by.
 func near(x scanned.Filter) bool { return x.Range.Span(1<<62) <= 64<<10*8 }
-
-// take counts a test of a column of so many bytes. A load has 16 at most.
-func (f *laneFront) take(width int, share float64) {
-	f.share *= share
-	if width == 4 {
-		f.n = 4
-	}
-}
 
 // column is the place of a column in the scan.
 func (f *laneFront) column(id plan.ColID) int { return slices.Index(f.table.Scan.Cols, id) }
@@ -157,7 +154,6 @@ func (f *laneFront) addCompare(x plan.Expr) bool {
 	default:
 		return false
 	}
-	f.take(w, 0.5)
 	f.compares = append(f.compares, t)
 	return true
 }

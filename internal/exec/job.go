@@ -129,6 +129,9 @@ func (j *job) addVariant() (*variant, error) {
 	if j.r.Listing {
 		j.st.Fragments = append(j.st.Fragments, f)
 	}
+	if j.r.Count && len(j.variants) == 0 {
+		j.st.How = append(j.st.How, j.step.Decision(f))
+	}
 	j.variants = append(j.variants, v)
 	return v, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/techniques"
 )
@@ -71,6 +72,7 @@ type PipelineStats struct {
 	OpTime        map[int]time.Duration // of operator i, by sampling; -1: the source, one more than the last: the sink; nil: not known
 	Finish        time.Duration         // of Exec, what the sink took after the last row
 	Note          string                // how the sink was organized
+	How           []phys.Decision       // of the pipeline, or of each of its stages, if Options.Count
 	Fragments     []*emit.Fragment      // the generated functions, one per variant, if Options.Listing
 	Launches      int64                 // GPU
 	Device        DeviceStats           // GPU

@@ -60,7 +60,7 @@ func readInto[T elem](r *chunkReader, dict *page, list []page, dst []T, nulls []
 	var part []T
 	for i := range list {
 		if err := r.ctx.Err(); err != nil {
-			return canceled(r.ctx)
+			return diag.Canceled(r.ctx)
 		}
 		p := &list[i]
 		// Of the first and the last page only a part may be wanted.

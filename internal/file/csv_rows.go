@@ -127,7 +127,7 @@ func (r *rowParser) piece(ctx context.Context, b []byte, pc *piece) (rows int, e
 			continue
 		}
 		if rows%cancelRows == 0 && ctx.Err() != nil {
-			return 0, canceled(ctx)
+			return 0, diag.Canceled(ctx)
 		}
 		rows++
 		for c := range r.cols {

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,25 +29,6 @@ func fileError(doing, path string, err error) error {
 		text = errno.Error()
 	}
 	return diag.Errorf(code, diag.NoPos, "could not %s file %q: %s", doing, path, text).WithCause(err)
-}
-
-// canceled is the error of a load whose context is done.
-func canceled(ctx context.Context) error {
-	msg := "canceling statement due to user request"
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		msg = "canceling statement due to statement timeout"
-	}
-	return diag.Errorf(diag.QueryCanceled, diag.NoPos, "%s", msg).WithCause(ctx.Err())
-}
-
-// stopped tells whether a statement is canceled.
-func stopped(ctx context.Context) func() error {
-	return func() error {
-		if ctx.Err() != nil {
-			return canceled(ctx)
-		}
-		return nil
-	}
 }
 
 // maxMessage bounds messages that quote a value: a file with one quote too many may

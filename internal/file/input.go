@@ -205,7 +205,7 @@ type countingReader struct {
 
 func (r *countingReader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
-		return 0, canceled(r.ctx)
+		return 0, diag.Canceled(r.ctx)
 	}
 	n, err := r.r.Read(p)
 	r.read += int64(n)

@@ -72,7 +72,7 @@ func (r *jsonRows) piece(ctx context.Context, buf []byte, pc *piece) (rows int, 
 	}
 	for i, at := range pc.objects {
 		if i%cancelRows == 0 && ctx.Err() != nil {
-			return 0, canceled(ctx)
+			return 0, diag.Canceled(ctx)
 		}
 		r.row++
 		r.order = 0

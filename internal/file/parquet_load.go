@@ -95,7 +95,7 @@ func (s *Source) loadParquet(ctx context.Context, table *catalog.Table, opts Loa
 	}
 	wg.Wait()
 	if ctx.Err() != nil {
-		l.c.fail(len(list), canceled(ctx))
+		l.c.fail(len(list), diag.Canceled(ctx))
 	}
 	return l.c.result()
 }
@@ -186,7 +186,7 @@ func (l *parquetLoad) builder() *catalog.SegmentBuilder {
 		return sb
 	}
 	sb := l.table.NewSegmentBuilder()
-	sb.Account, sb.Stopped = l.opts.Account, stopped(l.ctx)
+	sb.Account, sb.Stopped = l.opts.Account, diag.Stopped(l.ctx)
 	return sb
 }
 
@@ -229,7 +229,7 @@ func (l *parquetLoad) fill(sb *catalog.SegmentBuilder, cursors []*columnCursor, 
 		}
 	}
 	if l.ctx.Err() != nil {
-		return canceled(l.ctx)
+		return diag.Canceled(l.ctx)
 	}
 	appendDefaults(sb, l.missing, l.opts.Defaults, rows)
 	return nil

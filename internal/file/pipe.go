@@ -44,7 +44,7 @@ func (p *pipe) Write(b []byte) (int, error) {
 // word tells the end of the context from an error of the system.
 func (p *pipe) word(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) && p.ctx.Err() != nil {
-		return canceled(p.ctx)
+		return diag.Canceled(p.ctx)
 	}
 	return err
 }

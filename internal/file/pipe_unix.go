@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
 // pipePatience is how long to wait for the other side before looking whether that is still wanted.
@@ -32,7 +34,7 @@ func openWhenReady(ctx context.Context, path string, flag int) (*os.File, error)
 		case unix.ENXIO: // nobody reads yet
 			select {
 			case <-ctx.Done():
-				return nil, canceled(ctx)
+				return nil, diag.Canceled(ctx)
 			case <-time.After(pipePatience):
 			}
 		default:
@@ -49,7 +51,7 @@ func awaitWriter(ctx context.Context, fd int) error {
 		n, err := unix.Poll(fds, int(pipePatience.Milliseconds()))
 		switch {
 		case ctx.Err() != nil:
-			return canceled(ctx)
+			return diag.Canceled(ctx)
 		case err != nil && err != unix.EINTR:
 			return err
 		case n > 0:

@@ -78,7 +78,7 @@ func (q *parquetQuery) makeDict(ctx context.Context, col int) (*textDict, error)
 	for _, f := range s.parquet {
 		for g := range f.chunks {
 			if err := ctx.Err(); err != nil {
-				return nil, canceled(ctx)
+				return nil, diag.Canceled(ctx)
 			}
 			i := &f.chunks[g][col]
 			if i.rows == 0 || !i.allDict && form != inPath {

@@ -166,6 +166,6 @@ func (r *blockReader) segment(ctx context.Context, b *block) (seg *catalog.Segme
 	if err := r.sb.Count(); err != nil {
 		return nil, err
 	}
-	r.sb.Stopped = stopped(ctx)
+	r.sb.Stopped = diag.Stopped(ctx)
 	return r.table.Seal(r.sb)
 }

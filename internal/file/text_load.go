@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
 // loadText reads CSV, text or JSON files: one goroutine cuts them into blocks, the others make a segment of each.
@@ -52,7 +53,7 @@ func (s *Source) loadText(ctx context.Context, table *catalog.Table, opts LoadOp
 	close(blocks)
 	wg.Wait()
 	if ctx.Err() != nil {
-		c.fail(math.MaxInt, canceled(ctx))
+		c.fail(math.MaxInt, diag.Canceled(ctx))
 	}
 	return c.result()
 }

@@ -161,7 +161,7 @@ func (st *textStream) block(ctx context.Context, room catalog.Room) (b *block, r
 		st.ended = st.open(ctx, room)
 	}
 	if st.ended == nil && ctx.Err() != nil {
-		st.ended = canceled(ctx)
+		st.ended = diag.Canceled(ctx)
 	}
 	if st.failed != nil {
 		return nil, nil, st.failure()

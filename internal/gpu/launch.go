@@ -88,8 +88,8 @@ func (r *run) grid(items int64) phys.Grid {
 	return phys.Grid{Items: items, Units: info.Units, UnitThreads: info.UnitThreads, Blocks: r.Grid, Threads: r.Block}
 }
 
-// shape is that of a launch of a function.
-func (r *run) shape(fn device.Function, items int64, inOrder bool) device.Shape {
+// launch decides the shape of a launch of a function.
+func (r *run) launch(fn device.Function, items int64, inOrder bool) phys.Launch {
 	g := r.grid(items)
 	g.InOrder, g.MaxThreads = inOrder, fn.Usage().MaxThreads
 	g.Resident = func(threads int) int {
@@ -99,6 +99,10 @@ func (r *run) shape(fn device.Function, items int64, inOrder bool) device.Shape 
 		}
 		return max(n, 1)
 	}
-	l := phys.ChooseLaunch(g)
+	return phys.ChooseLaunch(g)
+}
+
+func (r *run) shape(fn device.Function, items int64, inOrder bool) device.Shape {
+	l := r.launch(fn, items, inOrder)
 	return device.Shape{Blocks: l.Blocks, Threads: l.Threads}
 }

@@ -247,6 +247,9 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	st.Variants = 1
 	r.stats.Compile += compiling
 	start = time.Now()
+	if r.Count {
+		st.How = append(st.How, step.Decision(f))
+	}
 	if st.Idle {
 		src.rows = 0
 	}
@@ -291,6 +294,9 @@ func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src
 	r.ordered[p.Sink] = phys.KeepsOrder(p, func(s pipe.Sink) bool { return r.ordered[s] })
 	for k := range from.chunks() {
 		n := from.rows(k)
+		if r.Count && k == 0 {
+			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink])
+		}
 		if err := s.begin(r.most(p, n)); err != nil {
 			return err
 		}

@@ -59,3 +59,24 @@ func TestWorthReducing(t *testing.T) {
 		}
 	}
 }
+
+// TestMayReduce: where all rows would be tested by a filter, few that pass the scan's own tests are not worth one.
+func TestMayReduce(t *testing.T) {
+	for _, c := range []struct {
+		tests int
+		rows  float64
+		can   Capabilities
+		want  bool
+	}{
+		{1, 25, Capabilities{OneFilter: true}, true},
+		{1, 24, Capabilities{OneFilter: true}, false},
+		{0, 24, Capabilities{OneFilter: true}, true},
+		{1, 24, Capabilities{}, true},
+	} {
+		scan := scanOf(types.TInt32, 0)
+		scan.Snap.Rows, scan.Props().Rows = 100, c.rows
+		if got := MayReduce(&pipe.Table{Scan: scan, Filter: make([]plan.Expr, c.tests)}, c.can); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -105,7 +106,7 @@ func (s *Session) update(ctx context.Context, tx *catalog.Tx, b *bind.Update, t 
 	rd := res.exec.NewReader()
 	for at := int64(0); at < res.Rows; {
 		if ctx.Err() != nil {
-			return nil, canceled()
+			return nil, diag.Canceled(ctx)
 		}
 		at += int64(rd.Window(at, int(min(res.Rows-at, countedRows))))
 		rd.Column(len(b.Table.Columns), count)

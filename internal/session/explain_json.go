@@ -30,6 +30,7 @@ type jsonPipeline struct {
 	Source jsonPart   `json:"source"`
 	Ops    []jsonPart `json:"operators"`
 	Sink   jsonPart   `json:"sink"`
+	How    string     `json:"how,omitempty"` // what was decided
 	// With ANALYZE.
 	Stats *jsonPipelineStats `json:"stats,omitempty"`
 }
@@ -100,8 +101,11 @@ func (x *explanation) document() (string, error) {
 		doc.Plan = plan.JSONValue(x.prog.Query, x.rowsOf)
 	}
 	if x.forms["pipelines"] {
+		how := x.decisions()
 		for i, t := range pipe.Describe(x.prog) {
-			doc.Pipelines = append(doc.Pipelines, x.jsonPipeline(t, i))
+			p := x.jsonPipeline(t, i)
+			p.How = how[i]
+			doc.Pipelines = append(doc.Pipelines, p)
 		}
 	}
 	if x.forms["ir"] {

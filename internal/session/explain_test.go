@@ -310,7 +310,7 @@ func TestExplainErrors(t *testing.T) {
 // queries in all forms.
 func TestExplainTPCH(t *testing.T) {
 	s := load(t, "tpch", "0.01")
-	s.Configure(func(x *Settings) { x.Check = true })
+	s.Configure(func(x *Settings) { x.Check, x.SIMD = true, device.SIMDAVX2 })
 	for _, q := range suiteQueries("tpch") {
 		sql := queryText(t, "tpch", q)
 		for _, form := range explainForms {

@@ -15,6 +15,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
@@ -99,6 +100,7 @@ func (x *explanation) rowsNote(n plan.Node, estimate string) string {
 
 // pipelines prints every pipeline with what is known of it.
 func (x *explanation) pipelines() string {
+	how := x.decisions()
 	var parts []string
 	for i, t := range pipe.Describe(x.prog) {
 		head := ""
@@ -111,9 +113,56 @@ func (x *explanation) pipelines() string {
 				lines = slices.Insert(lines, 1, l)
 			}
 		}
+		if how[i] != "" {
+			lines = append(lines, "  how     "+how[i])
+		}
 		parts = append(parts, strings.Join(lines, "\n"))
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// decisions is how each pipeline runs, or, where it did not, probably would; "" where there is nothing to tell.
+func (x *explanation) decisions() []string {
+	all := make([][]string, len(x.prog.Pipelines))
+	add := func(i int, d phys.Decision) {
+		if text := d.String(); text != "" {
+			all[i] = append(all[i], text)
+		}
+	}
+	if x.stats != nil {
+		for i := range x.stats.Pipelines {
+			for _, d := range x.stats.Pipelines[i].How {
+				add(i, d)
+			}
+		}
+	} else {
+		number := map[int]int{}
+		for i, p := range x.prog.Pipelines {
+			number[p.ID] = i
+		}
+		for _, l := range x.listings(x.place(x.set.Device != "cpu")) {
+			add(number[l.Pipeline.ID], l.How)
+		}
+	}
+	out := make([]string, len(all))
+	for i, texts := range all {
+		out[i] = strings.Join(texts, " | ")
+	}
+	return out
+}
+
+// place is where pipelines run, as far as their code depends on it.
+func (x *explanation) place(gpus bool) compile.Place {
+	if gpus {
+		return gpu.Place("gpu")
+	}
+	opts := x.session.options(&x.set)
+	return opts.Place()
+}
+
+// listings is what pipelines would be compiled to.
+func (x *explanation) listings(place compile.Place) []compile.Listing {
+	return compile.Explain(x.prog, place, compile.Options{Off: x.set.Off, Verbose: true})
 }
 
 // pipelineHead tells time and morsels of a pipeline.
@@ -231,11 +280,7 @@ type code struct {
 // code lists the generated code of each pipeline: after ANALYZE what ran, if it ran on that
 // processor, else what is predicted.
 func (x *explanation) code(form string) []code {
-	opts := x.session.options(&x.set)
-	place := opts.Place()
-	if form == "ptx" || form == "ir" && x.set.Device != "cpu" {
-		place = gpu.Place("gpu")
-	}
+	place := x.place(form == "ptx" || form == "ir" && x.set.Device != "cpu")
 	var out []code
 	add := func(p *pipe.Pipeline, fs []*emit.Fragment, err error) {
 		c := code{Pipeline: p.Name()}
@@ -261,7 +306,7 @@ func (x *explanation) code(form string) []code {
 		}
 		return out
 	}
-	for _, l := range compile.Explain(x.prog, place, compile.Options{Off: opts.Off, Count: opts.Count, Verbose: true}) {
+	for _, l := range x.listings(place) {
 		var fs []*emit.Fragment
 		if l.Err == nil {
 			fs = append(fs, l.Fragment)

@@ -169,7 +169,7 @@ func (s *Session) generate(ctx context.Context, tx *catalog.Tx, tables []gen.Tab
 			<-ended
 			giveUp()
 		}()
-		return canceled()
+		return diag.Canceled(ctx)
 	}
 	if failed != nil {
 		giveUp()
@@ -208,7 +208,7 @@ func generatePiece(ctx context.Context, g gen.Table, sf float64, lo, hi int64, t
 			segs = nil
 		}
 	}()
-	sb.Stopped = stopped(ctx)
+	sb.Stopped = diag.Stopped(ctx)
 	seal := func() error {
 		seg, err := t.Seal(sb)
 		if err == nil {
@@ -220,7 +220,7 @@ func generatePiece(ctx context.Context, g gen.Table, sf float64, lo, hi int64, t
 	for lo < hi {
 		if ctx.Err() != nil {
 			sb.Reset()
-			return segs, canceled()
+			return segs, diag.Canceled(ctx)
 		}
 		start := time.Now()
 		end := min(lo+max(int64(rows)/unitRows(g, sf), 1), hi)

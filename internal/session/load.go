@@ -61,7 +61,7 @@ func (s *Session) segments(ctx context.Context, table *catalog.Table, res *Resul
 	}
 	work := func(next func(l *loader) bool) {
 		l := &loader{ctx: ctx, table: table, sb: table.NewSegmentBuilder(), rows: firstWindow}
-		l.sb.Stopped = stopped(ctx)
+		l.sb.Stopped = diag.Stopped(ctx)
 		l.sb.Account = res.exec.Account()
 		defer l.sb.Close()
 		for next(l) {
@@ -238,7 +238,7 @@ func (l *loader) window(lo int64, n int) (int, error) {
 	n = l.rd.Window(lo, n)
 	for i := range l.table.Columns {
 		if l.ctx.Err() != nil {
-			return 0, canceled()
+			return 0, diag.Canceled(l.ctx)
 		}
 		if err := l.column(i); err != nil {
 			return 0, err

@@ -125,7 +125,7 @@ func (s *Session) Query(ctx context.Context, text string, args ...types.Value) (
 func (s *Session) Run(ctx context.Context, st Statement, args ...types.Value) (res *Result, err error) {
 	defer diag.Recover("session", &err)
 	if ctx.Err() != nil {
-		return nil, canceled()
+		return nil, diag.Canceled(ctx)
 	}
 	set := s.Settings()
 	ctx, stop := withTimeout(ctx, set.client.timeout)

@@ -79,7 +79,7 @@ func (s *Session) enter(ctx context.Context) (*transaction, error) {
 		select {
 		case tr.turn <- struct{}{}:
 		case <-ctx.Done():
-			return nil, canceled()
+			return nil, diag.Canceled(ctx)
 		}
 		s.mu.Lock()
 		still := s.open == tr
@@ -152,7 +152,7 @@ func (s *Session) autocommit(ctx context.Context, st Statement, args []types.Val
 		if try > optimistic {
 			var err error
 			if tx, err = s.DB.Catalog.BeginAlone(ctx); err != nil {
-				return nil, canceled()
+				return nil, diag.Canceled(ctx)
 			}
 		}
 		if s.Settings().client.isolation == serializable {
@@ -178,25 +178,11 @@ func commitError(err error) error {
 	var late *catalog.Conflict
 	switch {
 	case err == context.Canceled, err == context.DeadlineExceeded:
-		return canceled()
+		return diag.CanceledBy(err)
 	case errors.As(err, &late):
 		err = late.Unwrap()
 	}
 	return at(err, diag.NoPos)
-}
-
-func canceled() error {
-	return diag.Errorf(diag.QueryCanceled, diag.NoPos, "canceling statement due to user request")
-}
-
-// stopped tells whether a statement is canceled.
-func stopped(ctx context.Context) func() error {
-	return func() error {
-		if ctx.Err() != nil {
-			return canceled()
-		}
-		return nil
-	}
 }
 
 // outside runs a transaction statement while no transaction is open.

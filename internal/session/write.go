@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/file"
 )
 
@@ -31,7 +32,7 @@ func (r *Result) writeTo(ctx context.Context, w file.Writer, progress func(stage
 	for written := int64(0); ; {
 		rec, err := r.Next()
 		if err == nil && ctx.Err() != nil {
-			err = canceled()
+			err = diag.Canceled(ctx)
 		}
 		if err == nil && rec != nil {
 			err = w.Write(rec)

@@ -1,12 +1,11 @@
 package vector
 
 import (
-	"sort"
-
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
@@ -17,17 +16,6 @@ import (
 
 // frontRows is the length of such a stretch.
 const frontRows = 1024
-
-// fewestRows is the size of tables for which the front's code is worth the time to make it.
-const fewestRows = 512
-
-// worthFront is the share of passing rows up to which a front pays: branches that nearly always go one way
-// cost less than a list.
-const worthFront = 0.9
-
-// fewRows is the share of passing rows from which on the body looks rows up in memory sooner than the front,
-// which does so for all 64 at a time.
-const fewRows = 0.08
 
 // Options are a scan and what it tests.
 type Options struct {
@@ -47,10 +35,10 @@ type Front struct {
 	Left []scanned.Filter // likewise
 
 	tests      []maskTest
-	setup      []func() // what the test at hand wants worked out once per morsel
-	share      float64  // of rows that pass
-	list       int      // context offset of the numbers of rows that passed
-	next, last int      // context offsets: where the next stretch begins, where the last one ends
+	setup      []func()   // what the test at hand wants worked out once per morsel
+	How        phys.Front // which tests it makes
+	list       int        // context offset of the numbers of rows that passed
+	next, last int        // context offsets: where the next stretch begins, where the last one ends
 }
 
 // maskTest clears the bits of the rows of a mask that fail.
@@ -66,10 +54,10 @@ type maskTest struct {
 
 // New finds the tests of a scan that can work on masks; nil if that does not pay.
 func New(o Options) *Front {
-	if o.Rows < fewestRows {
+	if !phys.MayVector(o.Rows) {
 		return nil
 	}
-	f := &Front{Options: o, share: 1}
+	f := &Front{Options: o}
 	var ranges []*scanned.Bounds
 	var floats []*floatTest
 	for _, p := range o.Preds {
@@ -99,24 +87,21 @@ func New(o Options) *Front {
 			f.add(m, ok, nil)
 		}
 	}
-	// What drops most for its price comes first.
-	sort.SliceStable(f.tests, func(i, j int) bool {
-		a, b := &f.tests[i], &f.tests[j]
-		return (1-a.share)/a.cost > (1-b.share)/b.cost
-	})
-	keep := f.tests[:0]
-	for _, t := range f.tests {
-		if t.looks && (!f.Gather || f.share < fewRows) {
-			t.leave()
-			continue
-		}
-		f.share *= t.share
-		keep = append(keep, t)
+	facts := make([]phys.Test, len(f.tests))
+	for i, t := range f.tests {
+		facts[i] = phys.Test{Share: t.share, Cost: t.cost, Looks: t.looks}
 	}
-	f.tests = keep
-	if len(f.tests) == 0 || f.share > worthFront {
+	if f.How = phys.ChooseVectorFront(facts, f.Gather); f.How.Rows == 0 {
 		return nil
 	}
+	for _, i := range f.How.Left {
+		f.tests[i].leave()
+	}
+	keep := make([]maskTest, len(f.How.Tests))
+	for k, i := range f.How.Tests {
+		keep[k] = f.tests[i]
+	}
+	f.tests = keep
 	return f
 }
 

@@ -2,7 +2,6 @@ package work
 
 import (
 	"context"
-	"errors"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -25,16 +24,7 @@ type Team struct {
 func NewTeam(ctx context.Context, threads int) *Team { return &Team{ctx: ctx, Threads: threads} }
 
 // Canceled is the error of a query whose context has ended.
-func (t *Team) Canceled() error {
-	switch err := t.ctx.Err(); {
-	case err == nil:
-		return nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to timeout")
-	default:
-		return diag.Errorf(diag.QueryCanceled, -1, "canceling statement due to user request")
-	}
-}
+func (t *Team) Canceled() error { return diag.Canceled(t.ctx) }
 
 // Fail records the first error and stops all workers.
 func (t *Team) Fail(err error) {

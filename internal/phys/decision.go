@@ -1,0 +1,59 @@
+package phys
+
+import (
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/layout"
+)
+
+// Decision is how a pipeline runs: all that was decided for it.
+type Decision struct {
+	Front  Front
+	Sets   []KeySet           // by which its scan drops rows that find nothing in a join
+	Probes []layout.TableKind // of the tables that rows are looked up in, in order
+	Late   Late
+	Top    Top
+	Groups *Groups // nil: it does not group
+	Block  Block   // of an array of groups
+	Launch Launch  // on a GPU, once it is known
+}
+
+// String tells what is worth to be told, "" if nothing is.
+func (d Decision) String() string {
+	var parts []string
+	if d.Front.Rows > 0 {
+		parts = append(parts, d.Front.String())
+	}
+	if len(d.Sets) > 0 {
+		parts = append(parts, "semi-join by "+list(d.Sets))
+	}
+	if len(d.Probes) > 0 {
+		parts = append(parts, "probes "+list(d.Probes))
+	}
+	if len(d.Late.Ordinal) > 0 {
+		parts = append(parts, d.Late.String())
+	}
+	if d.Top.Room > 0 {
+		parts = append(parts, "keeps "+d.Top.String())
+	}
+	if g := d.Groups; g != nil && g.Mode != Ungrouped {
+		text := "groups in " + g.String()
+		if d.Block.Copies > 0 {
+			text += " " + d.Block.String()
+		}
+		parts = append(parts, text)
+	}
+	if d.Launch.Blocks > 0 {
+		parts = append(parts, d.Launch.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// list is things one after the other.
+func list[T interface{ String() string }](all []T) string {
+	var texts []string
+	for _, x := range all {
+		texts = append(texts, x.String())
+	}
+	return strings.Join(texts, ", ")
+}
