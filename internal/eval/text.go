@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -97,58 +98,8 @@ func concat(a []types.Value) string {
 }
 
 func like(s, pattern string) (types.Value, error) {
-	if !completePattern(pattern) {
+	if !funcs.CompletePattern(pattern) {
 		return types.Value{}, fail(diag.InvalidEscapeSequence, "LIKE pattern must not end with escape character")
 	}
-	return types.BoolValue(Like(s, pattern)), nil
-}
-
-// completePattern reports that the last backslash has a character to escape.
-func completePattern(p string) bool {
-	n := len(p) - len(strings.TrimRight(p, `\`))
-	return n%2 == 0
-}
-
-// Like reports whether s matches a LIKE pattern: % is any text, _ any character, a
-// backslash takes the next character as it is, and there must be one.
-func Like(s, pattern string) bool {
-	// The usual two-pointer match: on failure go back to the last % and let it take one more
-	// character.
-	back, backS := -1, 0
-	i, j := 0, 0
-	for i < len(s) {
-		if j < len(pattern) {
-			switch c := pattern[j]; {
-			case c == '%':
-				back, backS = j+1, i
-				j++
-				continue
-			case c == '_':
-				_, n := utf8.DecodeRuneInString(s[i:])
-				i += n
-				j++
-				continue
-			default:
-				k := j
-				if c == '\\' {
-					k++
-				}
-				if pattern[k] == s[i] {
-					i++
-					j = k + 1
-					continue
-				}
-			}
-		}
-		if back < 0 {
-			return false
-		}
-		_, n := utf8.DecodeRuneInString(s[backS:])
-		backS += n
-		i, j = backS, back
-	}
-	for j < len(pattern) && pattern[j] == '%' {
-		j++
-	}
-	return j == len(pattern)
+	return types.BoolValue(funcs.Like(s, pattern)), nil
 }

@@ -127,7 +127,7 @@ func (s *state) foldCall(x *plan.Call) plan.Expr {
 		}
 		return x
 	}
-	if x.Op.Strict() && slices.ContainsFunc(x.Args, plan.IsNullConst) {
+	if x.Strict() && slices.ContainsFunc(x.Args, plan.IsNullConst) {
 		return plan.NullConst(x.T)
 	}
 	switch {

@@ -88,7 +88,7 @@ func (s *state) ranked(preds []plan.Expr) []plan.Expr {
 func mayFail(e plan.Expr) bool {
 	found := false
 	plan.WalkExpr(e, func(e plan.Expr) bool {
-		if x, ok := e.(*plan.Call); ok && x.Op.MayFail() {
+		if x, ok := e.(*plan.Call); ok && x.MayFail() {
 			switch x.Op {
 			case plan.Cast:
 				found = found || !widening(x) && x.T.Kind != types.Float64

@@ -214,7 +214,7 @@ func onlyColumn(e plan.Expr, id plan.ColID) bool {
 			found = true
 			ok = ok && x.ID == id
 		case *plan.Call:
-			ok = ok && !x.Op.MayFail()
+			ok = ok && !x.MayFail()
 		case *plan.Subquery:
 			ok = false
 		}

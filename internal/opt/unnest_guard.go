@@ -205,7 +205,7 @@ func failsEasily(e plan.Expr) bool {
 	found := false
 	plan.WalkExpr(e, func(e plan.Expr) bool {
 		x, ok := e.(*plan.Call)
-		if !ok || !x.Op.MayFail() {
+		if !ok || !x.MayFail() {
 			return !found
 		}
 		switch x.Op {
@@ -214,7 +214,7 @@ func failsEasily(e plan.Expr) bool {
 			found = found || !ok || c.V.Null || c.V == types.Value{Type: c.V.Type}
 		case plan.Cast:
 			found = found || x.Args[0].Type().Kind == types.Text && x.T.Kind != types.Text
-		case plan.Substring, plan.Sqrt, plan.Ln, plan.Log10, plan.Power:
+		case plan.Substring, plan.Sqrt, plan.Ln, plan.Log10, plan.Power, plan.Apply:
 			found = true
 		}
 		return !found

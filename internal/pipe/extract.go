@@ -59,7 +59,7 @@ func (s *splitter) whole(c *plan.Call) bool {
 func mayFail(x plan.Expr) bool {
 	fails := false
 	plan.WalkExpr(x, func(x plan.Expr) bool {
-		if c, ok := x.(*plan.Call); ok && c.Op.MayFail() {
+		if c, ok := x.(*plan.Call); ok && c.MayFail() {
 			fails = true
 		}
 		return !fails

@@ -116,7 +116,7 @@ func mapped(xs []plan.Expr, f func(plan.Expr) plan.Expr) []plan.Expr {
 func (s *splitter) column(x plan.Expr) plan.ColID {
 	name := "expr"
 	if c, ok := x.(*plan.Call); ok {
-		if op := c.Op.String(); op[0] >= 'a' && op[0] <= 'z' {
+		if op := c.Name(); op[0] >= 'a' && op[0] <= 'z' {
 			name = op
 		}
 	}
@@ -331,7 +331,7 @@ func (w *splitting) probe(op *Probe) error {
 		case both != nil:
 			w.texts = false
 			return diag.Errorf(diag.FeatureNotSupported, both.Pos,
-				"%s over columns of both sides of a %s join is not supported", both.Op, op.Join.Kind).
+				"%s over columns of both sides of a %s join is not supported", both.Name(), op.Join.Kind).
 				WithHint("compute it from one side, or write an inner join")
 		default:
 			now.On = append(now.On, w.extract(x, func(c *plan.Call) plan.Expr {

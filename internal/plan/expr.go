@@ -88,6 +88,8 @@ const (
 	Least
 	// Cast converts its operand to T.
 	Cast
+	// Apply is a function without an operation of its own: Call.Fn says which.
+	Apply
 	numOps
 )
 
@@ -96,7 +98,8 @@ type Call struct {
 	Op   Op
 	T    types.Type
 	Args []Expr
-	Pos  int // in the query text, for run-time errors; -1 unknown
+	Pos  int       // in the query text, for run-time errors; -1 unknown
+	Fn   *Function // of Apply, nil for all others
 }
 
 // SubKind is how a subquery is used in an expression.

@@ -110,6 +110,9 @@ func HashExpr(e Expr) uint64 {
 		return h
 	case *Call:
 		h := mix(3, uint64(x.Op))
+		if x.Fn != nil {
+			h = mix(h, maphash.String(hashSeed, x.Fn.Name))
+		}
 		for _, a := range x.Args {
 			h = mix(h, HashExpr(a))
 		}

@@ -13,7 +13,7 @@ func NotNullExpr(e Expr, notNull *ColSet) bool {
 		switch {
 		case ops[x.Op].total:
 			return true
-		case x.Op == NullIf:
+		case x.Op == NullIf, x.Op == Apply && x.Fn.NullOut:
 			return false
 		case x.Op == Case:
 			if len(x.Args)%2 == 0 {
@@ -87,7 +87,7 @@ func nullWhen(e Expr, cols *ColSet) bool {
 			return nullWhen(x.Args[0], cols)
 		}
 		all := x.Op == And || x.Op == Or || x.Op == Coalesce || x.Op == Greatest || x.Op == Least
-		if !all && !x.Op.Strict() {
+		if !all && !x.Strict() {
 			return false
 		}
 		for _, a := range x.Args {
@@ -230,7 +230,7 @@ func addStrictRefs(s *ColSet, e Expr) {
 	case *Ref:
 		s.Add(x.ID)
 	case *Call:
-		if x.Op.Strict() {
+		if x.Strict() {
 			for _, a := range x.Args {
 				addStrictRefs(s, a)
 			}

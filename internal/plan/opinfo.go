@@ -71,16 +71,36 @@ var ops = [numOps]opInfo{
 	Greatest:    {name: "greatest"},
 	Least:       {name: "least"},
 	Cast:        {name: "cast", strict: true, fails: true},
+	Apply:       {name: "apply"},
 }
 
 // String is the operation's name in plans.
 func (op Op) String() string { return ops[op].name }
 
-// Strict reports that the result is NULL exactly when an operand is.
-func (op Op) Strict() bool { return ops[op].strict }
+// Name is that of the operation, or of the function that is applied.
+func (x *Call) Name() string {
+	if x.Op == Apply {
+		return x.Fn.Name
+	}
+	return ops[x.Op].name
+}
 
-// MayFail reports that the operation can raise an error at run time.
-func (op Op) MayFail() bool { return ops[op].fails }
+// Strict reports that the result is NULL when an operand is. That of an operation is so only then;
+// a function may find other reasons (Function.NullOut).
+func (x *Call) Strict() bool {
+	if x.Op == Apply {
+		return x.Fn.Strict
+	}
+	return ops[x.Op].strict
+}
+
+// MayFail reports that computing it from its operands can raise an error at run time.
+func (x *Call) MayFail() bool {
+	if x.Op == Apply {
+		return x.Fn.Fails
+	}
+	return ops[x.Op].fails
+}
 
 // IsComparison reports Eq … Ge.
 func (op Op) IsComparison() bool { return op >= Eq && op <= Ge }

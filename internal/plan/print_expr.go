@@ -50,6 +50,9 @@ func (p *printer) expr(e Expr, level int) {
 		p.subquery(x)
 	case *Call:
 		prec := precedence(x.Op)
+		if x.Op == Apply && len(x.Args) == 2 && !wordy(x.Fn.Name) {
+			prec = precLike
+		}
 		if prec < level {
 			p.b.WriteByte('(')
 			defer p.b.WriteByte(')')
@@ -62,6 +65,10 @@ func (p *printer) expr(e Expr, level int) {
 
 func (p *printer) call(x *Call, prec int) {
 	switch {
+	case x.Op == Apply && len(x.Args) == 2 && !wordy(x.Fn.Name):
+		p.expr(x.Args[0], prec)
+		p.b.WriteString(" " + x.Fn.Name + " ")
+		p.expr(x.Args[1], prec+1)
 	case ops[x.Op].infix && len(x.Args) >= 2:
 		for i, a := range x.Args {
 			level := prec
@@ -108,11 +115,14 @@ func (p *printer) call(x *Call, prec int) {
 		}
 		p.b.WriteString(" end")
 	default:
-		p.b.WriteString(x.Op.String() + "(")
+		p.b.WriteString(x.Name() + "(")
 		p.args(x.Args)
 		p.b.WriteByte(')')
 	}
 }
+
+// wordy tells the name of a function from an operator.
+func wordy(name string) bool { return name[0] >= 'a' && name[0] <= 'z' && !strings.Contains(name, " ") }
 
 func (p *printer) args(es []Expr) {
 	for i, a := range es {

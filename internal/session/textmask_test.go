@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/eval"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -109,7 +109,7 @@ func TestTextSearch(t *testing.T) {
 				}
 				runes := []rune(text)
 				part := string(runes[min(from-1, len(runes)):min(from-1+count, len(runes))])
-				want := []any{eval.Like(text, pat), pos, utf8.RuneCountInString(text), strings.HasPrefix(text, lit), text == lit, text < lit, lit < text, text >= lit, text != lit,
+				want := []any{funcs.Like(text, pat), pos, utf8.RuneCountInString(text), strings.HasPrefix(text, lit), text == lit, text < lit, lit < text, text >= lit, text != lit,
 					part == "ab", slices.Contains([]string{"", "a", "xa"}, part), slices.Contains(list, text)}
 				for k, v := range row {
 					got := any(v.I != 0)

@@ -33,6 +33,8 @@ type Filler struct {
 	outs  []output
 	row   []types.Value // the inputs' values for one tuple
 	cols  eval.Columns
+	room  func(int64) error
+	taken int64 // counted for texts on their way
 	texts mem.Arena
 }
 
@@ -88,7 +90,31 @@ func New(t *layout.Tuple, c *pipe.Compute, o Options) *Filler {
 	}
 	s.row = make([]types.Value, len(s.ins))
 	s.cols = func(id plan.ColID) (types.Value, bool) { return s.row[slots[id]], true }
+	s.room = s.take
 	return s
+}
+
+// smallText is what a text may take without being counted before it is made.
+const smallText = 1 << 16
+
+// take counts the memory of a text that is about to be made, until it is where it will stay.
+func (s *Filler) take(bytes int64) error {
+	if bytes <= smallText {
+		return nil
+	}
+	if err := s.o.Mem.Account().Take(bytes); err != nil {
+		return err
+	}
+	s.taken += bytes
+	return nil
+}
+
+// give is called when the texts of a tuple are where they stay.
+func (s *Filler) give() {
+	if s.taken > 0 {
+		s.o.Mem.Account().Give(s.taken)
+		s.taken = 0
+	}
 }
 
 // Texts are the pieces of memory that computed texts are in.
@@ -96,6 +122,7 @@ func (s *Filler) Texts() []mem.Piece { return s.texts.Pieces() }
 
 // Tuple fills the fields of the tuple at a.
 func (s *Filler) Tuple(a uintptr) error {
+	defer s.give()
 	loaded := false
 	for i := range s.outs {
 		o := &s.outs[i]
@@ -112,7 +139,7 @@ func (s *Filler) Tuple(a uintptr) error {
 			}
 			loaded = true
 		}
-		v, err := eval.Expr(o.x, s.cols)
+		v, err := eval.Within(o.x, s.cols, s.room)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -36,25 +37,26 @@ type aggFrame struct {
 
 // aggFuncs has one row per name of an aggregate.
 var aggFuncs = [...]struct {
-	name string
-	f    plan.AggFunc
+	name      string
+	f         plan.AggFunc
+	args, doc string
 }{
-	{"any_value", plan.AnyValue},
-	{"avg", plan.Avg},
-	{"bool_and", plan.BoolAnd},
-	{"bool_or", plan.BoolOr},
-	{"count", plan.Count},
-	{"every", plan.BoolAnd},
-	{"max", plan.Max},
-	{"mean", plan.Avg},
-	{"min", plan.Min},
-	{"stddev", plan.StddevSamp},
-	{"stddev_pop", plan.StddevPop},
-	{"stddev_samp", plan.StddevSamp},
-	{"sum", plan.Sum},
-	{"var_pop", plan.VarPop},
-	{"var_samp", plan.VarSamp},
-	{"variance", plan.VarSamp},
+	{"any_value", plan.AnyValue, "any", "some value that is not NULL"},
+	{"avg", plan.Avg, "number", "the mean"},
+	{"bool_and", plan.BoolAnd, "boolean", "whether all are true"},
+	{"bool_or", plan.BoolOr, "boolean", "whether any is true"},
+	{"count", plan.Count, "any", "how many are not NULL; `count(*)`: how many rows"},
+	{"every", plan.BoolAnd, "boolean", "whether all are true"},
+	{"max", plan.Max, "any", "the greatest value"},
+	{"mean", plan.Avg, "number", "the mean"},
+	{"min", plan.Min, "any", "the least value"},
+	{"stddev", plan.StddevSamp, "number", "the standard deviation of a sample"},
+	{"stddev_pop", plan.StddevPop, "number", "the standard deviation of a population"},
+	{"stddev_samp", plan.StddevSamp, "number", "the standard deviation of a sample"},
+	{"sum", plan.Sum, "number", "the sum"},
+	{"var_pop", plan.VarPop, "number", "the variance of a population"},
+	{"var_samp", plan.VarSamp, "number", "the variance of a sample"},
+	{"variance", plan.VarSamp, "number", "the variance of a sample"},
 }
 
 func aggregateNamed(name string) (plan.AggFunc, bool) {
@@ -190,7 +192,7 @@ func mayFail(e plan.Expr) bool {
 	plan.WalkExpr(e, func(e plan.Expr) bool {
 		switch x := e.(type) {
 		case *plan.Call:
-			found = found || x.Op.MayFail()
+			found = found || x.MayFail()
 		case *plan.Subquery:
 			found = true
 		}
@@ -256,6 +258,15 @@ func (b *binder) aggregateType(a *plan.Agg, name string, e *ast.Func) types.Type
 	}
 	if !ok {
 		panic(noFunction(name, []plan.Expr{arg}, e.Pos))
+	}
+	return out
+}
+
+// Aggregates are what the reference says of them.
+func Aggregates() []funcs.Aggregate {
+	var out []funcs.Aggregate
+	for _, f := range aggFuncs {
+		out = append(out, funcs.Aggregate{Name: f.name, Args: f.args, Doc: f.doc})
 	}
 	return out
 }

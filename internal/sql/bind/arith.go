@@ -29,8 +29,9 @@ func (b *binder) binary(s *scope, e *ast.Binary) plan.Expr {
 		return b.power(l, r, at)
 	case "||":
 		return b.concat(l, r, at)
-	case "~", "~*", "!~", "!~*":
-		unsupported(e.Pos, "a regular expression")
+	}
+	if x := b.infix(e.Op, l, r, at); x != nil {
+		return x
 	}
 	panic(noOperator(e.Op, l, r, e.Pos))
 }
@@ -85,6 +86,9 @@ func (b *binder) unary(s *scope, e *ast.Unary) plan.Expr {
 		return &plan.Const{V: v}
 	}
 	x := b.expr(s, e.X)
+	if y := b.prefixed(e.Op, x, e.Pos, e.X.Position()); y != nil {
+		return y
+	}
 	t := x.Type()
 	if t.Kind == types.Unknown { // '5' after a sign is a number
 		x = b.convert(x, types.TFloat64, e.X.Position())

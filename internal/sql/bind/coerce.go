@@ -237,6 +237,10 @@ func (b *binder) notNull(e plan.Expr) bool {
 			return true
 		case plan.NullIf:
 			return false
+		case plan.Apply:
+			if x.Fn.NullOut {
+				return false
+			}
 		case plan.Coalesce, plan.Greatest, plan.Least:
 			for _, a := range x.Args {
 				if b.notNull(a) {

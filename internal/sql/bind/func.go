@@ -1,10 +1,11 @@
 package bind
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -17,10 +18,17 @@ type call struct {
 	name  string
 	args  []plan.Expr
 	pos   int
+	at    []int // where the operands of an operator are, which has no f
 }
 
-func (c *call) argPos(i int) int { return c.f.Args[i].X.Position() }
-func (c *call) upper() string    { return strings.ToUpper(c.name) }
+func (c *call) argPos(i int) int {
+	if c.f == nil {
+		return c.at[i]
+	}
+	return c.f.Args[i].X.Position()
+}
+
+func (c *call) upper() string { return strings.ToUpper(c.name) }
 
 // function binds a call in function syntax.
 func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
@@ -39,9 +47,10 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 	}
 	switch {
 	case e.Filter != nil, e.Distinct, e.Star, len(e.OrderBy) > 0, len(e.WithinGroup) > 0:
-		if fn := findFunc(name); fn == nil || fn.build == nil || fn.min >= 0 {
-			fail(diag.WrongObjectType, e.Pos, "%s is not an aggregate function", name)
+		if hint, ok := funcs.Absent(name); ok {
+			panic(funcs.Unsupported(name, hint, e.Pos))
 		}
+		fail(diag.WrongObjectType, e.Pos, "%s is not an aggregate function", name)
 	}
 	c := &call{scope: s, f: e, name: name, pos: e.Pos}
 	if len(e.Args) > 0 {
@@ -53,63 +62,136 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 		}
 		c.args[i] = b.expr(s, e.Args[i].X)
 	}
-	fn := findFunc(name)
-	if fn == nil {
-		panic(noFunction(name, c.args, e.Pos))
-	}
-	return b.apply(fn, c)
+	return b.call(c)
 }
 
-// apply checks the arguments against the row of the function and makes the call.
-func (b *binder) apply(fn *fn, c *call) plan.Expr {
-	if fn.min < 0 {
-		return fn.build(b, c)
-	}
-	if n := len(c.args); n < fn.min || n > len(fn.args) && !strings.HasSuffix(fn.args, "…") {
+// call takes the row of the function that fits the arguments best, and makes the call.
+func (b *binder) call(c *call) plan.Expr {
+	row := bestRow(funcs.Find(c.name), c.args)
+	if row == nil {
 		panic(noFunction(c.name, c.args, c.pos))
 	}
-	for i, a := range c.args {
-		kind := byte('*')
-		if i < len(fn.args) {
-			kind = fn.args[i]
+	return b.apply(row, c)
+}
+
+// bestRow is the row with the most parameters that have the types of the arguments as they are, the first of
+// several. nil: the arguments do not fit any.
+func bestRow(rows []funcs.Row, args []plan.Expr) *funcs.Row {
+	var best *funcs.Row
+	most := -1
+	for i := range rows {
+		if n := fit(&rows[i], args); n > most {
+			best, most = &rows[i], n
 		}
-		t, ok := paramType(kind, a.Type())
-		if !ok || !implicit(a.Type(), t) {
-			panic(noFunction(c.name, c.args, c.pos))
+	}
+	return best
+}
+
+// fit counts the arguments that a row takes as they are; -1 if it does not take them all.
+func fit(row *funcs.Row, args []plan.Expr) int {
+	letters, least, more := row.Params()
+	if n := len(args); n < least || n > len(letters) && !more {
+		return -1
+	}
+	exact := 0
+	for i, a := range args {
+		from := a.Type()
+		t, ok := paramType(letters[min(i, len(letters)-1)], from)
+		if !ok || !implicit(from, t) && t.Kind != types.Unknown {
+			return -1
+		}
+		if t.Kind == from.Kind && from.Kind != types.Unknown || from.Kind == types.Unknown && t.Kind == types.Text {
+			exact++
+		}
+	}
+	return exact
+}
+
+// apply brings the arguments to the types of the row and makes the call.
+func (b *binder) apply(row *funcs.Row, c *call) plan.Expr {
+	letters, _, _ := row.Params()
+	whole := types.TUnknown // the widest of the integers
+	for i, a := range c.args {
+		if letters[min(i, len(letters)-1)] == 'e' && a.Type().Kind > whole.Kind {
+			whole = a.Type()
+		}
+	}
+	if whole.Kind == types.Unknown {
+		whole = types.TInt32
+	}
+	for i, a := range c.args {
+		letter := letters[min(i, len(letters)-1)]
+		t, _ := paramType(letter, a.Type())
+		if letter == 'e' {
+			t = whole
 		}
 		if t.Kind != types.Unknown {
 			c.args[i] = b.convert(a, t, c.argPos(i))
 		}
 	}
-	if fn.build != nil {
-		return fn.build(b, c)
+	if row.Op == plan.OpNone && row.Fn == nil || row.Op == plan.Trim || row.Op == plan.Ltrim || row.Op == plan.Rtrim {
+		return builders[row.Name](b, c)
 	}
-	return &plan.Call{Op: fn.op, T: fn.result, Args: c.args, Pos: c.pos}
+	t := row.Result
+	if t.Kind == types.Unknown {
+		if t = c.args[0].Type(); strings.Contains(letters, "e") {
+			t = whole
+		}
+	}
+	for i, a := range c.args {
+		c.args[i] = b.settle(a)
+	}
+	return &plan.Call{Op: cmp.Or(row.Op, plan.Apply), Fn: row.Fn, T: t, Args: c.args, Pos: c.pos}
+}
+
+// operator is a call that an operator makes.
+func (b *binder) operator(name string, at place, args ...plan.Expr) plan.Expr {
+	row := bestRow(funcs.Find(name), args)
+	if row == nil {
+		return nil
+	}
+	return b.apply(row, &call{name: name, args: args, pos: at.op, at: []int{at.l, at.r}})
 }
 
 // paramType is the type to which an argument of type t is brought for a parameter of the
-// given letter (see fn.args); Unknown leaves it as it is.
-func paramType(kind byte, t types.Type) (types.Type, bool) {
-	switch kind {
+// given letter (see funcs.Letters); Unknown leaves it as it is.
+func paramType(letter byte, t types.Type) (types.Type, bool) {
+	unknown := t.Kind == types.Unknown
+	switch letter {
 	case 't':
 		return types.TText, true
 	case 'i':
 		return types.TInt64, true
 	case 'f':
 		return types.TFloat64, true
+	case 'b':
+		return types.TBool, true
+	case 'D':
+		return types.TDate, true
+	case 'T':
+		return types.TTimestamp, true
+	case 'V':
+		return types.TInterval, true
+	case 'e':
+		if unknown {
+			return types.TInt32, true
+		}
+		return t, t.IsInteger()
+	case 'm':
+		if unknown {
+			return types.TInt64, true
+		}
+		return t, t.IsInteger() || t.Kind == types.Decimal
 	case 'n':
-		if t.Kind == types.Unknown {
+		if unknown {
 			return types.TFloat64, true
 		}
 		return t, t.IsNumeric()
 	case 'd':
-		if t.Kind == types.Unknown {
+		if unknown {
 			return types.TTimestamp, true
 		}
 		return t, t.Kind == types.Date || t.Kind == types.Timestamp || t.Kind == types.Interval
-	}
-	if t.Kind == types.Unknown {
-		return types.TUnknown, true
 	}
 	return t, true
 }
@@ -125,23 +207,18 @@ func noFunction(name string, args []plan.Expr, pos int) *diag.Error {
 	}
 	err := diag.Errorf(diag.UndefinedFunction, pos, "function %s(%s) does not exist", name, sig.String())
 	_, isAgg := aggregateNamed(name)
-	if isAgg || findFunc(name) != nil {
+	if isAgg || funcs.Find(name) != nil {
 		return err.WithHint("no function matches the given name and argument types; you might need to add explicit casts")
 	}
-	names := make([]string, 0, len(funcs)+len(aggFuncs))
-	for i := range funcs {
-		names = append(names, funcs[i].name)
+	if hint, ok := funcs.Absent(name); ok {
+		return funcs.Unsupported(name, hint, pos)
+	}
+	names := make([]string, 0, len(funcs.Rows)+len(aggFuncs))
+	for i := range funcs.Rows {
+		names = append(names, funcs.Rows[i].Name)
 	}
 	for i := range aggFuncs {
 		names = append(names, aggFuncs[i].name)
 	}
 	return err.WithHint(diag.DidYouMean(name, names))
-}
-
-func findFunc(name string) *fn {
-	i, ok := slices.BinarySearchFunc(funcs, name, func(f fn, name string) int { return strings.Compare(f.name, name) })
-	if !ok {
-		return nil
-	}
-	return &funcs[i]
 }

@@ -5,18 +5,13 @@ import (
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // version is what version() says. Clients look for the word PostgreSQL and its number.
 const version = "PostgreSQL 16.0 (Kelpie)"
-
-// notYet is for functions that PostgreSQL has and we shall have.
-func notYet(_ *binder, c *call) plan.Expr {
-	unsupported(c.pos, "function %s", c.name)
-	return nil
-}
 
 func constant(text string) func(*binder, *call) plan.Expr {
 	return func(*binder, *call) plan.Expr { return &plan.Const{V: types.TextValue(text)} }
@@ -207,17 +202,20 @@ func part(field string) func(*binder, *call) plan.Expr {
 	return func(b *binder, c *call) plan.Expr { return b.extract(c.args[0], field, c.argPos(0), c.pos) }
 }
 
-// field is the constant first argument of date_part and date_trunc.
-func field(c *call) string {
-	f, ok := c.args[0].(*plan.Const)
-	if !ok || f.V.Null {
-		unsupported(c.argPos(0), "%s of a field that is not a constant", c.name)
+// field is the first argument of date_part and date_trunc; ok is false if only the rows know it.
+func field(c *call) (name string, ok bool) {
+	f, isConst := c.args[0].(*plan.Const)
+	if !isConst || f.V.Null {
+		return "", false
 	}
-	return f.V.S
+	return f.V.S, true
 }
 
 func (b *binder) datePart(c *call) plan.Expr {
-	return b.extract(c.args[1], field(c), c.argPos(1), c.pos)
+	if name, ok := field(c); ok {
+		return b.extract(c.args[1], name, c.argPos(1), c.pos)
+	}
+	return plan.NewApply(funcs.Function("date_part"), types.TFloat64, c.pos, c.args...)
 }
 
 // extract binds EXTRACT(field FROM x).
@@ -248,17 +246,19 @@ func (b *binder) extract(x plan.Expr, field string, xpos, pos int) plan.Expr {
 
 // dateTrunc cuts a timestamp to a field; a date is a timestamp here.
 func (b *binder) dateTrunc(c *call) plan.Expr {
-	name := field(c)
-	f, ok := types.ParseField(name)
-	if !ok || f == types.DayOfWeek || f == types.ISODayOfWeek || f == types.DayOfYear || f == types.Epoch ||
-		f == types.Julian || f == types.ISOYear {
-		fail(diag.InvalidParameter, c.argPos(0), "unit %q not recognized for type timestamp", name)
-	}
 	x := c.args[1]
 	if x.Type().Kind == types.Interval {
-		unsupported(c.argPos(1), "date_trunc of an interval")
+		return plan.NewApply(funcs.Function("date_trunc interval"), types.TInterval, c.pos, c.args...)
 	}
 	x = b.convert(x, types.TTimestamp, c.argPos(1))
+	name, ok := field(c)
+	if !ok {
+		return plan.NewApply(funcs.Function("date_trunc"), types.TTimestamp, c.pos, c.args[0], x)
+	}
+	f, ok := types.ParseField(name)
+	if !ok || !funcs.CanTruncate(f) {
+		fail(diag.InvalidParameter, c.argPos(0), "unit %q not recognized for type timestamp", name)
+	}
 	if k, ok := x.(*plan.Const); ok && !k.V.Null {
 		ts, err := types.DateTrunc(f, k.V.I)
 		check(err, c.pos)
@@ -274,31 +274,4 @@ func (b *binder) dateFunc(c *call) plan.Expr {
 		panic(noFunction(c.name, c.args, c.pos))
 	}
 	return b.convert(c.args[0], types.TDate, c.argPos(0))
-}
-
-// makeDate is make_date(y, m, d) of constants.
-func (b *binder) makeDate(c *call) plan.Expr {
-	var v [3]int
-	for i, a := range c.args {
-		k, ok := a.(*plan.Const)
-		if !ok {
-			unsupported(c.argPos(i), "make_date of values that are not constants")
-		}
-		if k.V.Null {
-			return plan.NullConst(types.TDate)
-		}
-		v[i] = int(max(min(k.V.I, 1e7), -1e7))
-	}
-	year := v[0]
-	if year < 0 { // -44 is 44 BC, and no year is 0
-		year++
-	}
-	if v[0] == 0 || v[1] < 1 || v[1] > 12 || v[2] < 1 || v[2] > types.DaysInMonth(year, v[1]) {
-		fail(diag.DatetimeOverflow, c.pos, "date field value out of range: %d-%02d-%02d", v[0], v[1], v[2])
-	}
-	days := types.DaysFromCivil(year, v[1], v[2])
-	if !types.DateInRange(days) {
-		fail(diag.DatetimeOverflow, c.pos, "date out of range: %d-%02d-%02d", v[0], v[1], v[2])
-	}
-	return &plan.Const{V: types.DateValue(days)}
 }

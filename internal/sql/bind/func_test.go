@@ -1,29 +1,38 @@
 package bind
 
 import (
-	"slices"
-	"strings"
 	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/funcs"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// The tables are searched by halving.
-func TestTablesSorted(t *testing.T) {
-	if !slices.IsSortedFunc(funcs, func(a, b fn) int { return strings.Compare(a.name, b.name) }) {
-		t.Error("funcs is not sorted")
+// Every row means something, and every builder has a row.
+func TestEveryRowMeansSomething(t *testing.T) {
+	for i := range funcs.Rows {
+		r := &funcs.Rows[i]
+		if _, ok := aggregateNamed(r.Name); ok {
+			t.Errorf("%s is an aggregate too", r.Name)
+		}
+		if _, ok := funcs.Absent(r.Name); ok {
+			t.Errorf("%s is said to be absent", r.Name)
+		}
+		if r.Op == plan.OpNone && r.Fn == nil && builders[r.Name] == nil {
+			t.Errorf("%s has neither an operation nor a function nor a builder", r.Name)
+		}
+		letters, least, _ := r.Params()
+		if least > len(letters) {
+			t.Errorf("%s needs %d arguments but has %d", r.Name, least, len(letters))
+		}
+		for k := range len(letters) {
+			if funcs.Letters[letters[k]] == "" {
+				t.Errorf("%s has a parameter %q", r.Name, letters[k])
+			}
+		}
 	}
-	for i := range funcs {
-		f := &funcs[i]
-		if findFunc(f.name) != f {
-			t.Errorf("%s is not found, or twice in the table", f.name)
-		}
-		if _, ok := aggregateNamed(f.name); ok {
-			t.Errorf("%s is an aggregate too", f.name)
-		}
-		if f.build == nil && (f.op == 0 || f.result.Kind == 0) {
-			t.Errorf("%s has neither an operation nor a builder", f.name)
-		}
-		if f.min > len(f.args) {
-			t.Errorf("%s needs %d arguments but has %d", f.name, f.min, len(f.args))
+	for name := range builders {
+		if funcs.Find(name) == nil {
+			t.Errorf("the builder of %s has no row", name)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -12,16 +13,16 @@ import (
 
 // like binds LIKE and ILIKE.
 func (b *binder) like(s *scope, e *ast.Like) plan.Expr {
-	if e.Kind == ast.SimilarTo {
-		unsupported(e.Pos, "SIMILAR TO")
-	}
 	x := b.textOperand(s, e.X, e.Kind.String(), e.Pos)
 	p := b.textOperand(s, e.Pattern, e.Kind.String(), e.Pos)
 	escape := `\`
+	args := []plan.Expr{x, p}
 	if e.Escape != nil {
-		c, ok := b.textOperand(s, e.Escape, "ESCAPE", e.Pos).(*plan.Const)
+		by := b.textOperand(s, e.Escape, "ESCAPE", e.Pos)
+		args = append(args, by)
+		c, ok := by.(*plan.Const)
 		if !ok {
-			unsupported(e.Escape.Position(), "an ESCAPE that is not a constant")
+			return negateIf(e.Not, plan.NewApply(funcs.Function(patternWords[e.Kind]), types.TBool, e.Pos, args...), e.Pos)
 		}
 		if c.V.Null {
 			return plan.NullConst(types.TBool)
@@ -32,15 +33,25 @@ func (b *binder) like(s *scope, e *ast.Like) plan.Expr {
 				WithHint("escape string must be empty or one character"))
 		}
 	}
+	if e.Kind == ast.SimilarTo {
+		return negateIf(e.Not, plan.NewApply(funcs.Function("similar to"), types.TBool, e.Pos, args...), e.Pos)
+	}
 	return negateIf(e.Not, b.match(x, p, escape, e.Kind == ast.ILike, e.Pos, e.Pattern.Position()), e.Pos)
 }
+
+// patternWords are the functions for an escape that is no constant.
+var patternWords = map[ast.LikeKind]string{ast.PlainLike: "like escape", ast.ILike: "ilike escape", ast.SimilarTo: "similar to"}
 
 // match is x LIKE p; ILIKE is LIKE over lower case.
 func (b *binder) match(x, p plan.Expr, escape string, fold bool, pos, patternPos int) plan.Expr {
 	c, ok := p.(*plan.Const)
 	if !ok {
 		if escape != `\` {
-			unsupported(patternPos, "ESCAPE for a LIKE pattern that is not a constant")
+			name := "like escape"
+			if fold {
+				name = "ilike escape"
+			}
+			return plan.NewApply(funcs.Function(name), types.TBool, pos, x, p, plan.NewConst(types.TextValue(escape)))
 		}
 		if fold {
 			x = &plan.Call{Op: plan.Lower, T: types.TText, Args: []plan.Expr{x}, Pos: pos}
@@ -51,7 +62,7 @@ func (b *binder) match(x, p plan.Expr, escape string, fold bool, pos, patternPos
 	if c.V.Null {
 		return plan.NullConst(types.TBool)
 	}
-	pattern, ok := backslashed(c.V.S, escape)
+	pattern, ok := funcs.Backslashed(c.V.S, escape)
 	if !ok {
 		fail(diag.InvalidEscapeSequence, patternPos, "LIKE pattern must not end with escape character")
 	}
@@ -60,35 +71,6 @@ func (b *binder) match(x, p plan.Expr, escape string, fold bool, pos, patternPos
 		x = &plan.Call{Op: plan.Lower, T: types.TText, Args: []plan.Expr{x}, Pos: pos}
 	}
 	return &plan.Call{Op: plan.Like, T: types.TBool, Args: []plan.Expr{x, plan.NewConst(types.TextValue(pattern))}, Pos: pos}
-}
-
-// backslashed rewrites a pattern so that its escape character is the backslash, whatever it was:
-// plans know only that one. ok is false if the pattern ends with an escape.
-func backslashed(pattern, escape string) (string, bool) {
-	if !strings.Contains(pattern, escape) && !strings.Contains(pattern, `\`) {
-		return pattern, true
-	}
-	var out strings.Builder
-	for i := 0; i < len(pattern); {
-		_, n := utf8.DecodeRuneInString(pattern[i:])
-		ch := pattern[i : i+n]
-		i += n
-		if escape != "" && ch == escape {
-			if i == len(pattern) {
-				return "", false
-			}
-			_, n := utf8.DecodeRuneInString(pattern[i:])
-			ch = pattern[i : i+n]
-			i += n
-			if ch == "%" || ch == "_" || ch == `\` {
-				out.WriteByte('\\')
-			}
-		} else if ch == `\` {
-			out.WriteByte('\\')
-		}
-		out.WriteString(ch)
-	}
-	return out.String(), true
 }
 
 // textOperand binds an operand that must be text.

@@ -1,0 +1,119 @@
+package funcs
+
+import (
+	"unicode/utf8"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// conditionalRows choose between values.
+var conditionalRows = []Row{
+	made("coalesce", "*…", "coalesce(NULL, 2) → 2"),
+	made("constant_or_null", "**…", "constant_or_null(5, 1) → 5"),
+	fn("error", "t", tBool, "", func(a []types.Value, _ types.Type) (types.Value, error) {
+		return fail("P0001", "%s", a[0].S)
+	}, fails),
+	made("greatest", "*…", "greatest(1, 4, 2) → 4"),
+	made("if", "b**", "if(1 < 2, 'yes', 'no') → yes"),
+	made("iff", "b**", "iff(1 < 2, 'yes', 'no') → yes"),
+	made("ifnull", "**", "ifnull(NULL, 2) → 2"),
+	made("isnull", "*", "isnull(NULL) → true"),
+	made("least", "*…", "least(1, 4, 2) → 1"),
+	made("nullif", "**", "nullif(2, 3) → 2"),
+	fn("num_nonnulls", "*…", tInt, "num_nonnulls(1, NULL, 2) → 2", func(a []types.Value, t types.Type) (types.Value, error) {
+		return number(t, int64(len(a))-nulls(a))
+	}, seesNull),
+	fn("num_nulls", "*…", tInt, "num_nulls(1, NULL, 2) → 1", func(a []types.Value, t types.Type) (types.Value, error) {
+		return number(t, nulls(a))
+	}, seesNull),
+	made("nvl", "**", "nvl(NULL, 2) → 2"),
+	made("zeroifnull", "n", "zeroifnull(NULL::int) → 0"),
+}
+
+func nulls(a []types.Value) int64 {
+	n := int64(0)
+	for _, v := range a {
+		if v.Null {
+			n++
+		}
+	}
+	return n
+}
+
+// systemRows say something about the query, the session or the system.
+var systemRows = []Row{
+	made("clock_timestamp", "", ""),
+	made("current_catalog", "", "current_catalog → kelpie"),
+	made("current_database", "", "current_database() → kelpie"),
+	made("current_date", "", ""),
+	made("current_role", "", "current_role → kelpie"),
+	made("current_schema", "", "current_schema → public"),
+	made("current_timestamp", "?i", ""),
+	made("current_user", "", "current_user → kelpie"),
+	made("get_current_timestamp", "", ""),
+	made("localtimestamp", "?i", ""),
+	made("now", "", ""),
+	made("pg_typeof", "*", "pg_typeof(33) → integer"),
+	made("session_user", "", "session_user → kelpie"),
+	made("statement_timestamp", "", ""),
+	made("today", "", ""),
+	made("transaction_timestamp", "", ""),
+	made("typeof", "*", "typeof(33) → INTEGER"),
+	made("user", "", "user → kelpie"),
+	made("version", "", ""),
+	fn("format_bytes", "i", tText, "format_bytes(16384) → 16.0 KiB", func(a []types.Value, _ types.Type) (types.Value, error) {
+		return text(humanBytes(a[0].I, 1024, "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
+	}),
+	fn("pg_size_pretty", "i", tText, "pg_size_pretty(10240) → 10 kB", prettySize),
+}
+
+// validText reports that a text is UTF-8 without a null character.
+func validText(s string) bool {
+	for i := range len(s) {
+		if s[i] == 0 {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
+}
+
+// missing says what a function that others have waits for.
+func missing(what string) string { return "it needs " + what + ", which Kelpie does not have yet" }
+
+// Absent are functions that PostgreSQL or DuckDB has and Kelpie has not, with what to say.
+func Absent(name string) (hint string, ok bool) {
+	hint, ok = absent[name]
+	return hint, ok
+}
+
+var absent = func() map[string]string {
+	m := map[string]string{}
+	for what, names := range map[string][]string{
+		missing("arrays"): {"array_agg", "array_append", "array_cat", "array_contains", "array_dims", "array_distinct", "array_fill", "array_length",
+			"array_lower", "array_ndims", "array_position", "array_positions", "array_prepend", "array_remove", "array_replace", "array_slice",
+			"array_sort", "array_to_string", "array_upper", "cardinality", "list", "list_agg", "list_aggregate", "list_contains", "list_value",
+			"range", "regexp_extract_all", "regexp_match", "regexp_matches", "regexp_split_to_array", "regexp_split_to_table", "split", "str_split",
+			"string_split", "string_split_regex", "string_to_array", "string_to_table", "trim_array", "unnest", "width_buckets", "histogram"},
+		missing("the type BYTEA"):                  {"convert", "convert_from", "convert_to", "decode", "from_base64", "from_hex", "get_bit", "get_byte", "set_bit", "set_byte", "unhex"},
+		missing("timestamps with a time zone"):     {"timezone", "make_timestamptz", "current_setting_timezone"},
+		missing("the type TIME"):                   {"current_time", "localtime", "make_time", "get_current_time"},
+		missing("the type UUID"):                   {"gen_random_uuid", "uuid", "uuidv7"},
+		missing("JSON"):                            {"json_agg", "json_array_elements", "json_build_array", "json_build_object", "json_each", "json_extract", "json_extract_path", "json_extract_string", "json_object", "json_object_keys", "json_typeof", "jsonb_agg", "jsonb_build_object", "jsonb_each", "jsonb_extract_path", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "jsonb_typeof", "row_to_json", "to_json", "to_jsonb"},
+		missing("structs and maps"):                {"map", "map_extract", "map_keys", "map_values", "row", "struct_extract", "struct_pack"},
+		missing("values that differ on every row"): {"random", "setseed", "nextval", "currval", "lastval", "setval"},
+		missing("ordered sets of values"):          {"approx_quantile", "median", "mode", "percentile_cont", "percentile_disc", "quantile", "quantile_cont", "quantile_disc", "string_agg", "group_concat", "listagg"},
+		missing("this aggregate"):                  {"approx_count_distinct", "arg_max", "arg_min", "max_by", "min_by", "first", "last", "entropy", "kurtosis", "skewness", "mad"},
+		missing("Unicode tables"):                  {"normalize", "is_normalized", "nfc_normalize", "strip_accents", "unaccent"},
+	} {
+		for _, n := range names {
+			m[n] = what
+		}
+	}
+	return m
+}()
+
+// Unsupported is the error for an absent function.
+func Unsupported(name, hint string, pos int) *diag.Error {
+	return diag.Errorf(diag.FeatureNotSupported, pos, "function %s is not supported", name).WithHint(hint)
+}

@@ -1,0 +1,26 @@
+package plan
+
+import "github.com/kelpiedb/kelpie/internal/types"
+
+// Function is an operation that is computed in Go alone, where a pipeline is cut for it. Package funcs
+// has one row for each; two calls are of one function exactly when their Fn is one pointer.
+type Function struct {
+	Name string
+	// Strict: NULL when an operand is, and Eval does not see that.
+	Strict bool
+	// NullOut: may be NULL although no operand is.
+	NullOut bool
+	// Fails: may raise an error at run time; see opInfo.
+	Fails bool
+	// Eval computes a value of type t. It keeps none of its operands but parts of their texts, and
+	// may be called by many threads at once.
+	Eval func(args []types.Value, t types.Type) (types.Value, error)
+	// Size bounds the bytes of the text that Eval will make, where that can be much more than those
+	// of the operands; nil: it cannot.
+	Size func(args []types.Value) int64
+}
+
+// NewApply is a call of a function.
+func NewApply(fn *Function, t types.Type, pos int, args ...Expr) *Call {
+	return &Call{Op: Apply, Fn: fn, T: t, Args: args, Pos: pos}
+}

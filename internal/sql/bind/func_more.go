@@ -1,0 +1,119 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// arithFunc is an operator in function syntax: add(a, b).
+func arithFunc(op plan.Op) func(*binder, *call) plan.Expr {
+	return func(b *binder, c *call) plan.Expr {
+		return b.arith(op, c.args[0], c.args[1], place{c.pos, c.argPos(0), c.argPos(1)})
+	}
+}
+
+// ageFunc is age(x): from x to the start of today.
+func (b *binder) ageFunc(c *call) plan.Expr {
+	today := b.convert(b.currentDate(c), types.TTimestamp, c.pos)
+	return plan.NewApply(funcs.Function("age"), types.TInterval, c.pos, today, c.args[0])
+}
+
+// constantOrNull is the first argument unless another is NULL.
+func (b *binder) constantOrNull(c *call) plan.Expr {
+	x := b.settle(c.args[0])
+	null := make([]plan.Expr, 0, len(c.args))
+	for _, a := range c.args[1:] {
+		null = append(null, &plan.Call{Op: plan.IsNull, T: types.TBool, Args: []plan.Expr{b.settle(a)}, Pos: c.pos})
+	}
+	return &plan.Call{Op: plan.Case, T: x.Type(), Args: []plan.Expr{or(c.pos, null...), plan.NullConst(x.Type()), x}, Pos: c.pos}
+}
+
+// ifFunc is if(condition, a, b).
+func (b *binder) ifFunc(c *call) plan.Expr {
+	t := b.commonType(c.args[1:], func(i int) int { return c.argPos(i + 1) }, c.upper())
+	yes, no := b.convert(c.args[1], t, c.argPos(1)), b.convert(c.args[2], t, c.argPos(2))
+	return &plan.Call{Op: plan.Case, T: t, Args: []plan.Expr{c.args[0], yes, no}, Pos: c.pos}
+}
+
+func (b *binder) isNullFunc(c *call) plan.Expr {
+	return &plan.Call{Op: plan.IsNull, T: types.TBool, Args: []plan.Expr{b.settle(c.args[0])}, Pos: c.pos}
+}
+
+// zeroIfNull is coalesce(x, 0).
+func (b *binder) zeroIfNull(c *call) plan.Expr {
+	t := c.args[0].Type()
+	zero := b.convert(&plan.Const{V: types.IntValue(types.TInt32, 0)}, t, c.pos)
+	return &plan.Call{Op: plan.Coalesce, T: t, Args: []plan.Expr{c.args[0], zero}, Pos: c.pos}
+}
+
+// typeOfFunc is the name of a type: pg_typeof says it as PostgreSQL does, typeof as DuckDB.
+func (b *binder) typeOfFunc(c *call) plan.Expr {
+	t := c.args[0].Type()
+	name := t.SQLName()
+	if c.name == "typeof" {
+		if name = t.String(); t.Kind == types.Unknown && c.args[0].(*plan.Const).V.Null {
+			name = `"NULL"`
+		} else if t.Kind == types.Unknown {
+			name = types.TText.String()
+		}
+	}
+	return &plan.Const{V: types.TextValue(name)}
+}
+
+// scaleFunc is the number of digits after the point, which the type knows.
+func (b *binder) scaleFunc(c *call) plan.Expr {
+	x := c.args[0]
+	scale := &plan.Const{V: types.IntValue(types.TInt32, int64(x.Type().Scale))}
+	null := &plan.Call{Op: plan.IsNull, T: types.TBool, Args: []plan.Expr{x}, Pos: c.pos}
+	return &plan.Call{Op: plan.Case, T: types.TInt32, Args: []plan.Expr{null, plan.NullConst(types.TInt32), scale}, Pos: c.pos}
+}
+
+// toNumber is to_number(text, format): the format says how many digits the number has after its point.
+func (b *binder) toNumber(c *call) plan.Expr {
+	f, ok := c.args[1].(*plan.Const)
+	if !ok {
+		unsupported(c.argPos(1), "to_number by a format that is not a constant")
+	}
+	if f.V.Null {
+		return plan.NullConst(types.TDecimal(types.MaxPrecision, 0))
+	}
+	scale, err := funcs.NumberScale(f.V.S)
+	if err != nil {
+		panic(err.(*diag.Error).At(c.argPos(1)))
+	}
+	return plan.NewApply(funcs.Function("to_number"), types.TDecimal(types.MaxPrecision, min(scale, types.MaxPrecision)), c.pos, c.args...)
+}
+
+// infix binds the operators that are rows of package funcs, or other spellings of such.
+func (b *binder) infix(op string, l, r plan.Expr, at place) plan.Expr {
+	switch op {
+	case "**":
+		return b.power(l, r, at)
+	case "//":
+		if !l.Type().IsInteger() || !r.Type().IsInteger() {
+			unsupported(at.op, "// of numbers that are not integers")
+		}
+		return b.arith(plan.Div, l, r, at)
+	case "~~", "~~*", "!~~", "!~~*":
+		x, p := b.settle(l), b.settle(r)
+		if x.Type().Kind != types.Text || p.Type().Kind != types.Text {
+			return nil
+		}
+		e := b.match(x, p, `\`, strings.HasSuffix(op, "*"), at.op, at.r)
+		return negateIf(op[0] == '!', e, at.op)
+	}
+	return b.operator(op, at, l, r)
+}
+
+// prefixed binds prefix operators that are functions; nil if there is none for the operand.
+func (b *binder) prefixed(op string, x plan.Expr, pos, xpos int) plan.Expr {
+	name := map[string]string{"~": "~", "|/": "sqrt", "||/": "cbrt", "@": "abs"}[op]
+	if name == "" {
+		return nil
+	}
+	return b.operator(name, place{pos, xpos, xpos}, x)
+}
