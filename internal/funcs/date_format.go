@@ -158,14 +158,18 @@ func (c *civil) word(w dateWord) (string, error) {
 		}
 		if n < 0 {
 			s = "-" + s
-			if !w.fill && len(s) > width && s[1] == '0' {
-				s = "-" + s[2:]
-			}
 		}
 		if w.th != "" {
 			s += ordinal(s, w.th == "TH")
 		}
 		return s, nil
+	}
+	// days are of a width that counts the sign, too.
+	days := func(n int64, width int) (string, error) {
+		if n < 0 {
+			width--
+		}
+		return num(n, width)
 	}
 	name := func(s string, width int) (string, error) {
 		s = cased(s, w.text)
@@ -254,9 +258,6 @@ func (c *civil) word(w dateWord) (string, error) {
 	case "SSSS", "SSSSS":
 		return num(c.hour*3600+c.min*60+c.sec, 0)
 	case "TZ":
-		if w.text[0] >= 'a' {
-			return "", nil
-		}
 		return "", nil
 	case "TZH", "OF":
 		return "+00", nil
@@ -274,13 +275,13 @@ func (c *civil) word(w dateWord) (string, error) {
 		return name(dayNames[types.Weekday(c.days)][:3], 0)
 	case "DDD":
 		if c.interval {
-			return num(int64(c.year)*360+int64(c.month)*30+int64(c.day), 3)
+			return days(int64(c.year)*360+int64(c.month)*30+int64(c.day), 3)
 		}
 		return num(c.days-types.DaysFromCivil(c.year, 1, 1)+1, 3)
 	case "IDDD":
 		return num(int64(week-1)*7+int64((types.Weekday(c.days)+6)%7)+1, 3)
 	case "DD":
-		return num(int64(c.day), 2)
+		return days(int64(c.day), 2)
 	case "D":
 		return num(int64(types.Weekday(c.days))+1, 0)
 	case "ID":

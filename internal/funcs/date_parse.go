@@ -174,7 +174,7 @@ func (r *dateReader) word(w dateWord, next bool) (err error) {
 		if err != nil {
 			return err
 		}
-		if digits < 4 && n >= 0 {
+		if digits < 4 && n >= 0 && w.key != "YYYY" {
 			n = fullYear(n)
 		}
 		r.year, r.haveYear, r.gregorian = n, true, true
@@ -194,7 +194,7 @@ func (r *dateReader) word(w dateWord, next bool) (err error) {
 		if err != nil {
 			return err
 		}
-		if digits < 4 {
+		if digits < 4 && w.key != "IYYY" {
 			n = fullYear(n)
 		}
 		r.isoYear, r.iso = n, true

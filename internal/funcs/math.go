@@ -146,6 +146,15 @@ func acosd(x float64) float64 {
 	return math.Acos(x) / acos05 * 60
 }
 
+// roundEven rounds to a number of digits after the point, halves to even.
+func roundEven(a []types.Value, _ types.Type) (types.Value, error) {
+	unit := math.Pow(10, float64(max(min(at(a, 1, 0), 300), -300)))
+	if scaled := a[0].F * unit; !math.IsInf(scaled, 0) {
+		return finite(math.RoundToEven(scaled)/unit, a[0].F)
+	}
+	return double(a[0].F) // it has no digits there
+}
+
 func gamma(a []types.Value, _ types.Type) (types.Value, error) {
 	x := a[0].F
 	if x == 0 || x < 0 && x == math.Floor(x) {

@@ -52,6 +52,8 @@ var numberRows = []Row{
 	made("mod", "nn", "mod(9, 4) → 1"),
 	made("multiply", "nn", "multiply(2, 3) → 6"),
 	made("round", "n?i", "round(42.4382, 2) → 42.44"),
+	fn("round_even", "f?i", tDouble, "round_even(24.5) → 24", roundEven, fails),
+	fn("roundbankers", "f?i", tDouble, "roundbankers(25.5) → 26", roundEven, fails),
 	made("scale", "m", "scale(8.4100) → 4"),
 	made("sign", "n", "sign(-8.4) → -1"),
 	made("subtract", "nn", "subtract(2, 3) → -1"),
@@ -79,6 +81,8 @@ var floatRows = []Row{
 	fn("cot", "f", tDouble, "cot(0.5) → 1.830487721712452", angle(func(x float64) float64 { return 1 / math.Tan(x) }), fails),
 	fn("cotd", "f", tDouble, "cotd(45) → 1", angle(func(x float64) float64 { return cosd(x) / sind(x) }), fails),
 	fn("degrees", "f", tDouble, "degrees(0.5) → 28.64788975654116", overflowing(func(x float64) float64 { return x / (math.Pi / 180) }), fails),
+	fn("erf", "f", tDouble, "erf(0) → 0", of(math.Erf)),
+	fn("erfc", "f", tDouble, "erfc(0) → 1", of(math.Erfc)),
 	op("exp", "f", tDouble, plan.Exp, "exp(0.0) → 1"),
 	fn("gamma", "f", tDouble, "gamma(5.5) → 52.34277778455352", gamma, fails),
 	fn("isfinite", "f", tBool, "isfinite(5.5) → true", func(a []types.Value, _ types.Type) (types.Value, error) {

@@ -178,10 +178,6 @@ func formatNumber(a []types.Value, _ types.Type) (types.Value, error) {
 	case len(whole) < f.pre:
 		w.blanks = f.pre - len(whole)
 	case len(whole) > f.pre:
-		if f.pre == 0 && whole == "0" {
-			w.digits = digits[1:]
-			break
-		}
 		w.digits = strings.Repeat("#", f.pre)
 		if f.post > 0 || f.point {
 			w.digits += "." + strings.Repeat("#", f.post)
@@ -345,7 +341,7 @@ func (w *numberWriter) digit(kind string) {
 	if w.point {
 		end++
 	}
-	if w.last >= 0 && w.last == w.at-1 {
+	if w.last >= 0 && w.last == w.at {
 		end = w.place
 	}
 	if w.place+1 == end {

@@ -103,8 +103,9 @@ var absent = func() map[string]string {
 		missing("structs and maps"):                {"map", "map_extract", "map_keys", "map_values", "row", "struct_extract", "struct_pack"},
 		missing("values that differ on every row"): {"random", "setseed", "nextval", "currval", "lastval", "setval"},
 		missing("ordered sets of values"):          {"approx_quantile", "median", "mode", "percentile_cont", "percentile_disc", "quantile", "quantile_cont", "quantile_disc", "string_agg", "group_concat", "listagg"},
-		missing("this aggregate"):                  {"approx_count_distinct", "arg_max", "arg_min", "max_by", "min_by", "first", "last", "entropy", "kurtosis", "skewness", "mad"},
-		missing("Unicode tables"):                  {"normalize", "is_normalized", "nfc_normalize", "strip_accents", "unaccent"},
+		missing("this aggregate"): {"bit_and", "bit_or", "bit_xor", "corr", "covar_pop", "covar_samp", "product", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
+			"approx_count_distinct", "arg_max", "arg_min", "max_by", "min_by", "first", "last", "entropy", "kurtosis", "skewness", "mad"},
+		missing("Unicode tables"): {"normalize", "is_normalized", "nfc_normalize", "strip_accents", "unaccent"},
 	} {
 		for _, n := range names {
 			m[n] = what

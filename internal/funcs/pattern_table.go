@@ -15,6 +15,10 @@ var patternRows = []Row{
 	}),
 	fn("like escape", "ttt", tBool, "'a%c' like 'a$%c' escape '$' → true", likeEscape(false), fails),
 	fn("ilike escape", "ttt", tBool, "'A%c' ilike 'a$%C' escape '$' → true", likeEscape(true), fails),
+	fn("like_escape", "ttt", tBool, "like_escape('a%c', 'a$%c', '$') → true", likeEscape(false), fails),
+	fn("ilike_escape", "ttt", tBool, "ilike_escape('A%c', 'a$%C', '$') → true", likeEscape(true), fails),
+	fn("not_like_escape", "ttt", tBool, "not_like_escape('a%c', 'a$%c', '$') → false", negated(likeEscape(false)), fails),
+	fn("not_ilike_escape", "ttt", tBool, "not_ilike_escape('A%c', 'a$%C', '$') → false", negated(likeEscape(true)), fails),
 	fn("regexp_count", "tt?it", tInt, "regexp_count('ABCABCAXYaxy', 'A.', 1, 'i') → 4", regexpCount, fails),
 	fn("regexp_escape", "t", tText, `regexp_escape('a.b') → a\.b`, func(a []types.Value, _ types.Type) (types.Value, error) {
 		return text(escapeRegexp(a[0].S))
@@ -63,6 +67,15 @@ func flagsAt(a []types.Value, i int) string {
 		return a[i].S
 	}
 	return ""
+}
+
+// negated is a test the other way round.
+func negated(test Eval) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) {
+		v, err := test(a, t)
+		v.I = 1 - v.I
+		return v, err
+	}
 }
 
 // likeEscape is LIKE with an escape character that only the rows know.

@@ -32,7 +32,7 @@ func matchesFrom(re *regexp.Regexp, s string, start, n int64) [][]int {
 		return nil
 	}
 	var out [][]int
-	for _, m := range re.FindAllStringSubmatchIndex(s, -1) {
+	for _, m := range allMatches(re, s) {
 		if m[0] < from {
 			if m[1] <= from {
 				continue
@@ -47,10 +47,35 @@ func matchesFrom(re *regexp.Regexp, s string, start, n int64) [][]int {
 	return out
 }
 
+// allMatches are the matches one after the other. PostgreSQL takes an empty one right behind another, too, which Go leaves out:
+// they are put in, unless the pattern looks at what is before it.
+func allMatches(re *regexp.Regexp, s string) [][]int {
+	found := re.FindAllStringSubmatchIndex(s, -1)
+	if source := re.String(); !re.MatchString("") || strings.Contains(source, "^") || strings.Contains(source, `\b`) || strings.Contains(source, `\A`) {
+		return found
+	}
+	var out [][]int
+	for i, m := range found {
+		out = append(out, m)
+		if m[1] == m[0] || i+1 < len(found) && found[i+1][0] == m[1] {
+			continue
+		}
+		if e := re.FindStringSubmatchIndex(s[m[1]:]); e != nil && e[0] == 0 && e[1] == 0 {
+			for k := range e {
+				if e[k] >= 0 {
+					e[k] += m[1]
+				}
+			}
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // shifted searches the part of the text from an offset on.
 func shifted(re *regexp.Regexp, s string, from int, n int64) [][]int {
 	var out [][]int
-	for _, m := range re.FindAllStringSubmatchIndex(s[from:], -1) {
+	for _, m := range allMatches(re, s[from:]) {
 		for i := range m {
 			if m[i] >= 0 {
 				m[i] += from

@@ -25,7 +25,7 @@ func concatWS(a []types.Value, t types.Type) (types.Value, error) {
 			out = append(out, a[0].S...)
 		}
 		first = false
-		out = v.AppendText(out)
+		out = append(out, written(v)...)
 	}
 	return text(string(out))
 }

@@ -126,6 +126,16 @@ var moreTextRows = []Row{
 		r, _ := utf8.DecodeRuneInString(a[0].S)
 		return number(t, int64(r))
 	}),
+	fn("parse_dirpath", "t", tText, "parse_dirpath('a/b/c.csv') → a/b", func(a []types.Value, _ types.Type) (types.Value, error) {
+		return text(a[0].S[:max(strings.LastIndexByte(a[0].S, '/'), 0)])
+	}),
+	fn("parse_filename", "t?b", tText, "parse_filename('a/b/c.csv') → c.csv", func(a []types.Value, _ types.Type) (types.Value, error) {
+		name := a[0].S[strings.LastIndexByte(a[0].S, '/')+1:]
+		if i := strings.LastIndexByte(name, '.'); len(a) > 1 && a[1].I != 0 && i > 0 {
+			name = name[:i]
+		}
+		return text(name)
+	}),
 	op("prefix", "tt", tBool, plan.StartsWith, "prefix('abc', 'ab') → true"),
 	fn("soundex", "t", tText, "soundex('hello world!') → H464", func(a []types.Value, _ types.Type) (types.Value, error) {
 		return text(soundex(a[0].S))
@@ -151,7 +161,7 @@ func chr(a []types.Value, _ types.Type) (types.Value, error) {
 	case c == 0:
 		return fail(diag.ProgramLimitExceeded, "null character not permitted")
 	case c < 0:
-		return fail(diag.ProgramLimitExceeded, "character number must be positive")
+		return fail(diag.InvalidParameter, "character number must be positive")
 	case c > utf8.MaxRune:
 		return fail(diag.ProgramLimitExceeded, "requested character too large for encoding: %d", c)
 	case !utf8.ValidRune(rune(c)):

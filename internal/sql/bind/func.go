@@ -40,6 +40,9 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 		unsupported(e.Pos, "a window function")
 	}
 	if f, ok := aggregateNamed(name); ok {
+		if made := madeAggregates[name]; made != nil {
+			e = made(e)
+		}
 		return b.aggregate(s, e, f)
 	}
 	if name == "grouping" {

@@ -158,6 +158,10 @@ func (b *binder) positionFunc(c *call) plan.Expr {
 func (b *binder) concatFunc(c *call) plan.Expr {
 	args := make([]plan.Expr, 0, len(c.args))
 	for i, a := range c.args {
+		if a.Type().Kind == types.Bool { // written as its type's output writes it, which a cast does not
+			t := func(s string) plan.Expr { return &plan.Const{V: types.TextValue(s)} }
+			a = &plan.Call{Op: plan.Case, T: types.TText, Args: []plan.Expr{a, t("t"), not(a, c.pos), t("f")}, Pos: c.pos}
+		}
 		a = b.convert(a, types.TText, c.argPos(i))
 		if plan.IsNullConst(a) {
 			continue
