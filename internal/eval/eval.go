@@ -15,13 +15,19 @@ func Expr(e plan.Expr, cols Columns) (types.Value, error) { return Within(e, col
 // Within is Expr for texts that may be much larger than what they are made of: room is asked before one is
 // made, with the bytes that it may take, and refuses it by an error.
 func Within(e plan.Expr, cols Columns, room func(bytes int64) error) (types.Value, error) {
-	return compute(e, &around{cols, room})
+	return compute(e, &around{cols: cols, room: room})
+}
+
+// Row is Within for a row of the query that runs: functions whose value differs from row to row have one.
+func Row(e plan.Expr, cols Columns, room func(bytes int64) error) (types.Value, error) {
+	return compute(e, &around{cols, room, true})
 }
 
 // around is what expressions are computed in.
 type around struct {
 	cols Columns
 	room func(bytes int64) error
+	row  bool // see Row
 }
 
 // LongestText is how many bytes a text may have that is made larger than what it is made of.
@@ -96,6 +102,9 @@ func call(x *plan.Call, in *around) (types.Value, error) {
 
 // function is call for a function of package funcs. It keeps its operands on the heap, where call does without.
 func function(x *plan.Call, in *around) (types.Value, error) {
+	if x.Fn.Volatile && !in.row {
+		return types.Value{}, diag.Internalf("eval", "%s before the query runs", x.Fn.Name)
+	}
 	args := make([]types.Value, len(x.Args))
 	null := false
 	for i, a := range x.Args {

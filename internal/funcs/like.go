@@ -39,8 +39,37 @@ func Backslashed(pattern, escape string) (string, bool) {
 
 // CompletePattern reports that the last backslash has a character to escape.
 func CompletePattern(p string) bool {
-	n := len(p) - len(strings.TrimRight(p, `\`))
-	return n%2 == 0
+	return EachLike(p, func(LikeToken, byte) {})
+}
+
+// LikeToken is a part of a pattern: any text, any character, or a byte that stands for itself.
+type LikeToken uint8
+
+const (
+	LikeAny LikeToken = iota
+	LikeOne
+	LikeByte
+)
+
+// EachLike calls f for the parts of a pattern one after the other. It reports that the last backslash has a character to
+// escape.
+func EachLike(pattern string, f func(t LikeToken, c byte)) (complete bool) {
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; c {
+		case '%':
+			f(LikeAny, c)
+		case '_':
+			f(LikeOne, c)
+		case '\\':
+			if i++; i == len(pattern) {
+				return false
+			}
+			f(LikeByte, pattern[i])
+		default:
+			f(LikeByte, c)
+		}
+	}
+	return true
 }
 
 // Like reports whether s matches a LIKE pattern: % is any text, _ any character, a

@@ -3,6 +3,7 @@ package funcs
 import (
 	"math"
 	"math/bits"
+	"math/rand/v2"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -52,6 +53,9 @@ var numberRows = []Row{
 	made("mod", "nn", "mod(9, 4) → 1"),
 	made("multiply", "nn", "multiply(2, 3) → 6"),
 	made("round", "n?i", "round(42.4382, 2) → 42.44"),
+	fn("random", "", tDouble, "random() < 1 → true", func([]types.Value, types.Type) (types.Value, error) {
+		return double(rand.Float64())
+	}, volatile),
 	fn("round_even", "f?i", tDouble, "round_even(24.5) → 24", roundEven, fails),
 	fn("roundbankers", "f?i", tDouble, "roundbankers(25.5) → 26", roundEven, fails),
 	made("scale", "m", "scale(8.4100) → 4"),

@@ -4,8 +4,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
+
+// TryCast is TRY_CAST(x AS t), which has a syntax of its own.
+var TryCast = &plan.Function{Name: "try_cast", Strict: true, NullOut: true, Eval: func(a []types.Value, t types.Type) (types.Value, error) {
+	v, err := types.Cast(a[0], t)
+	if err != nil {
+		return null(t)
+	}
+	return v, nil
+}}
 
 // conditionalRows choose between values.
 var conditionalRows = []Row{
@@ -101,7 +111,7 @@ var absent = func() map[string]string {
 		missing("the type UUID"):                   {"gen_random_uuid", "uuid", "uuidv7"},
 		missing("JSON"):                            {"json_agg", "json_array_elements", "json_build_array", "json_build_object", "json_each", "json_extract", "json_extract_path", "json_extract_string", "json_object", "json_object_keys", "json_typeof", "jsonb_agg", "jsonb_build_object", "jsonb_each", "jsonb_extract_path", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "jsonb_typeof", "row_to_json", "to_json", "to_jsonb"},
 		missing("structs and maps"):                {"map", "map_extract", "map_keys", "map_values", "row", "struct_extract", "struct_pack"},
-		missing("values that differ on every row"): {"random", "setseed", "nextval", "currval", "lastval", "setval"},
+		missing("values that differ on every row"): {"setseed", "random_normal", "nextval", "currval", "lastval", "setval"},
 		missing("ordered sets of values"):          {"approx_quantile", "median", "mode", "percentile_cont", "percentile_disc", "quantile", "quantile_cont", "quantile_disc", "string_agg", "group_concat", "listagg"},
 		missing("this aggregate"): {"bit_and", "bit_or", "bit_xor", "corr", "covar_pop", "covar_samp", "product", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
 			"approx_count_distinct", "arg_max", "arg_min", "max_by", "min_by", "first", "last", "entropy", "kurtosis", "skewness", "mad"},

@@ -10,7 +10,7 @@ import (
 
 // patternRows are functions and operators of patterns.
 var patternRows = []Row{
-	fn("glob", "tt", tBool, "glob('a.csv', '*.csv') → true", func(a []types.Value, _ types.Type) (types.Value, error) {
+	fn("glob", "tt", tBool, "'a.csv' glob '*.csv' → true", func(a []types.Value, _ types.Type) (types.Value, error) {
 		return boolean(matchGlob(a[0].S, a[1].S))
 	}),
 	fn("like escape", "ttt", tBool, "'a%c' like 'a$%c' escape '$' → true", likeEscape(false), fails),

@@ -23,6 +23,8 @@ type Row struct {
 	Fn *plan.Function
 	// Group is the section of the reference, Example an expression and its value, as "expr → value", for it.
 	Group, Example string
+	// Names are those of the parameters, for calls as f(name => value); nil: there are none.
+	Names []string
 }
 
 // Letters of Row.Args, with what the reference calls them.
@@ -81,6 +83,9 @@ func nullOut(f *plan.Function) { f.NullOut = true }
 // seesNull: it looks at arguments that are NULL.
 func seesNull(f *plan.Function) { f.Strict = false }
 
+// volatile: each row has another value.
+func volatile(f *plan.Function) { f.Volatile = true }
+
 // size: the text may be much longer than the arguments, but not longer than that.
 func size(of func(a []types.Value) int64) option {
 	return func(f *plan.Function) { f.Size, f.Fails = of, true }
@@ -98,6 +103,12 @@ func fn(name, args string, result types.Type, example string, eval Eval, options
 // op is the row of an operation; made that of what the binder makes of others.
 func op(name, args string, result types.Type, o plan.Op, example string) Row {
 	return Row{Name: name, Args: args, Result: result, Op: o, Example: example}
+}
+
+// named gives the parameters names; those that are left out before a given one are zero.
+func named(r Row, names ...string) Row {
+	r.Names = names
+	return r
 }
 
 func made(name, args, example string) Row { return Row{Name: name, Args: args, Example: example} }

@@ -12,6 +12,9 @@ type Function struct {
 	NullOut bool
 	// Fails: may raise an error at run time; see opInfo.
 	Fails bool
+	// Volatile: each row has another value, so that it is computed when the query runs, for each row, and no two
+	// calls are the same.
+	Volatile bool
 	// Eval computes a value of type t. It keeps none of its operands but parts of their texts, and
 	// may be called by many threads at once.
 	Eval func(args []types.Value, t types.Type) (types.Value, error)
@@ -23,4 +26,15 @@ type Function struct {
 // NewApply is a call of a function.
 func NewApply(fn *Function, t types.Type, pos int, args ...Expr) *Call {
 	return &Call{Op: Apply, Fn: fn, T: t, Args: args, Pos: pos}
+}
+
+// Volatile reports that an expression has a value of its own for each row.
+func Volatile(e Expr) bool {
+	found := false
+	WalkExpr(e, func(e Expr) bool {
+		x, ok := e.(*Call)
+		found = found || ok && x.Op == Apply && x.Fn.Volatile
+		return !found
+	})
+	return found
 }

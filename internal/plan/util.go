@@ -402,7 +402,7 @@ func EqualExpr(a, b Expr) bool {
 		return ok && x.V == y.V
 	case *Call:
 		y, ok := b.(*Call)
-		if !ok || x.Op != y.Op || x.Fn != y.Fn || x.T != y.T || len(x.Args) != len(y.Args) {
+		if !ok || x.Op != y.Op || x.Fn != y.Fn || x.Fn != nil && x.Fn.Volatile || x.T != y.T || len(x.Args) != len(y.Args) {
 			return false
 		}
 		for i := range x.Args {

@@ -3,6 +3,7 @@ package text
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -18,7 +19,7 @@ type likePiece struct {
 	lit string // "" is _
 }
 
-// parseLike cuts a pattern at its % signs. Backslash takes the next character literally.
+// parseLike cuts a pattern at its % signs.
 func parseLike(pat string, pos int) (parts []likePart, start, end bool) {
 	var cur likePart
 	var lit []byte
@@ -39,26 +40,23 @@ func parseLike(pat string, pos int) (parts []likePart, start, end bool) {
 		cur = likePart{}
 	}
 	start, end = true, true
-	for i := 0; i < len(pat); i++ {
-		switch c := pat[i]; c {
-		case '%':
-			if i == 0 {
-				start = false
-			}
-			end = i != len(pat)-1
+	first := true
+	complete := funcs.EachLike(pat, func(t funcs.LikeToken, c byte) {
+		end = t != funcs.LikeAny
+		switch t {
+		case funcs.LikeAny:
+			start = start && !first
 			flush()
-		case '_':
+		case funcs.LikeOne:
 			flushLit()
 			cur.rest = append(cur.rest, likePiece{})
-		case '\\':
-			if i+1 == len(pat) {
-				panic(code.Unsupported{Err: diag.Errorf(diag.InvalidEscapeSequence, pos, "LIKE pattern must not end with escape character")})
-			}
-			i++
-			lit = append(lit, pat[i])
 		default:
 			lit = append(lit, c)
 		}
+		first = false
+	})
+	if !complete {
+		panic(code.Unsupported{Err: diag.Errorf(diag.InvalidEscapeSequence, pos, "LIKE pattern must not end with escape character")})
 	}
 	flush()
 	return parts, start, end

@@ -69,7 +69,7 @@ func New(t *layout.Tuple, c *pipe.Compute, o Options) *Filler {
 	for i, x := range c.Exprs {
 		plan.AddRefs(&read, x)
 		o := output{x: x, f: t.Find(int32(c.Cols[i]))}
-		if refs := plan.Refs(x); refs.Len() == 1 {
+		if refs := plan.Refs(x); refs.Len() == 1 && !plan.Volatile(x) {
 			f := t.Find(int32(refs.Slice()[0]))
 			if n := f.Desc.Range.Span(maxMemo); f.Desc.Form == layout.Code && n > 0 {
 				o.code, o.memo = f, make([]cell, n)
@@ -139,7 +139,7 @@ func (s *Filler) Tuple(a uintptr) error {
 			}
 			loaded = true
 		}
-		v, err := eval.Within(o.x, s.cols, s.room)
+		v, err := eval.Row(o.x, s.cols, s.room)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -129,8 +130,7 @@ func typed(v types.Value, t types.Type) types.Value {
 	return v
 }
 
-// tryCast is TRY_CAST: NULL where the cast fails. Generated code has no such cast; it is
-// only known for constants and where the cast cannot fail.
+// tryCast is TRY_CAST: NULL where the cast fails. Where it can fail, Go computes it.
 func (b *binder) tryCast(x plan.Expr, t types.Type, pos int) plan.Expr {
 	from := x.Type()
 	if !types.CanCast(from, t) {
@@ -143,10 +143,10 @@ func (b *binder) tryCast(x plan.Expr, t types.Type, pos int) plan.Expr {
 		}
 		return &plan.Const{V: v}
 	}
-	if !implicit(from, t) {
-		unsupported(pos, "TRY_CAST from %s to %s", from.SQLName(), t.SQLName())
+	if implicit(from, t) {
+		return b.convert(x, t, pos)
 	}
-	return b.convert(x, t, pos)
+	return plan.NewApply(funcs.TryCast, t, pos, x)
 }
 
 // typeName finds the type that a name of the query means.

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -61,11 +62,47 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 	}
 	for i := range e.Args {
 		if a := &e.Args[i]; !a.Name.Empty() {
-			fail(diag.UndefinedFunction, a.Name.Pos, "function %s has no parameter named %q", name, a.Name.Name)
+			c.f = positional(e)
+			e = c.f
+			c.args = make([]plan.Expr, len(e.Args))
+			break
 		}
+	}
+	for i := range e.Args {
 		c.args[i] = b.expr(s, e.Args[i].X)
 	}
 	return b.call(c)
+}
+
+// positional puts arguments that are given by names where their parameters are, and zeros in between.
+func positional(e *ast.Func) *ast.Func {
+	f := *e
+	f.Args = nil
+	var names []string
+	if rows := funcs.Find(e.Name.Last()); rows != nil {
+		names = rows[0].Names
+	}
+	for i, a := range e.Args {
+		at := i
+		if !a.Name.Empty() {
+			if at = slices.Index(names, a.Name.Name); at < 0 {
+				fail(diag.UndefinedFunction, a.Name.Pos, "function %s has no parameter named %q", e.Name.Last(), a.Name.Name)
+			}
+		}
+		for len(f.Args) <= at {
+			f.Args = append(f.Args, ast.Arg{})
+		}
+		if f.Args[at].X != nil {
+			fail(diag.SyntaxError, a.X.Position(), "argument %q is given twice", a.Name.Name)
+		}
+		f.Args[at].X = a.X
+	}
+	for i := range f.Args {
+		if f.Args[i].X == nil {
+			f.Args[i].X = &ast.Literal{Pos: e.Pos, Kind: ast.LitInt, Text: "0"}
+		}
+	}
+	return &f
 }
 
 // call takes the row of the function that fits the arguments best, and makes the call.

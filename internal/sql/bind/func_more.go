@@ -105,6 +105,8 @@ func (b *binder) infix(op string, l, r plan.Expr, at place) plan.Expr {
 		}
 		e := b.match(x, p, `\`, strings.HasSuffix(op, "*"), at.op, at.r)
 		return negateIf(op[0] == '!', e, at.op)
+	case "~~~":
+		return b.operator("glob", at, l, r)
 	}
 	return b.operator(op, at, l, r)
 }

@@ -145,6 +145,10 @@ func (p *parser) wordOperator() int {
 		if p.peek(1) == tLParen {
 			return precOther
 		}
+	case "glob": // a name, unless a pattern follows
+		if k := p.peek(1); k == tString || k == tParam || k == tIdent || k == tLParen {
+			return precIn
+		}
 	}
 	return 0
 }
@@ -256,6 +260,8 @@ func (p *parser) in(left ast.Expr, pos int, k kind, not bool) ast.Expr {
 			return &ast.InQuery{Pos: pos, X: left, Query: q, Not: not}
 		}
 		return &ast.InList{Pos: pos, X: left, List: list, Not: not}
+	case tIdent: // GLOB, which DuckDB also writes as an operator
+		return &ast.Binary{Pos: pos, Op: "~~~", L: left, R: p.exprPrec(precIn + 1)}
 	}
 	e := &ast.Like{Pos: pos, X: left, Not: not}
 	switch k {
