@@ -237,6 +237,10 @@ func (w *Walk) missing(s pipe.Sink) error {
 	return diag.Errorf(diag.FeatureNotSupported, -1, "it reads %s, which is not compiled", w.prog.SinkName(s))
 }
 
+// clearlyLess is how much of the rows that pass a filter may pass another that takes its place: literals that differ should not
+// let filters of the same kind change places.
+const clearlyLess = 0.8
+
 // filters finds the semi-join filters of a scan that are ready and promise to drop rows.
 func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err error) {
 	if w.Off.SemiJoins || !phys.MayReduce(t, w.Can) {
@@ -255,7 +259,7 @@ func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err er
 			continue
 		}
 		share, worth := phys.WorthReducing(keys.Count(), t.Scan, rd.Col)
-		if !worth || w.Can.OneFilter && len(out) > 0 && share >= out[0].Share {
+		if !worth || w.Can.OneFilter && len(out) > 0 && share >= clearlyLess*out[0].Share {
 			continue
 		}
 		f, ok, err := keys.Filter()

@@ -77,13 +77,17 @@ type Fragment struct {
 	Pool    []byte // string literals; Word Pool points to a copy
 	// Literals are the numbers that come from the context.
 	Literals []int64
-	Sink     *layout.Tuple
-	Void     []bool // by field of Sink, if it was laid out here: only NULLs are written to it
-	Group    *GroupPlan
-	Luts     []*Lut
-	Errors   []*diag.Error // exit status k+1 means Errors[k]
-	Counts   []Counter
-	MaxRows  int64 // Stage sinks: no more rows than this reach the sink
+	// Params are the offsets of context words that a launch passes as parameters, in their order. Only the first CtxKept bytes of
+	// the context are read or written by the code itself.
+	Params  []int
+	CtxKept int
+	Sink    *layout.Tuple
+	Void    []bool // by field of Sink, if it was laid out here: only NULLs are written to it
+	Group   *GroupPlan
+	Luts    []*Lut
+	Errors  []*diag.Error // exit status k+1 means Errors[k]
+	Counts  []Counter
+	MaxRows int64 // Stage sinks: no more rows than this reach the sink
 	// How is what was decided while it was written.
 	How phys.Decision
 }
@@ -164,6 +168,9 @@ func newEmitter(req Request) *emitter {
 func (e *emitter) fragment() *Fragment {
 	f := e.f
 	f.Func, f.CtxSize = e.B.F, e.CtxSize
+	if f.CtxKept == 0 {
+		f.CtxKept = f.CtxSize
+	}
 	f.Words, f.Pool, f.Literals, f.Errors = e.Words, e.Pool, e.Literals, e.Errors
 	return f
 }

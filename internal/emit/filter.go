@@ -79,7 +79,7 @@ func (e *emitter) filterCompare(c *plan.Call) bool {
 	if c.Args[0].Type().Phys() > 1 { // only integers and decimals
 		return false
 	}
-	l, r := e.LiteralValue(e.Eval(c.Args[0])), e.LiteralValue(e.Eval(c.Args[1]))
+	l, r := e.FactValue(e.Eval(c.Args[0])), e.FactValue(e.Eval(c.Args[1]))
 	cond := scalar.Conds[c.Op]
 	if l.Desc.Form != layout.I64 || r.Desc.Form != layout.I64 {
 		if l.IsNull() || r.IsNull() {
@@ -95,7 +95,7 @@ func (e *emitter) filterCompare(c *plan.Call) bool {
 		return true
 	}
 	e.skipNulls(l, r)
-	if known, is := scalar.Provable(cond, l, r); !known {
+	if known, is := e.Provable(c, cond, l, r); !known {
 		e.skip(cond.Negate(), l.A, r.A)
 	} else if !is {
 		e.skip(ir.Always, ir.K(0), ir.K(0))
@@ -128,8 +128,8 @@ func (e *emitter) semiFilter(f scanned.Filter) {
 	}
 	k := e.Int("key")
 	lo, span := int64(f.Range.Lo.Lo), int64(f.Range.Hi.Lo)-int64(f.Range.Lo.Lo)
-	e.Literal(lo, func(lo ir.Val) { e.B.Op2(ir.Sub, k, v.A, lo) })
-	e.Literal(span, func(span ir.Val) { e.skip(ir.UGT, k.V(), span) })
+	e.B.Op2(ir.Sub, k, v.A, e.Fact(lo))
+	e.skip(ir.UGT, k.V(), e.Fact(span))
 	switch f.Kind {
 	case layout.Bitmap:
 		bits, w := e.LoadWord("bits", code.Word{Kind: code.WordFilter, Index: f.Index}), e.Int("word")
@@ -143,7 +143,7 @@ func (e *emitter) semiFilter(f scanned.Filter) {
 	case layout.Bloom:
 		h := e.Hash([]code.Value{v})
 		bits, w := e.LoadWord("bloom", code.Word{Kind: code.WordFilter, Index: f.Index}), e.Int("word")
-		e.Literal(int64(64-f.Bits), func(shift ir.Val) { e.B.Op2(ir.Shr, w, h.V(), shift) })
+		e.B.Op2(ir.Shr, w, h.V(), e.Fact(int64(64-f.Bits)))
 		e.B.Load8(w, ir.AtIndex(bits, w, 8, 0))
 		m, t := e.Int("mask"), e.Int("bit")
 		e.B.Op2(ir.Shl, m, ir.K(1), h.V())

@@ -114,7 +114,7 @@ func sharedArray(g *plan.Group, fs []layout.Field) bool {
 func (e *emitter) arrayIndex(p ir.Reg, gp *GroupPlan, keys []code.Value) {
 	e.number(p, gp.Domains[0], keys[0])
 	for i, d := range gp.Domains[1:] {
-		e.B.Op2(ir.Mul, p, p.V(), ir.K(d.Size()))
+		e.B.Op2(ir.Mul, p, p.V(), e.Fact(d.Size()))
 		k := e.Int("k")
 		e.number(k, d, keys[i+1])
 		e.B.Op2(ir.Add, p, p.V(), k.V())
@@ -124,9 +124,9 @@ func (e *emitter) arrayIndex(p ir.Reg, gp *GroupPlan, keys []code.Value) {
 
 // number computes the number of a key's value in its domain; NULL comes last.
 func (e *emitter) number(k ir.Reg, d phys.Domain, key code.Value) {
-	e.B.Op2(ir.Sub, k, key.A, ir.K(d.Lo))
+	e.B.Op2(ir.Sub, k, key.A, e.Fact(d.Lo))
 	if d.Null && !key.Never() {
-		e.B.Sel(k, ir.NE, key.Null, ir.K(0), ir.K(d.Span), k.V())
+		e.B.Sel(k, ir.NE, key.Null, ir.K(0), e.Fact(d.Span), k.V())
 	}
 }
 

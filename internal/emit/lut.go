@@ -28,6 +28,7 @@ func (e *emitter) lut(x plan.Expr, id plan.ColID, d layout.Desc) int {
 	n := int(int64(d.Range.Hi.Lo)) + 1
 	sub := newEmitter(Request{Name: e.Name + "_lut", Cols: e.Cols, Target: e.Target, Device: e.Device, Check: e.Request.Check, Verbose: e.Verbose, Off: e.Off, SIMD: e.SIMD, Gather: e.Gather})
 	sub.Tabulate = nil
+	sub.Brief = sub.Can.Parameters // it runs for few texts
 	sub.Say("for each dictionary entry", func(n plan.Names) string { return n.Expr(x) })
 	sub.rows(func(i ir.Reg) {
 		sub.BindLazy(id, func() code.Value {

@@ -179,8 +179,8 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 	find := func() {
 		if p.t.Kind == layout.Direct {
 			k := e.Int("k")
-			e.B.Op2(ir.Sub, k, p.keys[0].A, ir.K(p.t.Min))
-			miss(ir.UGE, k.V(), ir.K(p.t.Span), func() {
+			e.B.Op2(ir.Sub, k, p.keys[0].A, e.Fact(p.t.Min))
+			miss(ir.UGE, k.V(), e.Fact(p.t.Span), func() {
 				slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
 				e.B.Load(k, ir.AtIndex(slots, k, 4, 0), 4, false)
 				e.B.Clear(slots)
@@ -196,7 +196,7 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 		// Open addressing.
 		h := e.hashNow(e.ringOf(p.op.Build), p.keys, nil)
 		slot, tag, ent := e.Int("slot"), e.Int("tag"), e.Int("entry")
-		mask := ir.K(1<<p.t.Bits - 1)
+		mask := e.Fact(1<<p.t.Bits - 1)
 		e.B.Op2(ir.And, slot, h.V(), mask)
 		e.B.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
 		slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
@@ -242,11 +242,11 @@ func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
 		switch p.t.Kind {
 		case layout.List:
 			e.B.Load8(cur, ir.At(ir.Ctx, e.Word(code.Word{Kind: code.WordTuples, Build: p.op.Build})))
-			e.B.Op2(ir.Add, end, cur.V(), ir.K(p.t.Rows*size))
+			e.B.Op2(ir.Add, end, cur.V(), e.Fact(p.t.Rows*size))
 		case layout.DenseBuckets:
 			k := e.Int("k")
-			e.B.Op2(ir.Sub, k, p.keys[0].A, ir.K(p.t.Min))
-			e.When(ir.ULT, k.V(), ir.K(p.t.Span), func() {
+			e.B.Op2(ir.Sub, k, p.keys[0].A, e.Fact(p.t.Min))
+			e.When(ir.ULT, k.V(), e.Fact(p.t.Span), func() {
 				slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
 				e.B.Load(cur, ir.AtIndex(slots, k, 4, 0), 4, false)
 				e.B.Load(end, ir.AtIndex(slots, k, 4, 4), 4, false)
@@ -262,7 +262,7 @@ func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
 			h := e.hashNow(e.ringOf(p.op.Build), p.keys, nil)
 			b, ent := e.Int("bucket"), e.Int("entry")
 			slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
-			e.B.Op2(ir.Shr, b, h.V(), ir.K(int64(64-p.t.Bits)))
+			e.B.Op2(ir.Shr, b, h.V(), e.Fact(int64(64-p.t.Bits)))
 			e.B.Load8(ent, ir.AtIndex(slots, b, 8, 8))
 			e.B.Op2(ir.Shr, h, h.V(), ir.K(layout.FilterShift))
 			e.B.Op2(ir.And, h, h.V(), ir.K(15))

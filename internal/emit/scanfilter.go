@@ -37,12 +37,18 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []scanned.Filter) {
 			}
 		}
 	}
-	sort.SliceStable(ranges, func(i, j int) bool { return ranges[i].Share < ranges[j].Share })
+	sort.SliceStable(ranges, func(i, j int) bool {
+		if e.Can.Parameters { // other literals let others pass
+			return ranges[i].Col < ranges[j].Col
+		}
+		return ranges[i].Share < ranges[j].Share
+	})
 	sort.SliceStable(filters, func(i, j int) bool { return filters[i].Share < filters[j].Share })
 
 	var doubtful []*scanned.Bounds
 	for _, r := range ranges {
-		if !e.Off.BranchFree && r.Share > mostlyFails && r.Share < mostlyPasses && len(ranges)+len(compares) > 1 {
+		doubt := r.Share > mostlyFails && r.Share < mostlyPasses || e.Can.Parameters
+		if !e.Off.BranchFree && doubt && len(ranges)+len(compares) > 1 {
 			doubtful = append(doubtful, r)
 			continue
 		}
@@ -81,11 +87,11 @@ func (e *emitter) plainCompare(x plan.Expr) bool {
 // it does if not above.
 func (e *emitter) test(r *scanned.Bounds) (x ir.Val, own bool, bound int64) {
 	v := e.Column(r.Col)
-	if r.Lo == 0 && v.Desc.Range.Lo.Sign() >= 0 {
+	if r.Lo == 0 && v.Desc.Range.Lo.Sign() >= 0 && !e.Can.Parameters {
 		return v.A, false, r.Hi
 	}
 	t := e.Int("above")
-	e.Literal(r.Lo, func(k ir.Val) { e.B.Op2(ir.Sub, t, v.A, k) })
+	e.B.Op2(ir.Sub, t, v.A, e.Fact(r.Lo))
 	return t.V(), true, r.Hi - r.Lo
 }
 
@@ -98,17 +104,21 @@ func (e *emitter) branchRange(r *scanned.Bounds) {
 	}
 	v := e.Column(r.Col)
 	min, max := int64(v.Desc.Range.Lo.Lo), int64(v.Desc.Range.Hi.Lo)
+	below, above, point := r.Lo > min, r.Hi < max, r.Lo == r.Hi
+	if e.Can.Parameters { // by the query, whatever its literals are
+		below, above, point = r.Below, r.Above, r.Point
+	}
 	switch {
-	case r.Lo <= min && r.Hi >= max:
-	case r.Lo == r.Hi:
-		e.Literal(r.Lo, func(k ir.Val) { e.skip(ir.NE, v.A, k) })
-	case r.Lo <= min:
-		e.Literal(r.Hi, func(k ir.Val) { e.skip(ir.GT, v.A, k) })
-	case r.Hi >= max:
-		e.Literal(r.Lo, func(k ir.Val) { e.skip(ir.LT, v.A, k) })
+	case !below && !above:
+	case point:
+		e.skip(ir.NE, v.A, e.Fact(r.Lo))
+	case !below:
+		e.skip(ir.GT, v.A, e.Fact(r.Hi))
+	case !above:
+		e.skip(ir.LT, v.A, e.Fact(r.Lo))
 	default:
 		x, own, bound := e.test(r)
-		e.Literal(bound, func(k ir.Val) { e.skip(ir.UGT, x, k) })
+		e.skip(ir.UGT, x, e.Fact(bound))
 		if own {
 			e.B.Clear(x.R)
 		}
@@ -154,7 +164,7 @@ func (e *emitter) oneBranch(ranges []*scanned.Bounds, compares []plan.Expr) {
 	}
 	for _, r := range ranges {
 		x, own, bound := e.test(r)
-		e.Literal(bound, func(k ir.Val) { add(ir.ULE, x, k) })
+		add(ir.ULE, x, e.Fact(bound))
 		if own {
 			e.B.Clear(x.R)
 		}

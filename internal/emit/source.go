@@ -76,8 +76,8 @@ func (e *emitter) scansText(id plan.ColID) bool {
 func (e *emitter) seriesRow(s *plan.Series, i ir.Reg) {
 	e.BindLazy(s.Col, func() code.Value {
 		r := e.Int(e.Cols.Get(s.Col).Name)
-		e.B.Op2(ir.Mul, r, i.V(), ir.K(s.Step))
-		e.B.Op2(ir.Add, r, r.V(), ir.K(s.From))
+		e.B.Op2(ir.Mul, r, i.V(), e.Fact(s.Step))
+		e.B.Op2(ir.Add, r, r.V(), e.Fact(s.From))
 		return code.IntValue(e.Cols.Get(s.Col).Type, r, layout.Between(min(s.From, s.Last()), max(s.From, s.Last())))
 	})
 	e.clearDead(0)

@@ -28,6 +28,7 @@ type warp struct {
 	lane  ir.Reg // this lane's number
 	below ir.Reg // mask of the lanes below
 
+	begin    int      // where words of the context are read
 	kernel   *place   // where registers of the kernel are opened
 	ofKernel []ir.Reg // those
 	guard    *guard   // the innermost
@@ -118,16 +119,16 @@ func (e *warp) openRows(per int64) (i, n, step ir.Reg) {
 	e.B.Op2(ir.Shl, e.below, ir.K(1), e.lane.V())
 	e.B.Op2(ir.Sub, e.below, e.below.V(), ir.K(1))
 	e.B.Clear(t)
-	e.kernel = e.here()
+	e.kernel, e.begin = e.here(), len(e.B.F.Code)
 	return i, n, step
 }
 
 // closeRows comes after the loop.
 func (e *warp) closeRows(i, n, step ir.Reg) {
-	e.hoistWords()
 	if e.finally != nil {
 		e.finally()
 	}
+	e.hoistWords()
 	e.B.Clear(e.ofKernel...)
 	e.B.Clear(i, n, step, e.lane, e.below)
 }
@@ -237,6 +238,16 @@ func (e *warp) keep(name string, v code.Value) code.Value {
 	}
 	out.Null = copyOf(v.Null, name+".null")
 	return out
+}
+
+// factWord is a register of the kernel with the low half of a number that the query or the data says.
+func (e *warp) factWord(x int64) (r ir.Reg) {
+	e.insert(e.kernel, func() {
+		r = e.word("fact")
+		e.B.Op1(ir.Narrow, r, e.Fact(int64(int32(x))))
+	})
+	e.ofKernel = append(e.ofKernel, r)
+	return r
 }
 
 // ballot opens a register with the mask of lanes where x is not 0.

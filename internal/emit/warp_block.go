@@ -21,6 +21,7 @@ import (
 type blockGroups struct {
 	gp     *GroupPlan
 	group  *plan.Group
+	slots  int64 // that there is room for: no less than there are
 	copies int64
 	aggs   map[*layout.Field]*blockAgg
 	order  []*blockAgg
@@ -91,9 +92,10 @@ func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
 		words++
 	}
 	how := phys.ChooseBlock(gp.Slots, 4*words+8*longs)
-	if b.copies = how.Copies; b.copies == 0 {
+	if how.Copies == 0 {
 		return nil
 	}
+	b.copies, b.slots = how.Copies, how.Slots
 	e.f.How.Block = how
 	b.place()
 	return b
@@ -161,7 +163,7 @@ func cellsFor(r layout.Range) int {
 
 // place gives all cells their offsets, those of 8 bytes first.
 func (b *blockGroups) place() {
-	n := int(b.gp.Slots * b.copies)
+	n := int(b.slots * b.copies)
 	take := func(size int) (off int) {
 		off = b.bytes
 		b.bytes += size * n
@@ -218,16 +220,15 @@ func (e *warp) blockOffset(b *blockGroups, keys []code.Value) ir.Reg {
 		k := e.asWord("k", keys[i].A)
 		if d.Null && !keys[i].Never() {
 			null := e.asWord("null", keys[i].Null)
-			e.B.Sel(k, ir.NE, null.V(), ir.K(0), ir.K(int64(int32(d.Lo+d.Span))), k.V())
+			e.B.Sel(k, ir.NE, null.V(), ir.K(0), e.factWord(d.Lo+d.Span).V(), k.V())
 			e.B.Clear(null)
 		}
-		e.B.Op2(ir.Mul, k, k.V(), ir.K(step))
+		e.B.Op2(ir.Mul, k, k.V(), e.factWord(step).V())
 		e.B.Op2(ir.Add, at, at.V(), k.V())
 		e.B.Clear(k)
 	}
-	if own := int64(int32(own)); own != 0 { // once, with what the lane adds
-		e.insert(e.kernel, func() { e.B.Op2(ir.Add, b.lane, b.lane.V(), ir.K(own)) })
-	}
+	first := e.factWord(own)
+	e.insert(e.kernel, func() { e.B.Op2(ir.Add, b.lane, b.lane.V(), first.V()) }) // once, with what the lane adds
 	return at
 }
 

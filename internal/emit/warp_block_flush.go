@@ -29,7 +29,7 @@ func (e *warp) clearBlock(b *blockGroups) {
 
 // fillNeutral writes what an aggregate starts from, if that is not 0.
 func (x *blockAgg) fillNeutral(b *blockGroups, e *warp) {
-	n := int(b.gp.Slots * b.copies)
+	n := int(b.slots * b.copies)
 	lo, _ := Neutral(x.fn, x.f.Desc.Form)
 	switch {
 	case x.fn == plan.Sum || lo == 0:
@@ -82,7 +82,7 @@ func (e *warp) flushBlock(b *blockGroups) {
 	e.B.Op2(ir.Div, step, step.V(), ir.K(b.copies))
 	e.Loop(func(l int32) {
 		has := e.word("has")
-		e.B.Set(has, ir.ULT, slot.V(), ir.K(b.gp.Slots))
+		e.B.Set(has, ir.ULT, slot.V(), ir.K(b.slots)) // those that no key has are not in use
 		any := e.word("any")
 		e.B.Op1(ir.Ballot, any, has.V())
 		e.B.Break(l, ir.EQ, any.V(), ir.K(0))
@@ -181,18 +181,18 @@ func (e *warp) storeKeys(b *blockGroups, slot, p ir.Reg) {
 	for i, d := range b.gp.Domains {
 		f := &b.gp.Tuple.Fields[i]
 		k, v := e.word("k"), e.Int(f.Name)
-		e.B.Op2(ir.Div, k, slot.V(), ir.K(strides[i]))
-		e.B.Op2(ir.Rem, k, k.V(), ir.K(d.Size()))
+		e.B.Op2(ir.Div, k, slot.V(), e.factWord(strides[i]).V())
+		e.B.Op2(ir.Rem, k, k.V(), e.factWord(d.Size()).V())
 		e.B.Op1(ir.WidenU, v, k.V())
 		key := code.Value{Desc: f.Desc, Null: ir.K(0), A: v.V()}
 		null := ir.NoReg
 		if d.Null {
 			null = e.Int("null")
-			e.B.Set(null, ir.EQ, v.V(), ir.K(d.Span))
-			e.B.Sel(v, ir.NE, null.V(), ir.K(0), ir.K(-d.Lo), v.V())
+			e.B.Set(null, ir.EQ, v.V(), e.Fact(d.Span))
+			e.B.Sel(v, ir.NE, null.V(), ir.K(0), e.Fact(-d.Lo), v.V())
 			key = key.WithNull(null.V(), false)
 		}
-		e.B.Op2(ir.Add, v, v.V(), ir.K(d.Lo))
+		e.B.Op2(ir.Add, v, v.V(), e.Fact(d.Lo))
 		e.storeField(p, f, key)
 		if null != ir.NoReg {
 			e.B.Clear(null)

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -56,6 +57,7 @@ func (e *warp) front(s *pipe.Table) *laneFront {
 	for _, c := range f.compares {
 		tests = append(tests, phys.Test{Share: 0.5, Width: f.width(c.small)})
 	}
+	slices.SortStableFunc(ranges, func(a, b *scanned.Bounds) int { return cmp.Compare(a.Col, b.Col) })
 	for _, r := range ranges {
 		w := f.width(f.column(r.Col))
 		if w == 0 || r.Lo > r.Hi {

@@ -138,7 +138,7 @@ func (e *warp) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Val
 func (e *warp) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
 	spare := e.spareTuples(gp.Tuple.Size)
 	k, dir := e.Int("k"), e.Int("dir")
-	e.B.Op2(ir.Sub, k, keys[0].A, ir.K(gp.Domains[0].Lo))
+	e.B.Op2(ir.Sub, k, keys[0].A, e.Fact(gp.Domains[0].Lo))
 	e.B.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
 	e.B.Load8(p, ir.AtIndex(dir, k, 8, 0))
 	e.When(ir.EQ, p.V(), ir.K(0), func() {

@@ -27,10 +27,10 @@ func (f *laneFront) test(n ir.Reg) {
 			singles = append(singles, single{k, lo, hi - lo})
 			continue
 		}
-		if lo > 0 { // code + (top - lo) has the bit from lo on
+		if r.Below { // code + (top - lo) has the bit from lo on
 			terms[w] = append(terms[w], term{k, -1, f.all(w, top(w)-lo), ir.Add})
 		}
-		if hi < f.most(k) { // top + hi - code has it up to hi
+		if r.Above { // top + hi - code has it up to hi
 			terms[w] = append(terms[w], term{k, -1, f.all(w, top(w)+hi), ir.Sub})
 		}
 	}
@@ -85,19 +85,9 @@ type term struct {
 // all is a register of the kernel with a number at each code's place.
 func (f *laneFront) all(width int, x int64) ir.Reg {
 	if width == 1 {
-		return f.number(x * 0x01010101)
+		return f.factWord(x * 0x01010101)
 	}
-	return f.number(x * 0x00010001)
-}
-
-// number is a register of the kernel with a number that another query of the same form may have another for.
-func (f *laneFront) number(x int64) (r ir.Reg) {
-	f.insert(f.kernel, func() {
-		r = f.word("test")
-		f.Literal(int64(int32(x)), func(k ir.Val) { f.B.Op1(ir.Narrow, r, k) })
-	})
-	f.ofKernel = append(f.ofKernel, r)
-	return r
+	return f.factWord(x * 0x00010001)
 }
 
 // read loads the lane's rows of columns that are not there yet, and returns which those were.
@@ -201,7 +191,7 @@ func (f *laneFront) code(k, j int) laneCode {
 
 // testEach clears the bits of rows whose code does not lie within span of lo.
 func (f *laneFront) testEach(k int, lo, span int64) {
-	low, wide, pass := f.number(lo), f.number(span), f.word("pass")
+	low, wide, pass := f.factWord(lo), f.factWord(span), f.word("pass")
 	f.B.Mov(pass, ir.K(0))
 	for j := range f.n {
 		x := f.code(k, j)
@@ -235,7 +225,7 @@ func (f *laneFront) testBits(x scanned.Filter) {
 	f.B.Comment("semi-join filter on " + f.Cols.Get(x.Col).Name + ", several rows at a time")
 	k := f.column(x.Col)
 	lo, span := int64(x.Range.Lo.Lo)-f.least(k), int64(x.Range.Hi.Lo)-int64(x.Range.Lo.Lo)
-	low, wide := f.number(lo), f.number(span)
+	low, wide := f.factWord(lo), f.factWord(span)
 	f.When(ir.NE, f.mask.V(), ir.K(0), func() {
 		own := f.read([]int{k})
 		bits, pass := f.LoadWord("bits", code.Word{Kind: code.WordFilter, Index: x.Index}), f.word("pass")

@@ -1,10 +1,16 @@
 package emit
 
-import "github.com/kelpiedb/kelpie/internal/ir"
+import (
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+)
 
-// hoistWords reads the words of the context once per lane instead of once per row: they do not
-// change during a launch, and a lane has registers to spare. The register into which a row read
-// a word is replaced by the lane's, unless it is changed afterwards; then the lane's is copied.
+// maxParams is how many words of the context are parameters of the kernel. Every device lets them have 4 KB.
+const maxParams = 500
+
+// hoistWords makes the words of the context parameters of the kernel: they do not change during a launch, and
+// parameters lie where instructions can read them as if they were registers. The register into which a row read a word is replaced by
+// the lane's, unless it is changed afterwards; then the lane's is copied.
 func (e *warp) hoistWords() {
 	f := e.B.F
 	assigned := make([]int, len(f.Regs))
@@ -19,7 +25,7 @@ func (e *warp) hoistWords() {
 	isWord := func(in *ir.Instr) bool {
 		return in.Op == ir.Load && in.M.Base == ir.Ctx && in.M.Index == ir.NoReg && in.W == 8
 	}
-	start := e.kernel.at
+	start := e.begin
 	words := map[int32]ir.Reg{} // by offset
 	instead := map[ir.Reg]ir.Reg{}
 	var body []ir.Instr
@@ -30,7 +36,13 @@ func (e *warp) hoistWords() {
 			w, ok := words[in.M.Disp]
 			if !ok {
 				w = e.Int(f.Regs[in.D].Name)
-				e.B.Load8(w, in.M)
+				if f.Params < maxParams {
+					f.Params++
+					e.B.Param(w, f.Params)
+					e.f.Params = append(e.f.Params, int(in.M.Disp))
+				} else {
+					e.B.Load8(w, in.M)
+				}
 				words[in.M.Disp] = w
 				e.ofKernel = append(e.ofKernel, w)
 			}
@@ -57,5 +69,15 @@ func (e *warp) hoistWords() {
 			}
 		}
 		f.Code = append(f.Code, in)
+	}
+	e.f.CtxKept = layout.CtxWords
+	for i := range f.Code {
+		switch m, ok := f.Code[i].Memory(); {
+		case !ok || m.Base != ir.Ctx || m.Space != ir.Global:
+		case f.Code[i].Op == ir.Lea || m.Index != ir.NoReg: // whoever has the address may go on from there
+			e.f.CtxKept = e.CtxSize
+		default:
+			e.f.CtxKept = max(e.f.CtxKept, int(m.Disp)+8)
+		}
 	}
 }

@@ -23,6 +23,7 @@ type compiled struct {
 	code   []ir.Instr
 	types  []ir.Type // of registers
 	shared int
+	params int
 	fn     device.Function
 }
 
@@ -42,7 +43,7 @@ func (c *codes) find(f *ir.Func) (fn device.Function, hash uint64) {
 }
 
 func (c *codes) add(f *ir.Func, hash uint64, fn device.Function) {
-	k := &compiled{name: f.Name, code: slices.Clone(f.Code), shared: f.SharedBytes, fn: fn}
+	k := &compiled{name: f.Name, code: slices.Clone(f.Code), shared: f.SharedBytes, params: f.Params, fn: fn}
 	for _, r := range f.Regs {
 		k.types = append(k.types, r.Type)
 	}
@@ -57,7 +58,7 @@ func (c *codes) add(f *ir.Func, hash uint64, fn device.Function) {
 
 // is reports that k is the function f, whatever its comments and names of registers say.
 func (k *compiled) is(f *ir.Func) bool {
-	return k.name == f.Name && k.shared == f.SharedBytes && slices.Equal(k.code, f.Code) &&
+	return k.name == f.Name && k.shared == f.SharedBytes && k.params == f.Params && slices.Equal(k.code, f.Code) &&
 		slices.EqualFunc(k.types, f.Regs, func(t ir.Type, r ir.RegInfo) bool { return t == r.Type })
 }
 

@@ -22,7 +22,7 @@ func (r *run) start(c *block, fn device.Function, rows int64, inOrder bool) erro
 
 // finish waits for it and fetches its context.
 func (r *run) finish(c *block, f *emit.Fragment) error {
-	if err := r.st.Download(c.words, c.at); err != nil {
+	if err := r.st.Download(c.words[:c.kept], c.at); err != nil {
 		return r.failed(err)
 	}
 	if err := r.sync(); err != nil {
@@ -37,16 +37,21 @@ func (r *run) finish(c *block, f *emit.Fragment) error {
 // queue uploads a block and launches a kernel on it.
 func (r *run) queue(c *block, fn device.Function, shape device.Shape) error {
 	if c.at == 0 {
-		a, err := r.alloc(int64(len(c.words)))
+		a, err := r.alloc(int64(c.kept))
 		if err != nil {
 			return err
 		}
 		c.at = a
 	}
-	if err := r.st.Upload(c.at, c.words); err != nil {
+	if err := r.st.Upload(c.at, c.words[:c.kept]); err != nil {
 		return r.failed(err)
 	}
-	return r.failed(r.st.Launch(fn, shape, uint64(c.at)))
+	params := make([]uint64, 1, 1+len(c.params))
+	params[0] = uint64(c.at)
+	for _, off := range c.params {
+		params = append(params, c.get(off))
+	}
+	return r.failed(r.st.Launch(fn, shape, params...))
 }
 
 // sync waits for all that was queued. What it read of the host may change then.

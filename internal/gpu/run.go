@@ -417,11 +417,15 @@ func (r *run) compileFunc(f *ir.Func) (device.Function, error) {
 
 // block is the context that a kernel finds its words in, and where it leaves its status.
 type block struct {
-	words []byte
-	at    device.Addr
+	words  []byte
+	params []int // offsets of those that are parameters of the kernel
+	kept   int   // bytes that the kernel finds in memory
+	at     device.Addr
 }
 
-func (r *run) newContext(f *emit.Fragment) *block { return &block{words: make([]byte, f.CtxSize)} }
+func (r *run) newContext(f *emit.Fragment) *block {
+	return &block{words: make([]byte, f.CtxSize), params: f.Params, kept: f.CtxKept}
+}
 
 func (c *block) set(off int, x uint64) { binary.LittleEndian.PutUint64(c.words[off:], x) }
 func (c *block) get(off int) uint64    { return binary.LittleEndian.Uint64(c.words[off:]) }
@@ -435,6 +439,7 @@ func (c *block) clearCounts(f *emit.Fragment) {
 // fill sets the words that do not change between launches.
 func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) error {
 	c.set(layout.CtxSource, uint64(src.addr))
+	var pool device.Addr
 	for _, w := range f.Words {
 		var x uint64
 		switch w.Kind {
@@ -462,11 +467,13 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 			}
 			x = uint64(a)
 		case code.WordPool:
-			a, err := r.pool(f)
-			if err != nil {
-				return err
+			if pool == 0 {
+				var err error
+				if pool, err = r.pool(f); err != nil {
+					return err
+				}
 			}
-			x = uint64(a)
+			x = uint64(pool) + uint64(w.Index)
 		case code.WordSlots:
 			x = uint64(r.walk.Tables[w.Build].Slots)
 		case code.WordTuples:

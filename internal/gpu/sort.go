@@ -93,7 +93,7 @@ func (s *sortRun) add(w *sorting.Word) (bool, error) {
 				return false, err
 			}
 		}
-		d.params = append(d.params, p.Base, p.Max, p.OfNull, uint64(ranks))
+		d.params = append(d.params, p.Base, p.Max, p.OfNull, uint64(ranks), uint64(p.Bits))
 	}
 	s.words = append(s.words, d)
 	if w.Text == nil {

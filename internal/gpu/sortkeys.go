@@ -11,11 +11,11 @@ import (
 // Kernels that make sort keys of tuples, and choose among keys.
 
 // keyWord writes a word of the sort keys of tuples: numbers of tuples (0: all, in order), tuples, keys, depth in the text, and base,
-// maximum, what NULL is and ranks of each part.
+// maximum, what NULL is, ranks and bits of each part.
 func keyWord(size int, w *sorting.Word) *ir.Func {
 	names := []string{"numbers", "tuples", "keys", "depth"}
 	for range w.Parts {
-		names = append(names, "base", "max", "ofnull", "ranks")
+		names = append(names, "base", "max", "ofnull", "ranks", "bits")
 	}
 	return newKernel("sort_word", func(k *kernel) []ir.Reg { return k.load(names...) },
 		func(k *kernel, s []ir.Reg) {
@@ -27,11 +27,12 @@ func keyWord(size int, w *sorting.Word) *ir.Func {
 			k.Mov(key, ir.K(0))
 			for i := range w.Parts {
 				p := &w.Parts[i]
-				x := k.keyPart(p, row, s[4+4*i:8+4*i])
+				s := s[4+5*i : 9+5*i]
+				x := k.keyPart(p, row, s)
 				if p.Bits == 64 {
 					k.Mov(key, x.V())
 				} else {
-					k.Op2(ir.Shl, key, key.V(), ir.K(int64(p.Bits)))
+					k.Op2(ir.Shl, key, key.V(), s[4].V())
 					k.Op2(ir.Or, key, key.V(), x.V())
 				}
 				k.Clear(x)

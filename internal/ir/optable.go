@@ -315,6 +315,9 @@ func (in *Instr) slot(k int) slot {
 // spans is how many registers from D, or from A on, an instruction means.
 func (in *Instr) spans() int { return max(1, int(in.Op.info().span)) }
 
+// Memory is where the instruction reads, writes or points to; false: nowhere.
+func (in *Instr) Memory() (Mem, bool) { return in.M, in.Op.info().mem }
+
 // Normal is the instruction with every field zeroed that its operation does not
 // use. Two instructions mean the same exactly if their normal forms are equal,
 // and Parse returns normal forms.

@@ -4,7 +4,10 @@ import "fmt"
 
 // Block is how each block of a GPU keeps the slots of a group array in its shared memory, so that a row costs atomics there and
 // not in the device's. Several copies keep lanes that meet in one group from waiting for each other.
-type Block struct{ Copies int64 }
+type Block struct {
+	Copies int64
+	Slots  int64 // that there is room for
+}
 
 func (b Block) String() string {
 	switch b.Copies {
@@ -26,6 +29,7 @@ const (
 
 // ChooseBlock decides whether blocks keep an array of so many slots, each of which needs so many bytes there.
 func ChooseBlock(slots, slotBytes int64) Block {
+	slots = roomFor(slots)
 	bytes := slots * slotBytes
 	if bytes > maxBlockBytes {
 		return Block{}
@@ -34,9 +38,22 @@ func ChooseBlock(slots, slotBytes int64) Block {
 	if slots > manySlots {
 		most = someCopies
 	}
-	b := Block{Copies: 1}
+	b := Block{Copies: 1, Slots: slots}
 	for b.Copies < most && bytes*b.Copies*2 <= fullBlockBytes {
 		b.Copies *= 2
 	}
 	return b
+}
+
+// roomFor is a number of slots for which a block has room if it must have some for n: a power of two, or three quarters of
+// one, so that the same code serves other domains of keys.
+func roomFor(n int64) int64 {
+	p := int64(1)
+	for p < n {
+		p *= 2
+	}
+	if p >= 4 && p/4*3 >= n {
+		return p / 4 * 3
+	}
+	return p
 }

@@ -20,6 +20,8 @@ type Emitter struct {
 	Off  techniques.Off
 	// Check: addresses and lengths of texts are looked at. Verbose: comments tell expressions.
 	Check, Verbose bool
+	// Brief: the code serves literals of any length, at the cost of some speed.
+	Brief bool
 	// Exit ends the query with an error status under a condition.
 	Exit func(status int32, c ir.Cond, x, y ir.Val)
 
@@ -42,7 +44,7 @@ type Abilities struct {
 	Yield      bool // ask Go for something and go on, such as for space for texts
 	CheapLoads bool // read from a table sooner than do a dozen multiplications
 	Checked    bool // look at every access to memory themselves, when that is simulated
-	Parameters bool // serve other literals of comparisons without being compiled again: they come from the context
+	Parameters bool // serve other literals and other data without being compiled again: numbers of them are parameters
 }
 
 // WordKind says what a context word holds.
@@ -55,7 +57,7 @@ const (
 	WordHeap                    // column Index: string heap
 	WordDesc                    // Dict: descriptors
 	WordDHeap                   // Dict: heap
-	WordPool                    // literal pool
+	WordPool                    // literal pool, from Index on
 	WordSlots                   // Build: slots
 	WordTuples                  // Build: tuple array
 	WordZero                    // a block of zero bytes: the tuple of an outer row without match
@@ -184,27 +186,35 @@ func (e *Emitter) Called(v Value, name string) Value {
 	return v
 }
 
-// Literal uses a number of a comparison: as it is, or read from the context, so that the same code serves other
-// numbers.
-func (e *Emitter) Literal(i int64, use func(k ir.Val)) {
-	if !e.Can.Parameters {
-		use(ir.K(i))
-		return
+// maxFacts bounds the numbers that come from outside: a kernel takes so many parameters, and those beyond stay in
+// its text.
+const maxFacts = 256
+
+// Fact is a number that the query or the data says, as an operand: as it is, or as a parameter, so that the same code serves
+// queries of the same shape, and other data. A parameter's register is read where the function begins, and nobody else's to clear
+// or to change.
+func (e *Emitter) Fact(i int64) ir.Val {
+	if !e.Can.Parameters || len(e.Literals) >= maxFacts {
+		return ir.K(i)
 	}
-	r := e.loadLiteral(i)
-	use(r.V())
-	e.B.Clear(r)
-}
-
-func (e *Emitter) loadLiteral(i int64) ir.Reg {
 	e.Literals = append(e.Literals, i)
-	return e.LoadWord("literal", Word{Kind: WordLiteral, Index: len(e.Literals) - 1})
+	return e.LoadWord("fact", Word{Kind: WordLiteral, Index: len(e.Literals) - 1}).V()
 }
 
-// LiteralValue is the same for an operand that may be a literal.
-func (e *Emitter) LiteralValue(v Value) Value {
-	if e.Can.Parameters && v.A.IsImm() && v.Desc.Form == layout.I64 {
-		v.A, v.OwnA = e.loadLiteral(v.A.Imm).V(), true
+// FactValue makes a parameter of an operand that is a literal.
+func (e *Emitter) FactValue(v Value) Value {
+	if !e.Can.Parameters || v.Null.IsImm() && v.IsNull() {
+		return v
+	}
+	switch v.Desc.Form {
+	case layout.I64:
+		if v.A.IsImm() {
+			v.A = e.Fact(v.A.Imm)
+		}
+	case layout.I128:
+		if v.A.IsImm() && v.B.IsImm() {
+			v.A, v.B = e.Fact(v.A.Imm), e.Fact(v.B.Imm)
+		}
 	}
 	return v
 }

@@ -108,15 +108,16 @@ func (e *Emitter) Constant(c types.Value) Value {
 	switch c.Type.Phys() {
 	case types.PhysF64:
 		r := e.Float("const")
-		e.B.FConst(r, int64(math.Float64bits(c.F)))
+		if k := e.Fact(int64(math.Float64bits(c.F))); k.IsImm() {
+			e.B.FConst(r, k.Imm)
+		} else {
+			e.B.Op1(ir.BitsF, r, k)
+		}
 		v.Desc.Form, v.A, v.OwnA = layout.F64, r.V(), true
 	case types.PhysStr:
 		v.Desc.Form = layout.Str
-		r := e.LoadWord("text", Word{Kind: WordPool})
-		if off := e.PoolOffset(c.S); off > 0 {
-			e.B.Op2(ir.Add, r, r.V(), ir.K(int64(off)))
-		}
-		v.A, v.OwnA, v.B = r.V(), true, ir.K(int64(len(c.S)))
+		r := e.PoolAt("text", c.S)
+		v.A, v.OwnA, v.B = r.V(), true, e.Fact(int64(len(c.S)))
 	case types.PhysIvl:
 		v.Desc.Form, v.A, v.B = layout.Ivl, ir.K(c.I), ir.K(c.Hi)
 	default:
@@ -138,6 +139,9 @@ func (e *Emitter) PoolOffset(s string) int {
 
 // PoolAt opens a register with the address of bytes in the pool of literals.
 func (e *Emitter) PoolAt(name, s string) ir.Reg {
+	if e.Can.Parameters {
+		return e.LoadWord(name, Word{Kind: WordPool, Index: e.PoolOffset(s)})
+	}
 	r := e.LoadWord(name, Word{Kind: WordPool})
 	if off := e.PoolOffset(s); off > 0 {
 		e.B.Op2(ir.Add, r, r.V(), ir.K(int64(off)))

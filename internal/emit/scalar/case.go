@@ -107,14 +107,14 @@ func (e *Evaluator) caseExpr(x *plan.Call) code.Value {
 	var arm func(i int)
 	arm = func(i int) {
 		if 2*i+1 >= n {
-			v := e.Eval(otherwise)
+			v := e.FactValue(e.Eval(otherwise))
 			e.assign(out, v)
 			e.Free(v)
 			return
 		}
 		c := e.Eval(x.Args[2*i])
 		e.When(ir.NE, c.A, ir.K(0), func() {
-			v := e.Eval(x.Args[2*i+1])
+			v := e.FactValue(e.Eval(x.Args[2*i+1]))
 			e.assign(out, v)
 			e.Free(v)
 		}, func() { arm(i + 1) })
@@ -144,16 +144,16 @@ func (e *Evaluator) selectConst(x *plan.Call, branches []plan.Expr) (code.Value,
 		lo, hi = min(lo, ks[i]), max(hi, ks[i])
 	}
 	last := len(branches) - 1
-	r := ir.K(ks[last])
+	r, own := e.Fact(ks[last]), false
 	for i := last - 1; i >= 0; i-- {
 		c := e.Eval(x.Args[2*i])
 		d := e.Int("case")
-		e.B.Sel(d, ir.NE, c.A, ir.K(0), ir.K(ks[i]), r)
+		e.B.Sel(d, ir.NE, c.A, ir.K(0), e.Fact(ks[i]), r)
 		e.Free(c)
-		if !r.IsImm() {
+		if own {
 			e.B.Clear(r.R)
 		}
-		r = d.V()
+		r, own = d.V(), true
 	}
 	return code.IntValue(x.T, r.R, layout.Between(lo, hi)), true
 }
@@ -170,7 +170,7 @@ func (e *Evaluator) coalesce(x *plan.Call) code.Value {
 	}
 	var arm func(i int)
 	arm = func(i int) {
-		v := e.Eval(x.Args[i])
+		v := e.FactValue(e.Eval(x.Args[i]))
 		e.assign(out, v)
 		if i < last && !v.Never() {
 			e.When(ir.NE, v.Null, ir.K(0), func() { arm(i + 1) }, nil)
@@ -183,7 +183,7 @@ func (e *Evaluator) coalesce(x *plan.Call) code.Value {
 
 // nullIf is NULL where both operands are equal, else the first.
 func (e *Evaluator) nullIf(x *plan.Call) code.Value {
-	l, r := e.Eval(x.Args[0]), e.Eval(x.Args[1])
+	l, r := e.FactValue(e.Eval(x.Args[0])), e.FactValue(e.Eval(x.Args[1]))
 	if l.IsNull() {
 		e.Free(r)
 		return l

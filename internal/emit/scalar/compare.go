@@ -16,12 +16,12 @@ func (e *Evaluator) compareExpr(x *plan.Call) code.Value {
 	if c, other, lit, ok := textLiteral(x); ok {
 		return e.compareText(c, other, lit)
 	}
-	l, r := e.Eval(x.Args[0]), e.Eval(x.Args[1])
+	l, r := e.FactValue(e.Eval(x.Args[0])), e.FactValue(e.Eval(x.Args[1]))
 	if x.Op == plan.NotDistinct {
 		return e.NotDistinct(l, r)
 	}
 	c := Conds[x.Op]
-	if known, is := Provable(c, l, r); known && l.Never() && r.Never() {
+	if known, is := e.Provable(x, c, l, r); known && l.Never() && r.Never() {
 		e.Free(l, r)
 		return e.Constant(types.BoolValue(is))
 	}
@@ -38,8 +38,12 @@ func (e *Evaluator) compareExpr(x *plan.Call) code.Value {
 	return code.BoolValue(d).WithNull(n, own)
 }
 
-// Provable reports a comparison whose outcome the ranges tell.
-func Provable(c ir.Cond, l, r code.Value) (known, is bool) {
+// Provable reports a comparison whose outcome the ranges tell. Where literals are parameters, those of another query may tell
+// something else.
+func (e *Evaluator) Provable(x *plan.Call, c ir.Cond, l, r code.Value) (known, is bool) {
+	if e.Can.Parameters && (constantOf(x.Args[0]) != nil || constantOf(x.Args[1]) != nil) {
+		return false, false
+	}
 	if l.Desc.Form != layout.I64 && l.Desc.Form != layout.I128 || !l.Desc.Range.Known || !r.Desc.Range.Known {
 		return false, false
 	}

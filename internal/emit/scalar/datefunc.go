@@ -218,7 +218,7 @@ func (e *Evaluator) addInterval(x *plan.Call) code.Value {
 	v := e.Eval(x.Args[0])
 	fail := timestampError(x.Pos)
 	if months == 0 {
-		k := e.Constant(types.IntValue(types.TInt64, int64(days)*microsPerDay+micros))
+		k := e.FactValue(e.Constant(types.IntValue(types.TInt64, int64(days)*microsPerDay+micros)))
 		return e.intOp(ir.Add, v, k, x.T, fail)
 	}
 	n, own := e.AnyNull(v)
@@ -233,10 +233,10 @@ func (e *Evaluator) addInterval(x *plan.Call) code.Value {
 	if micros%microsPerDay < 0 {
 		whole--
 	}
-	e.B.Op2(ir.Add, day, day.V(), ir.K(int64(days)+whole))
+	e.B.Op2(ir.Add, day, day.V(), e.Fact(int64(days)+whole))
 	if left := micros - whole*microsPerDay; left > 0 {
 		t := e.Int("over")
-		e.B.Op2(ir.Add, rest, rest.V(), ir.K(left))
+		e.B.Op2(ir.Add, rest, rest.V(), e.Fact(left))
 		e.B.Set(t, ir.GE, rest.V(), ir.K(microsPerDay))
 		e.B.Op2(ir.Add, day, day.V(), t.V())
 		e.B.Op2(ir.Mul, t, t.V(), ir.K(microsPerDay))
@@ -255,7 +255,7 @@ func (e *Evaluator) addMonths(day ir.Reg, months int64, rng layout.Range) {
 	y, m, d := e.civil(day, rng)
 	e.B.Op2(ir.Mul, y, y.V(), ir.K(12))
 	e.B.Op2(ir.Add, m, m.V(), y.V())
-	e.B.Op2(ir.Add, m, m.V(), ir.K(12*yearBias+months-1))
+	e.B.Op2(ir.Add, m, m.V(), e.Fact(12*yearBias+months-1))
 	e.B.Op2(ir.Div, y, m.V(), ir.K(12))
 	e.B.Op2(ir.Rem, m, m.V(), ir.K(12))
 	e.B.Op2(ir.Add, m, m.V(), ir.K(1))

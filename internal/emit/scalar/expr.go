@@ -134,7 +134,7 @@ func (e *Evaluator) call(x *plan.Call) code.Value {
 	case plan.DateAdd:
 		return e.addChecked(x, x.Args[0], x.Args[1], dateError(x.Pos))
 	case plan.DateSub:
-		v := e.intOp(ir.Sub, e.Eval(x.Args[0]), e.Eval(x.Args[1]), x.T, nil)
+		v := e.intOp(ir.Sub, e.FactValue(e.Eval(x.Args[0])), e.FactValue(e.Eval(x.Args[1])), x.T, nil)
 		return v
 	case plan.Like, plan.StartsWith, plan.Substring, plan.LeftStr, plan.RightStr, plan.Trim, plan.Ltrim, plan.Rtrim,
 		plan.Position, plan.Length, plan.OctetLength, plan.Concat, plan.Lower, plan.Upper, plan.Replace:
@@ -171,7 +171,7 @@ func dateError(pos int) *diag.Error {
 
 // arith is +, - and * on integers, decimals and floats.
 func (e *Evaluator) arith(x *plan.Call) code.Value {
-	l, r := e.Eval(x.Args[0]), e.Eval(x.Args[1])
+	l, r := e.FactValue(e.Eval(x.Args[0])), e.FactValue(e.Eval(x.Args[1]))
 	if l.Desc.Form == layout.F64 {
 		op := map[plan.Op]ir.Op{plan.Add: ir.FAdd, plan.Sub: ir.FSub, plan.Mul: ir.FMul}[x.Op]
 		return e.floatOp(op, l, r, x.T)
@@ -339,7 +339,7 @@ func (e *Evaluator) mulCheck(l, r code.Value, fail *diag.Error) {
 
 // addChecked is a + b on plain integers with its own error.
 func (e *Evaluator) addChecked(x *plan.Call, a, b plan.Expr, fail *diag.Error) code.Value {
-	return e.intOp(ir.Add, e.Eval(a), e.Eval(b), x.T, fail)
+	return e.intOp(ir.Add, e.FactValue(e.Eval(a)), e.FactValue(e.Eval(b)), x.T, fail)
 }
 
 func (e *Evaluator) negate(x *plan.Call) code.Value {

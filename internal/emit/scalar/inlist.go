@@ -44,7 +44,7 @@ func (e *Evaluator) inList(x *plan.Call) code.Value {
 		e.inIntegers(d, needle, items)
 	case needle.Desc.Type.Phys() == types.PhysStr:
 		needle = e.Text(needle)
-		if keys, ok := text.ShortKeys(items); ok {
+		if keys, ok := text.ShortKeys(items); ok && !e.Brief {
 			w := text.ShortWord(&e.Emitter, needle)
 			e.inIntegers(d, w, keys)
 			e.Free(w)
@@ -85,7 +85,7 @@ func (e *Evaluator) inTurn(d ir.Reg, needle code.Value, items []types.Value) {
 				e.B.Clear(t)
 				return
 			}
-			k := e.Constant(c)
+			k := e.FactValue(e.Constant(c))
 			t := e.Compare(ir.EQ, needle, k)
 			e.B.Mov(d, t.V())
 			e.B.Clear(t)
@@ -96,7 +96,11 @@ func (e *Evaluator) inTurn(d ir.Reg, needle code.Value, items []types.Value) {
 
 // inIntegers finds an integer among literals, of which those outside of its range do not count.
 func (e *Evaluator) inIntegers(d ir.Reg, v code.Value, items []types.Value) {
-	ks := Listed(v.Desc.Range, items)
+	rng := v.Desc.Range
+	if e.Can.Parameters { // how many lie in it must not matter
+		rng = layout.Range{}
+	}
+	ks := Listed(rng, items)
 	if len(ks) == 0 {
 		e.B.Mov(d, ir.K(0))
 		return
@@ -104,17 +108,17 @@ func (e *Evaluator) inIntegers(d ir.Reg, v code.Value, items []types.Value) {
 	lo := ks[0]
 	span := uint64(ks[len(ks)-1]) - uint64(lo) // the largest distance; up to 2^64-1
 	switch {
-	case len(ks) > 2 && span < 64:
+	case len(ks) > 2 && span < 64 && !e.Can.Parameters:
 		e.inWord(d, v, ks)
 	case len(ks) <= fewItems || e.Off.LookupTables:
 		e.B.Mov(d, ir.K(0))
 		t := e.Int("is")
 		for i, k := range ks {
 			if i == 0 {
-				e.B.Set(d, ir.EQ, v.A, ir.K(k))
+				e.B.Set(d, ir.EQ, v.A, e.Fact(k))
 				continue
 			}
-			e.B.Set(t, ir.EQ, v.A, ir.K(k))
+			e.B.Set(t, ir.EQ, v.A, e.Fact(k))
 			e.B.Op2(ir.Or, d, d.V(), t.V())
 		}
 		e.B.Clear(t)
@@ -160,8 +164,8 @@ func (e *Evaluator) inListBitmap(d ir.Reg, v code.Value, ks []int64, span uint64
 		table[at/8] |= 1 << (at % 8)
 	}
 	tab, at, t := e.PoolAt("list", string(table)), e.Int("at"), e.Int("byte")
-	e.B.Op2(ir.Sub, at, v.A, ir.K(ks[0]-1))
-	e.B.Sel(at, ir.UGT, at.V(), ir.K(int64(span+1)), ir.K(0), at.V())
+	e.B.Op2(ir.Sub, at, v.A, e.Fact(ks[0]-1))
+	e.B.Sel(at, ir.UGT, at.V(), e.Fact(int64(span+1)), ir.K(0), at.V())
 	e.B.Op2(ir.Shr, t, at.V(), ir.K(3))
 	e.B.Load(d, ir.AtIndex(tab, t, 1, 0), 1, false)
 	e.B.Op2(ir.And, at, at.V(), ir.K(7))
@@ -196,16 +200,17 @@ func (e *Evaluator) inHashed(d ir.Reg, v code.Value, ks []int64) {
 		table = binary.LittleEndian.AppendUint64(table, uint64(k))
 	}
 	tab, h, w := e.PoolAt("list", string(table)), e.Int("hash"), e.Int("item")
+	none, last := e.Fact(empty), e.Fact(int64(mask))
 	e.B.Op2(ir.Mul, h, v.A, ir.K(layout.HashMul))
-	e.B.Op2(ir.Shr, h, h.V(), ir.K(int64(64-logSlots)))
+	e.B.Op2(ir.Shr, h, h.V(), e.Fact(int64(64-logSlots)))
 	e.Loop(func(l int32) {
 		e.B.Load8(w, ir.AtIndex(tab, h, 8, 0))
 		e.B.Break(l, ir.EQ, w.V(), v.A)
-		e.B.Break(l, ir.EQ, w.V(), ir.K(empty))
+		e.B.Break(l, ir.EQ, w.V(), none)
 		e.B.Op2(ir.Add, h, h.V(), ir.K(1))
-		e.B.Op2(ir.And, h, h.V(), ir.K(int64(mask)))
+		e.B.Op2(ir.And, h, h.V(), last)
 	})
-	e.B.Set(d, ir.NE, w.V(), ir.K(empty)) // the needle itself may be empty's value, which is not in the list
+	e.B.Set(d, ir.NE, w.V(), none) // the needle itself may be empty's value, which is not in the list
 	e.B.Clear(w, h, tab)
 }
 
@@ -242,7 +247,8 @@ func (e *Evaluator) inTexts(d ir.Reg, v code.Value, items []types.Value) {
 	e.B.Mov(h, ir.K(layout.HashSeed))
 	text.Hash(&e.Emitter, h, v)
 	tab, at, p, n := e.PoolAt("list", string(table)+string(texts)), e.Int("slot"), e.Int("item"), e.Int("len")
-	e.B.Op2(ir.And, at, h.V(), ir.K(int64(mask)))
+	texts0, last := e.Fact(int64(len(table))), e.Fact(int64(mask*slot))
+	e.B.Op2(ir.And, at, h.V(), e.Fact(int64(mask)))
 	e.B.Op2(ir.Shl, at, at.V(), ir.K(4))
 	e.B.Mov(d, ir.K(0))
 	e.Loop(func(l int32) {
@@ -252,14 +258,14 @@ func (e *Evaluator) inTexts(d ir.Reg, v code.Value, items []types.Value) {
 		e.When(ir.EQ, p.V(), h.V(), func() {
 			e.B.Load(p, ir.AtIndex(tab, at, 1, 8), 4, false)
 			e.B.Op2(ir.Add, p, p.V(), tab.V())
-			e.B.Op2(ir.Add, p, p.V(), ir.K(int64(len(table))))
+			e.B.Op2(ir.Add, p, p.V(), texts0)
 			same := text.Equal(&e.Emitter, ir.EQ, v.Borrowed(), code.Value{Desc: v.Desc, A: p.V(), B: n.V(), Null: ir.K(0)})
 			e.B.Mov(d, same.V())
 			e.B.Clear(same)
 			e.B.Break(l, ir.NE, d.V(), ir.K(0))
 		}, nil)
 		e.B.Op2(ir.Add, at, at.V(), ir.K(slot))
-		e.B.Op2(ir.And, at, at.V(), ir.K(int64(mask*slot)))
+		e.B.Op2(ir.And, at, at.V(), last)
 	})
 	e.B.Clear(n, p, at, tab, h)
 }

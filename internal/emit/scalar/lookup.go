@@ -29,18 +29,17 @@ func (e *Evaluator) lookupTable(x *plan.Call) (code.Value, bool) {
 	r := e.Int("test")
 	n, own := e.AnyNull(v)
 	if lit, ok := EqualsLiteral(x); ok { // one code to compare with
-		code, found := v.Desc.Dict.Lookup(lit)
-		if !found {
-			e.B.Mov(r, ir.K(0))
-		} else {
-			c := ir.EQ
-			if x.Op == plan.Ne {
-				c = ir.NE
-			}
-			e.B.Set(r, c, v.A, ir.K(int64(code)))
+		c, is := ir.EQ, int64(0)
+		if x.Op == plan.Ne {
+			c, is = ir.NE, 1
 		}
-		if !found && x.Op == plan.Ne {
-			e.B.Mov(r, ir.K(1))
+		switch code, found := v.Desc.Dict.Lookup(lit); {
+		case found:
+			e.B.Set(r, c, v.A, e.Fact(int64(code)))
+		case e.Can.Parameters:
+			e.B.Set(r, c, v.A, e.Fact(-1)) // no row has that
+		default:
+			e.B.Mov(r, ir.K(is))
 		}
 	} else {
 		tab := e.LoadWord("lut", code.Word{Kind: code.WordLut, Index: e.Tabulate(x, id, v.Desc)})

@@ -12,8 +12,10 @@ import (
 type Bounds struct {
 	Col    plan.ColID
 	Lo, Hi int64
-	Share  float64     // of rows that pass, by the column's range
-	Preds  []plan.Expr // what it stands for
+	// Below and Above: something bounds the column from below, from above; Point: it must be one value.
+	Below, Above, Point bool
+	Share               float64     // of rows that pass, by the column's range
+	Preds               []plan.Expr // what it stands for
 }
 
 // Integer reports a column of the scan that is an integer in a register and never NULL.
@@ -55,6 +57,9 @@ func (t *Table) AddBounds(ranges *[]*Bounds, x plan.Expr) bool {
 		*ranges = append(*ranges, b)
 	}
 	b.Preds = append(b.Preds, x)
+	b.Point = b.Point || op == plan.Eq
+	b.Below = b.Below || op == plan.Eq || op == plan.Gt || op == plan.Ge
+	b.Above = b.Above || op == plan.Eq || op == plan.Lt || op == plan.Le
 	b.Lo, b.Hi = max(b.Lo, lo), min(b.Hi, hi)
 	b.Share = ShareOf(d.Range, b.Lo, b.Hi)
 	return true

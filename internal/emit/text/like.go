@@ -102,7 +102,7 @@ func matchPattern(e *code.Emitter, v code.Value, parts []likePart, start, end bo
 				// A literal end is tested first and cut off.
 				lit := parts[last-1].lit
 				t := e.Int("tail")
-				e.B.Op2(ir.Sub, t, stop.V(), ir.K(int64(len(lit))))
+				e.B.Op2(ir.Sub, t, stop.V(), e.Fact(int64(len(lit))))
 				e.B.Break(once, ir.LT, t.V(), p.V())
 				m := bytesAre(e, t, lit)
 				e.B.Break(once, ir.EQ, m.V(), ir.K(0))
@@ -165,17 +165,22 @@ func search(e *code.Emitter, once int32, p, stop ir.Reg, part likePart, toEnd bo
 // searchLiteral looks for the literal's rarest byte, eight positions at a time, and compares
 // the whole only where it stands.
 func searchLiteral(e *code.Emitter, once int32, p, stop ir.Reg, lit string) {
-	at := rarest(lit)
+	rare := rarest(lit)
 	const ones, tops = 0x0101010101010101, -0x7f7f7f7f7f7f7f80
 	last := e.Int("last") // the last place where the literal can begin
-	e.B.Op2(ir.Sub, last, stop.V(), ir.K(int64(len(lit))))
+	size := e.Fact(int64(len(lit)))
+	e.B.Op2(ir.Sub, last, stop.V(), size)
 	e.Loop(func(l int32) {
 		e.B.Break(once, ir.GT, p.V(), last.V())
 		// A byte of x is zero where the rare byte stands; the trick below sets its top bit, and
 		// sometimes also that of a 1 above it: the comparison finds out.
 		x, t := e.Int("bytes"), e.Int("zero")
-		loadBytes(e, x, ir.At(p, at))
-		e.B.Op2(ir.Xor, x, x.V(), ir.K(int64(uint64(lit[at])*ones)))
+		at := ir.At(p, rare)
+		if off := e.Fact(int64(rare)); !off.IsImm() {
+			at = ir.AtIndex(p, off.R, 1, 0)
+		}
+		loadBytes(e, x, at)
+		e.B.Op2(ir.Xor, x, x.V(), e.Fact(int64(uint64(lit[rare])*ones)))
 		e.B.Op2(ir.Sub, t, x.V(), ir.K(ones))
 		e.B.Op1(ir.Not, x, x.V())
 		e.B.Op2(ir.And, t, t.V(), x.V())
@@ -191,7 +196,7 @@ func searchLiteral(e *code.Emitter, once int32, p, stop ir.Reg, lit string) {
 		e.B.Break(once, ir.GT, p.V(), last.V())
 		m := bytesAre(e, p, lit)
 		e.When(ir.NE, m.V(), ir.K(0), func() {
-			e.B.Op2(ir.Add, p, p.V(), ir.K(int64(len(lit))))
+			e.B.Op2(ir.Add, p, p.V(), size)
 			e.B.Break(l, ir.Always, ir.K(0), ir.K(0))
 		}, nil)
 		e.B.Clear(m)
@@ -229,12 +234,13 @@ func matchAt(e *code.Emitter, p, stop ir.Reg, part likePart) ir.Reg {
 			}
 			room := e.Int("room")
 			e.B.Op2(ir.Sub, room, stop.V(), p.V())
-			e.B.Break(once, ir.LT, room.V(), ir.K(int64(len(piece.lit))))
+			size := e.Fact(int64(len(piece.lit)))
+			e.B.Break(once, ir.LT, room.V(), size)
 			e.B.Clear(room)
 			m := bytesAre(e, p, piece.lit)
 			e.B.Break(once, ir.EQ, m.V(), ir.K(0))
 			e.B.Clear(m)
-			e.B.Op2(ir.Add, p, p.V(), ir.K(int64(len(piece.lit))))
+			e.B.Op2(ir.Add, p, p.V(), size)
 		}
 		e.B.Mov(ok, ir.K(1))
 	})

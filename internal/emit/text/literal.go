@@ -38,16 +38,22 @@ func CompareLiteral(e *code.Emitter, cond ir.Cond, v code.Value, lit string) cod
 
 // orderLiteral opens a register with cond(v, lit). The first eight bytes decide, or the rest.
 func orderLiteral(e *code.Emitter, cond ir.Cond, v code.Value, lit string) ir.Reg {
+	if e.Brief {
+		k := e.Constant(types.TextValue(lit))
+		d := Compare(e, cond, v.Borrowed(), k)
+		e.Free(k)
+		return d
+	}
 	d := e.Int("order")
 	var first [8]byte
 	copy(first[:], lit)
-	want := ir.K(int64(binary.BigEndian.Uint64(first[:])))
+	want := e.Fact(int64(binary.BigEndian.Uint64(first[:])))
 	w := firstWord(e, v)
 	e.When(ir.NE, w.V(), want, func() {
 		e.B.Set(d, unsigned[cond], w.V(), want)
 	}, func() {
 		if len(lit) <= 8 {
-			e.B.Set(d, cond, v.B, ir.K(int64(len(lit))))
+			e.B.Set(d, cond, v.B, e.Fact(int64(len(lit))))
 			return
 		}
 		k := e.Constant(types.TextValue(lit))

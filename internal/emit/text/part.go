@@ -189,7 +189,7 @@ func Position(e *code.Emitter, v code.Value, lit string, t types.Type) code.Valu
 	once := e.B.Loop()
 	e.Block(func() {
 		search(e, once, p, stop, likePart{lit: lit}, false)
-		e.B.Op2(ir.Sub, p, p.V(), ir.K(int64(len(lit))))
+		e.B.Op2(ir.Sub, p, p.V(), e.Fact(int64(len(lit))))
 		q := e.Int("q")
 		e.B.Mov(q, v.A)
 		if e.Can.Masks {

@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Strings are read by 8-byte words, or 64 bytes at a time (mask.go). Storage is padded so
@@ -120,6 +121,12 @@ func Equal(e *code.Emitter, c ir.Cond, l, r code.Value) ir.Reg {
 // bytesAre opens a register telling whether the bytes at [p] begin with a literal, which is not
 // empty and has been checked to fit.
 func bytesAre(e *code.Emitter, p ir.Reg, lit string) ir.Reg {
+	if e.Brief {
+		k := e.Constant(types.TextValue(lit))
+		t := Equal(e, ir.EQ, code.Value{Desc: k.Desc, A: p.V(), B: k.B, Null: ir.K(0)}, k)
+		e.Free(k)
+		return t
+	}
 	ok := e.Int("match")
 	var step func(off int)
 	step = func(off int) {
@@ -128,11 +135,15 @@ func bytesAre(e *code.Emitter, p ir.Reg, lit string) ir.Reg {
 		copy(w[:], lit[off:off+k])
 		word := e.Int("word")
 		loadBytes(e, word, ir.At(p, off))
-		if k < 8 {
+		want := int64(binary.LittleEndian.Uint64(w[:]))
+		switch {
+		case e.Can.Parameters: // any number of bytes
+			e.B.Op2(ir.And, word, word.V(), e.Fact(int64(^uint64(0)>>(64-8*k))))
+		case k < 8:
 			e.B.Op2(ir.Shl, word, word.V(), ir.K(int64(64-8*k)))
+			want <<= 64 - 8*k
 		}
-		want := int64(binary.LittleEndian.Uint64(w[:]) << (64 - 8*k))
-		e.B.Set(ok, ir.EQ, word.V(), ir.K(want))
+		e.B.Set(ok, ir.EQ, word.V(), e.Fact(want))
 		e.B.Clear(word)
 		if off+k < len(lit) {
 			e.When(ir.NE, ok.V(), ir.K(0), func() { step(off + k) }, nil)
@@ -145,7 +156,7 @@ func bytesAre(e *code.Emitter, p ir.Reg, lit string) ir.Reg {
 // EqualLiteral opens a register with text = literal.
 func EqualLiteral(e *code.Emitter, v code.Value, lit string) ir.Reg {
 	ok := e.Int("equal")
-	e.B.Set(ok, ir.EQ, v.B, ir.K(int64(len(lit))))
+	e.B.Set(ok, ir.EQ, v.B, e.Fact(int64(len(lit))))
 	if len(lit) > 0 {
 		e.When(ir.NE, ok.V(), ir.K(0), func() {
 			t := bytesAre(e, v.A.R, lit)

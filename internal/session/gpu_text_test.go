@@ -1,0 +1,188 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/gpu"
+)
+
+// otherLiterals are, by query, literals of the benchmarks' texts and what takes their places in two more sets, as their specifications draw them.
+var otherLiterals = map[string][][3]string{
+	"tpch q1":  {{"1998-09-02", "1998-08-20", "1998-10-01"}},
+	"tpch q2":  {{"p_size = 15", "p_size = 23", "p_size = 44"}, {"%BRASS", "%STEEL", "%NICKEL"}, {"EUROPE", "ASIA", "AMERICA"}},
+	"tpch q3":  {{"BUILDING", "MACHINERY", "HOUSEHOLD"}, {"1995-03-15", "1995-03-02", "1995-03-29"}},
+	"tpch q4":  {{"1993-07-01", "1994-04-01", "1996-10-01"}, {"1993-10-01", "1994-07-01", "1997-01-01"}},
+	"tpch q5":  {{"ASIA", "MIDDLE EAST", "AFRICA"}, {"1994-01-01", "1995-01-01", "1993-01-01"}, {"1995-01-01", "1996-01-01", "1994-01-01"}},
+	"tpch q6":  {{"1994-01-01", "1995-01-01", "1997-01-01"}, {"1995-01-01", "1996-01-01", "1998-01-01"}, {"0.05", "0.02", "0.08"}, {"0.07", "0.07", "0.10"}, {"< 24", "< 25", "< 22"}},
+	"tpch q7":  {{"FRANCE", "KENYA", "BRAZIL"}, {"GERMANY", "CHINA", "UNITED KINGDOM"}},
+	"tpch q8":  {{"BRAZIL", "KENYA", "INDONESIA"}, {"AMERICA", "AFRICA", "ASIA"}, {"ECONOMY ANODIZED STEEL", "SMALL PLATED COPPER", "PROMO BRUSHED TIN"}},
+	"tpch q9":  {{"%green%", "%tomato%", "%antique%"}},
+	"tpch q10": {{"1993-10-01", "1994-07-01", "1993-02-01"}, {"1994-01-01", "1994-10-01", "1993-05-01"}},
+	"tpch q11": {{"GERMANY", "PERU", "UNITED STATES"}, {"0.0001000000", "0.0002000000", "0.0003000000"}},
+	"tpch q12": {{"'MAIL'", "'RAIL'", "'TRUCK'"}, {"'SHIP'", "'FOB'", "'REG AIR'"}, {"1994-01-01", "1996-01-01", "1993-01-01"}, {"1995-01-01", "1997-01-01", "1994-01-01"}},
+	"tpch q13": {{"%special%requests%", "%pending%packages%", "%express%deposits%"}},
+	"tpch q14": {{"1995-09-01", "1993-03-01", "1997-12-01"}, {"1995-10-01", "1993-04-01", "1998-01-01"}},
+	"tpch q15": {{"1996-01-01", "1993-05-01", "1997-08-01"}, {"1996-04-01", "1993-08-01", "1997-11-01"}},
+	"tpch q16": {{"Brand#45", "Brand#13", "Brand#52"}, {"MEDIUM POLISHED%", "ECONOMY PLATED%", "SMALL ANODIZED%"}, {"49, 14, 23, 45, 19, 3, 36, 9", "2, 17, 41, 5, 28, 33, 50, 11", "40, 30, 20, 10, 1, 48, 26, 7"}},
+	"tpch q17": {{"Brand#23", "Brand#11", "Brand#55"}, {"MED BOX", "JUMBO CAN", "SM PKG"}},
+	"tpch q18": {{"> 300", "> 299", "> 301"}},
+	"tpch q19": {{"Brand#12", "Brand#41", "Brand#55"}, {"Brand#23", "Brand#13", "Brand#31"}, {"Brand#34", "Brand#22", "Brand#44"}, {">= 1\n", ">= 5\n", ">= 8\n"}, {"<= 1 + 10", "<= 5 + 10", "<= 8 + 10"},
+		{">= 10", ">= 14", ">= 18"}, {"<= 10 + 10", "<= 14 + 10", "<= 18 + 10"}, {">= 20", ">= 26", ">= 29"}, {"<= 20 + 10", "<= 26 + 10", "<= 29 + 10"}},
+	"tpch q20": {{"forest%", "lime%", "navajo%"}, {"1994-01-01", "1995-01-01", "1996-01-01"}, {"1995-01-01", "1996-01-01", "1997-01-01"}, {"CANADA", "ROMANIA", "UNITED KINGDOM"}},
+	"tpch q21": {{"SAUDI ARABIA", "EGYPT", "VIETNAM"}},
+	"tpch q22": {{"'13', '31', '23', '29', '30', '18', '17'", "'10', '33', '14', '25', '27', '19', '21'", "'32', '22', '12', '20', '26', '16', '34'"}},
+
+	"ssb q1.1": {{"1993", "1994", "1996"}, {"1 and 3", "4 and 6", "7 and 9"}, {"< 25", "< 20", "< 30"}},
+	"ssb q1.2": {{"199401", "199603", "199712"}, {"4 and 6", "2 and 4", "6 and 8"}, {"26 and 35", "16 and 25", "36 and 45"}},
+	"ssb q1.3": {{"= 6", "= 21", "= 44"}, {"1994", "1996", "1993"}, {"5 and 7", "1 and 3", "3 and 5"}, {"26 and 35", "16 and 25", "36 and 45"}},
+	"ssb q2.1": {{"MFGR#12", "MFGR#34", "MFGR#51"}, {"AMERICA", "ASIA", "MIDDLE EAST"}},
+	"ssb q2.2": {{"MFGR#2221", "MFGR#3311", "MFGR#5112"}, {"MFGR#2228", "MFGR#3318", "MFGR#5119"}, {"ASIA", "AFRICA", "EUROPE"}},
+	"ssb q2.3": {{"MFGR#2221", "MFGR#3312", "MFGR#5126"}, {"EUROPE", "ASIA", "AMERICA"}},
+	"ssb q3.1": {{"ASIA", "EUROPE", "MIDDLE EAST"}, {"1992", "1993", "1992"}, {"1997", "1998", "1995"}},
+	"ssb q3.2": {{"UNITED STATES", "CHINA", "SAUDI ARABIA"}, {"1992", "1993", "1992"}, {"1997", "1998", "1995"}},
+	"ssb q3.3": {{"UNITED KI1", "CHINA    3", "PERU     0"}, {"UNITED KI5", "CHINA    8", "PERU     7"}, {"1992", "1993", "1992"}, {"1997", "1998", "1995"}},
+	"ssb q3.4": {{"UNITED KI1", "CHINA    3", "PERU     0"}, {"UNITED KI5", "CHINA    8", "PERU     7"}, {"Dec1997", "Jan1994", "May1992"}},
+	"ssb q4.1": {{"AMERICA", "ASIA", "EUROPE"}, {"MFGR#1", "MFGR#3", "MFGR#4"}, {"MFGR#2", "MFGR#5", "MFGR#1"}},
+	"ssb q4.2": {{"AMERICA", "ASIA", "EUROPE"}, {"1997", "1993", "1995"}, {"1998", "1996", "1992"}, {"MFGR#1", "MFGR#3", "MFGR#4"}, {"MFGR#2", "MFGR#5", "MFGR#1"}},
+	"ssb q4.3": {{"AMERICA", "ASIA", "EUROPE"}, {"UNITED STATES", "JAPAN", "FRANCE"}, {"1997", "1993", "1995"}, {"1998", "1996", "1992"}, {"MFGR#14", "MFGR#32", "MFGR#55"}},
+}
+
+// withLiterals is a query's text with its own literals (set 0) or others in their places.
+func withLiterals(t *testing.T, suite, q string, set int) string {
+	text := queryText(t, suite, q)
+	// All places are marked first, since a literal may be what takes the place of another.
+	lits := otherLiterals[suite+" "+q]
+	for i, l := range lits {
+		if !strings.Contains(text, l[0]) {
+			t.Fatalf("%s %s does not contain %q", suite, q, l[0])
+		}
+		text = strings.ReplaceAll(text, l[0], fmt.Sprintf("\x00%c", 'a'+i))
+	}
+	for i, l := range lits {
+		text = strings.ReplaceAll(text, fmt.Sprintf("\x00%c", 'a'+i), l[set])
+	}
+	return text
+}
+
+// listening is a simulated device that remembers what it is asked to compile.
+type listening struct {
+	*device.Simulated
+	mu    sync.Mutex
+	seen  map[string]bool
+	texts []string
+}
+
+func (l *listening) Load(text string) device.Code {
+	l.mu.Lock()
+	if !l.seen[text] {
+		l.seen[text] = true
+		l.texts = append(l.texts, text)
+	}
+	l.mu.Unlock()
+	return l.Simulated.Load(text)
+}
+
+// kernelsOf is the texts of the kernels that a query needs, on a device that knows none.
+func kernelsOf(t *testing.T, s *Session, sql string) []string {
+	t.Helper()
+	dev := &listening{Simulated: device.NewSimulated(device.SimulatedOptions{}), seen: map[string]bool{}}
+	s.DB.Accelerate(gpu.NewStore(dev, 0))
+	s.Configure(func(x *Settings) { x.Device = "gpu" })
+	onCPU := map[string]int{}
+	if answerText(s, sql, onCPU); len(onCPU) > 0 {
+		t.Errorf("%s\n%v", sql, onCPU)
+	}
+	return dev.texts
+}
+
+// TestGPUTexts: the text of kernels depends on the shape of a query alone. Three sets of literals, and tables of other sizes and with other
+// values in the same encodings, need the same kernels, in all queries of both benchmarks. Literals and data may let the optimizer choose another
+// plan, or a table of another kind: what kernels say of themselves tells that, and few do.
+func TestGPUTexts(t *testing.T) {
+	same, others := 0, []string{}
+	for _, suite := range []string{"tpch", "ssb"} {
+		// At these sizes the same encodings hold all values.
+		small, large := load(t, suite, "0.06"), load(t, suite, "0.07")
+		for _, q := range thin(suiteQueries(suite)) {
+			if testing.Short() && !slices.Contains(simtFive[suite], q) {
+				continue
+			}
+			want := kernelsOf(t, small, withLiterals(t, suite, q, 0))
+			check := func(what string, got []string) {
+				switch is, x, y := sameTexts(want, got); {
+				case is:
+					same++
+				case !slices.Equal(decisions(want), decisions(got)):
+					others = append(others, what)
+				default:
+					t.Errorf("%s: a kernel is another\n%s", what, whereTextsPart(x, y))
+				}
+			}
+			for set := 1; set < 3; set++ {
+				check(fmt.Sprintf("%s %s, literals %d", suite, q, set), kernelsOf(t, small, withLiterals(t, suite, q, set)))
+			}
+			check(fmt.Sprintf("%s %s, larger tables", suite, q), kernelsOf(t, large, withLiterals(t, suite, q, 0)))
+		}
+	}
+	t.Logf("%d queries need the same kernels; others are decided: %q", same, others)
+	if len(others)*8 > same {
+		t.Errorf("%d of %d queries have other decisions", len(others), same+len(others))
+	}
+}
+
+// decisions is what kernels are for: their names and comments, which tell the tables that they scan, the kinds of those that they look up, filters and sinks.
+func decisions(texts []string) (out []string) {
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			if name, _, ok := strings.Cut(line, "("); ok && strings.HasPrefix(line, ".visible") {
+				out = append(out, name)
+			} else if strings.HasPrefix(line, "//") {
+				out = append(out, line)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sameTexts compares two lists of kernels, in any order, and returns two that differ.
+func sameTexts(want, got []string) (same bool, x, y string) {
+	known := map[string]bool{}
+	for _, x := range want {
+		known[x] = true
+	}
+	for _, y := range got {
+		if known[y] {
+			delete(known, y)
+			continue
+		}
+		best, at := "", -1
+		for x := range known {
+			if n := commonPrefix(x, y); n > at {
+				best, at = x, n
+			}
+		}
+		return false, best, y
+	}
+	return len(known) == 0, "", ""
+}
+
+func commonPrefix(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// whereTextsPart is the lines around the place where two texts begin to differ.
+func whereTextsPart(a, b string) string {
+	n := commonPrefix(a, b)
+	from := strings.LastIndexByte(a[:max(n-200, 0)], '\n') + 1
+	return fmt.Sprintf("%s\n--\n%s", a[from:min(n+120, len(a))], b[from:min(n+120, len(b))])
+}
