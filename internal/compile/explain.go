@@ -2,6 +2,7 @@ package compile
 
 import (
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -12,6 +13,7 @@ type Listing struct {
 	Pipeline *pipe.Pipeline
 	Fragment *emit.Fragment
 	How      phys.Decision
+	Filters  []scanned.Filter
 	Err      error // why there is none for the place
 }
 
@@ -26,28 +28,27 @@ func Explain(prog *pipe.Program, place Place, opts Options) []Listing {
 			parts = []*pipe.Pipeline{p}
 		}
 		for _, part := range parts {
-			l := Listing{Pipeline: part}
-			l.Fragment, l.How, l.Err = w.explain(part, s)
-			out = append(out, l)
+			out = append(out, w.explain(part, s))
 		}
 	}
 	return out
 }
 
-func (w *Walk) explain(p *pipe.Pipeline, s *statistics) (f *emit.Fragment, how phys.Decision, err error) {
+func (w *Walk) explain(p *pipe.Pipeline, s *statistics) Listing {
 	step, err := w.Step(p, s)
 	if err != nil {
-		return nil, how, err
+		return Listing{Pipeline: p, Err: err}
 	}
-	if f, err = step.Emit(); err != nil {
+	f, err := step.Emit()
+	if err != nil {
 		if w.Target != ir.CPU { // what comes after it needs to know its layout all the same
 			step.Target = ir.CPU
 			if _, again := step.Emit(); again == nil {
 				s.ran(p)
 			}
 		}
-		return nil, how, err
+		return Listing{Pipeline: p, Err: err}
 	}
 	s.ran(p)
-	return f, step.Decision(f), ir.Verify(f.Func)
+	return Listing{p, f, step.Decision(f), step.Filters, ir.Verify(f.Func)}
 }

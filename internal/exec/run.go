@@ -57,6 +57,8 @@ type Stats struct {
 	Tally         device.Tally // machine code that ran, if Options.Tally
 	Pipelines     []PipelineStats
 	Bandwidth     float64 // GPU: bytes of its memory that kernels can read in a second
+	// GPU: kernels that the device did not know yet, and those of them that were begun to be compiled before their turn came.
+	Kernels, Foreseen int
 }
 
 // PipelineStats is one pipeline's part.

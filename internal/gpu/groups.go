@@ -321,14 +321,20 @@ func (s *groupSink) numbers(n, most int64, bits func() *ir.Func) (list device.Ad
 // maxListed bounds slots: their numbers are words, and there are numbers behind the last.
 const maxListed = 1<<31 - 64
 
+// mustCheck reports an aggregate that may be a sum of more digits than its type has.
+func (s *groupSink) mustCheck(i int) bool {
+	f := &s.plan.Tuple.Fields[len(s.s.Group.Keys)+i]
+	return s.s.Group.Aggs[i].Func == plan.Sum && f.Desc.Form == layout.I128 && f.Desc.Type.Kind == types.Decimal && !f.Desc.Range.Within(layout.TypeRange(f.Desc.Type))
+}
+
 // checkSums fails when a sum has more digits than a decimal may have.
 func (s *groupSink) checkSums() error {
-	for i, a := range s.s.Group.Aggs {
-		f := &s.plan.Tuple.Fields[len(s.s.Group.Keys)+i]
-		limit := layout.TypeRange(f.Desc.Type)
-		if a.Func != plan.Sum || f.Desc.Form != layout.I128 || f.Desc.Type.Kind != types.Decimal || f.Desc.Range.Within(limit) {
+	for i := range s.s.Group.Aggs {
+		if !s.mustCheck(i) {
 			continue
 		}
+		f := &s.plan.Tuple.Fields[len(s.s.Group.Keys)+i]
+		limit := layout.TypeRange(f.Desc.Type)
 		bad, err := s.r.counter()
 		if err != nil {
 			return err

@@ -59,6 +59,18 @@ func wantsOf(prog *pipe.Program) (out []want) {
 	return out
 }
 
+// complete reports that all columns of the lease are on the device.
+func (l *lease) complete() bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	for _, it := range l.items {
+		if !it.isReady() {
+			return false
+		}
+	}
+	return true
+}
+
 // lease waits until the columns of a program have room under the limit.
 func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*lease, error) {
 	l := &lease{s: s, limit: limit, items: map[itemKey]*item{}}

@@ -51,7 +51,8 @@ type run struct {
 	stats   exec.Stats
 	// compiled: the driver had to compile something.
 	compiled bool
-	charged  spent // what pipelines were charged for
+	foreseen *foresight // nil: nothing had to be compiled so far
+	charged  spent      // what pipelines were charged for
 }
 
 // Run executes a program. An error of kind 0A000 says that the device cannot do it, and that nothing has happened.
@@ -76,7 +77,10 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	if opts.Times {
 		r.st = &meter{Stream: r.st, dev: r.dev}
 	}
-	r.walk = compile.New(prog, Place(opts.Device), compile.Options{Off: opts.Off, Count: opts.Count, Check: opts.Verify, Verbose: opts.Listing, Done: ctx.Done()})
+	r.walk = compile.New(prog, Place(opts.Device), r.options())
+	if !r.lease.complete() { // there is time to compile while columns are copied
+		r.foresee()
+	}
 	left := maps.Clone(r.walk.Makers())
 	idle := pipe.NewIdleness(prog)
 	for i, p := range prog.Pipelines {
@@ -408,6 +412,11 @@ func (r *run) compileFunc(f *ir.Func) (device.Function, error) {
 	text, err := device.ListGPU(f)
 	if err != nil {
 		return nil, r.lacks("%v", err)
+	}
+	r.foresee()
+	r.stats.Kernels++
+	if r.foreseen != nil && r.foreseen.begun[text] {
+		r.stats.Foreseen++
 	}
 	if fn, err = r.dev.Load(text).Function(f.Name); err == nil {
 		r.store.codes.add(f, hash, fn)

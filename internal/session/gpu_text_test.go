@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/gpu"
 )
 
@@ -185,4 +187,42 @@ func whereTextsPart(a, b string) string {
 	n := commonPrefix(a, b)
 	from := strings.LastIndexByte(a[:max(n-200, 0)], '\n') + 1
 	return fmt.Sprintf("%s\n--\n%s", a[from:min(n+120, len(a))], b[from:min(n+120, len(b))])
+}
+
+// TestGPUForesight: kernels are begun to be compiled before their turn comes. All queries of both benchmarks, on a device that knows no kernel,
+// find nearly all that they need begun.
+func TestGPUForesight(t *testing.T) {
+	needed, foreseen := 0, 0
+	for _, suite := range []string{"tpch", "ssb"} {
+		s := load(t, suite, "0.01")
+		for _, q := range thin(suiteQueries(suite)) {
+			dev := &listening{Simulated: device.NewSimulated(device.SimulatedOptions{}), seen: map[string]bool{}}
+			s.DB.Accelerate(gpu.NewStore(dev, 0))
+			s.Configure(func(x *Settings) { x.Device = "gpu" })
+			st := statsOf(t, s, queryText(t, suite, q))
+			t.Logf("%s %s: %d of %d kernels foreseen, %d compiled", suite, q, st.Foreseen, st.Kernels, len(dev.texts))
+			needed, foreseen = needed+st.Kernels, foreseen+st.Foreseen
+			if again := statsOf(t, s, queryText(t, suite, q)); again.Kernels > 0 {
+				t.Errorf("%s %s: %d kernels are compiled again", suite, q, again.Kernels)
+			}
+		}
+	}
+	t.Logf("%d of %d kernels were foreseen", foreseen, needed)
+	if foreseen*100 < needed*95 {
+		t.Errorf("only %d of %d kernels were foreseen", foreseen, needed)
+	}
+}
+
+// statsOf is what a statement did.
+func statsOf(t *testing.T, s *Session, sql string) exec.Stats {
+	t.Helper()
+	res, err := s.Query(context.Background(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	if n := res.Notices(); len(n) > 0 {
+		t.Errorf("%s\n%s", sql, n)
+	}
+	return res.Stats
 }

@@ -156,6 +156,8 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.NarrowTuples }),
 	technique("packed_keys", "take several keys of a group for one number, where their ranges are small enough",
 		func(s *Settings) *bool { return &s.Off.PackedKeys }),
+	technique("early_kernels", "let a GPU begin to compile all kernels of a query at once, by what statistics tell",
+		func(s *Settings) *bool { return &s.Off.EarlyKernels }),
 	technique("post_projection", "read columns where they are needed, not at the scan",
 		func(s *Settings) *bool { return &s.Off.PostProjection }),
 	technique("prefetch", "fetch what later rows will need",

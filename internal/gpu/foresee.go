@@ -1,0 +1,170 @@
+package gpu
+
+import (
+	"github.com/kelpiedb/kelpie/internal/compile"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
+	"github.com/kelpiedb/kelpie/internal/exec/sorting"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// A driver takes 10 to 50 ms to compile a kernel, but compiles many at a time. So all kernels of a query are begun at once: those
+// that EXPLAIN would show, and those that organize what they leave. When the turn of one comes, facts decide what its text
+// is; if statistics have told the same, the device has it already, or is about to. Texts say nothing of numbers, so
+// that is nearly always so.
+
+// foresight is what was begun before its turn came, and what is believed of build sides meanwhile.
+type foresight struct {
+	r      *run
+	begun  map[string]bool // by text
+	tables map[*pipe.Build]phys.Table
+	tuples map[*pipe.Build]*layout.Tuple
+}
+
+// foresee begins to compile the kernels that the query will probably need, unless it has done so.
+func (r *run) foresee() {
+	if r.foreseen != nil || r.Off.EarlyKernels {
+		return
+	}
+	f := &foresight{r, map[string]bool{}, map[*pipe.Build]phys.Table{}, map[*pipe.Build]*layout.Tuple{}}
+	r.foreseen = f
+	_, _ = r.store.library() // whoever needs it sees the error
+	for _, l := range compile.Explain(r.prog, Place(r.Device), r.options()) {
+		if l.Err != nil {
+			continue
+		}
+		for _, x := range l.Filters {
+			f.keySet(x)
+		}
+		f.begin(l.Fragment.Func)
+		for _, lut := range l.Fragment.Luts {
+			f.begin(lut.Frag.Func)
+		}
+		switch s := l.Pipeline.Sink.(type) {
+		case *pipe.Build:
+			f.table(s, l.Fragment.Sink)
+		case *pipe.Aggregate:
+			f.groups(&groupSink{r: r, s: s, plan: l.Fragment.Group})
+		case *pipe.Collect:
+			f.sorted(s, l.Fragment.Sink)
+		}
+	}
+}
+
+// options are those of the compilation.
+func (r *run) options() compile.Options {
+	return compile.Options{Off: r.Off, Count: r.Count, Check: r.Verify, Verbose: r.Listing, Done: r.ctx.Done()}
+}
+
+// begin lets the device compile a function, if it does not know it yet.
+func (f *foresight) begin(fns ...*ir.Func) {
+	for _, fn := range fns {
+		if known, _ := f.r.store.codes.find(fn); known == nil {
+			if text, err := device.ListGPU(fn); err == nil && !f.begun[text] {
+				f.begun[text] = true
+				f.r.dev.Load(text)
+			}
+		}
+		fn.Release()
+	}
+}
+
+// table begins what organizes a build side.
+func (f *foresight) table(b *pipe.Build, t *layout.Tuple) {
+	side := phys.BuildSide{Tuple: t, Keys: len(b.Keys), Rows: phys.Expected(b.Side()), NoDirect: f.r.Off.DirectTables, MaxSlots: maxListed - 1, MaxBytes: maxReach}
+	d, err := phys.ChooseTable(side, foreseenKeys{phys.BelievedKeys(b, t), f, t})
+	if err != nil {
+		return
+	}
+	f.tables[b], f.tuples[b] = d, t
+	switch d.Kind {
+	case layout.DenseBuckets:
+		f.begin(countKeys(t), scatterKeys(t))
+	case layout.Buckets:
+		f.begin(countBuckets(t), splitBuckets(), beginBuckets(t), scatterBuckets(t))
+	}
+}
+
+// foreseenKeys are believed; what would look at them is begun.
+type foreseenKeys struct {
+	phys.KeyFacts
+	f *foresight
+	t *layout.Tuple
+}
+
+func (k foreseenKeys) Range() (lo, hi int64, known bool, err error) {
+	// A filter may leave keys that lie closer together than those of the whole table.
+	k.f.begin(keyRange(k.t.Size, &k.t.Fields[0]), fillDirect(k.t), checkDirect(k.t))
+	return k.KeyFacts.Range()
+}
+
+func (k foreseenKeys) Unique(t phys.Table) (bool, error) {
+	if t.Kind != layout.Direct {
+		k.f.begin(fillOpen(k.t))
+	}
+	return k.KeyFacts.Unique(t)
+}
+
+// keySet begins what makes the set of a filter.
+func (f *foresight) keySet(x scanned.Filter) {
+	t := f.tuples[x.Build]
+	if t == nil {
+		return
+	}
+	kind, key := f.tables[x.Build].Kind, &t.Fields[x.Key]
+	if x.Key == 0 {
+		f.begin(slotBits(kind == layout.DenseBuckets))
+	}
+	switch {
+	case x.Key == 0 && (kind == layout.Direct || kind == layout.DenseBuckets):
+	case x.Kind == layout.Bitmap:
+		f.begin(keyRange(t.Size, key), keyBits(t.Size, key))
+	default:
+		f.begin(keyRange(t.Size, key), keyBloom(t.Size, key))
+	}
+}
+
+// groups begins what fills a table of groups with neutral elements, lists them and looks at their sums.
+func (f *foresight) groups(s *groupSink) {
+	t := s.plan.Tuple
+	switch s.plan.Mode {
+	case phys.Ungrouped:
+	case phys.ArrayGroups:
+		f.begin(repeatTuple(t.Size), flagBits(t), tupleAddrs(t.Size))
+	default:
+		f.begin(entryBits(), entryAddrs())
+	}
+	for i := range s.s.Group.Aggs {
+		if s.mustCheck(i) {
+			f.begin(checkField(&t.Fields[len(s.s.Group.Keys)+i]))
+		}
+	}
+}
+
+// sorted begins what sorts rows and brings them together.
+func (f *foresight) sorted(s *pipe.Collect, t *layout.Tuple) {
+	d := deviceRows{tuple: t, n: phys.Expected(s.Node)}
+	how := f.r.chooseSort(d, s)
+	if !how.Here || len(s.Keys) == 0 {
+		return
+	}
+	words, ok := sorting.Words(t, s.Keys)
+	if !ok {
+		return
+	}
+	for i := range words {
+		f.begin(keyWord(t.Size, &words[i]))
+		if text := words[i].Text; text != nil {
+			f.begin(longestText(t.Size, text), keyWord(t.Size, &sorting.Word{Text: text, Bytes: 8, Desc: words[i].Desc}))
+		}
+	}
+	if how.Top {
+		f.begin(digitNumbers(), upToBits())
+	} else {
+		f.begin(countUp())
+	}
+	f.begin(tupleAddrs(t.Size), gatherTuples(t.Size))
+}
