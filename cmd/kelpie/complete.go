@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kelpiedb/kelpie"
 )
@@ -16,9 +17,16 @@ const moreKeywords = `alter begin by call commit copy deallocate delete describe
 	following if ilike insert last materialized nulls over partition preceding prepare recursive replace reset
 	rollback rollup cube sets rows set show tables temp temporary truncate unbounded update values view within`
 
-// Functions that are offered; the engine knows more.
-const functions = `abs avg ceil coalesce count current_date date_part date_trunc extract floor generate_series
-	greatest least length lower max min nullif power round sqrt stddev strpos substring sum trim upper variance`
+// functions are the names of functions that are words, and what looks like one.
+var functions = sync.OnceValue(func() []string {
+	names := []string{"extract", "generate_series"}
+	for _, f := range kelpie.Functions() {
+		if strings.IndexFunc(f.Name, notWord) < 0 {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+})
 
 // keywords are all keywords in lower case, sorted.
 var keywords = func() []string {
@@ -63,7 +71,7 @@ func (s *shell) candidates(text string, pos int) (start int, words []string) {
 	if wantsTable || prefix == "" { // a list of every keyword helps nobody
 		return start, matching(prefix, names)
 	}
-	for _, w := range append(strings.Fields(functions), keywords...) {
+	for _, w := range slices.Concat(functions(), keywords) {
 		if prefix == strings.ToUpper(prefix) && prefix != strings.ToLower(prefix) {
 			w = strings.ToUpper(w)
 		}

@@ -153,6 +153,8 @@ func TestCandidates(t *testing.T) {
 		{".ta|", ".ta [.tables]"},
 		{"select 1\n\\tim|", `\tim [\timing]`},
 		{"select herd.l|", "l [legs]"},
+		{"select split_p|", "split_p [split_part]"},
+		{"select bit_co|", "bit_co [bit_count]"},
 	} {
 		before, after, _ := strings.Cut(c.text, "|")
 		start, words := s.candidates(before+after, len(before))

@@ -68,6 +68,28 @@ func (r *runner) show(ctx context.Context, sql string) error {
 	return render.NewWriter(r.output).Write(ctx, res, o)
 }
 
+// functions lists functions, with their examples; without a pattern, one line for each name.
+func (r *runner) functions(ctx context.Context, pattern string) error {
+	var rows []string
+	last := ""
+	for _, f := range kelpie.Functions() {
+		if !matches(pattern, f.Name) || pattern == "" && f.Name == last {
+			continue
+		}
+		last = f.Name
+		var cells []string
+		for _, c := range []string{f.Signature, f.Result, f.Group, f.Example} {
+			cells = append(cells, kelpie.QuoteString(c))
+		}
+		rows = append(rows, "("+strings.Join(cells, ", ")+")")
+	}
+	if len(rows) == 0 {
+		_, err := fmt.Fprintf(r.output, "There is no function like %s.\n", pattern)
+		return err
+	}
+	return r.show(ctx, "select * from (values "+strings.Join(rows, ", ")+") as t(function, result, \"group\", example)")
+}
+
 // matches reports a name that a pattern of * and ? fits, in any case; none fits all.
 func matches(pattern, name string) bool {
 	ok, err := path.Match(strings.ToLower(unquoted(pattern)), strings.ToLower(name))

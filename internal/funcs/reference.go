@@ -46,7 +46,7 @@ of other operations.
 				if ok {
 					example = fmt.Sprintf("`%s` → `%s`", expr, value)
 				}
-				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", escaped(r.Signature()), r.resultName(), runs, escaped(example))
+				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", escaped(r.Signature()), r.ResultName(), runs, escaped(example))
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func (r *Row) bare() bool {
 		r.Name == "session_user" || r.Name == "user")
 }
 
-func (r *Row) resultName() string {
+func (r *Row) ResultName() string {
 	if r.Result != tSame {
 		return r.Result.SQLName()
 	}
