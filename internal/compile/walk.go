@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
@@ -246,6 +248,12 @@ func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err er
 	if w.Off.SemiJoins || !phys.MayReduce(t, w.Can) {
 		return nil, nil
 	}
+	type candidate struct {
+		pipe.Reduce
+		keys  Keys
+		share float64
+	}
+	var all []candidate
 	for _, rd := range t.Reduce {
 		table := w.Tables[rd.Build]
 		if table == nil || !phys.CanReduce(t, rd, table.Tuple) {
@@ -258,23 +266,34 @@ func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err er
 		if keys == nil {
 			continue
 		}
-		share, worth := phys.WorthReducing(keys.Count(), t.Scan, rd.Col)
-		if !worth || w.Can.OneFilter && len(out) > 0 && share >= clearlyLess*out[0].Share {
-			continue
+		if share, worth := phys.WorthReducing(keys.Count(), t.Scan, rd.Col); worth {
+			all = append(all, candidate{rd, keys, share})
 		}
-		f, ok, err := keys.Filter()
+	}
+	if w.Can.OneFilter { // sets cost something to make: only the best is made
+		best := 0
+		for i := range all {
+			if all[i].share < clearlyLess*all[best].share {
+				best = i
+			}
+		}
+		all = slices.Concat(all[min(best, len(all)):], all[:best])
+	}
+	for _, c := range all {
+		f, ok, err := c.keys.Filter()
 		if err != nil {
 			return nil, err
 		}
 		// Only what was counted is known exactly.
-		if f.Share, worth = phys.WorthReducing(keys.Count(), t.Scan, rd.Col); !ok || !worth {
+		worth := false
+		if f.Share, worth = phys.WorthReducing(c.keys.Count(), t.Scan, c.Col); !ok || !worth {
 			continue
 		}
-		if w.Can.OneFilter {
-			out = nil
-		}
-		f.Col, f.Build, f.Key, f.Index = rd.Col, rd.Build, rd.Key, len(out)
+		f.Col, f.Build, f.Key, f.Index = c.Col, c.Build, c.Key, len(out)
 		out = append(out, f)
+		if w.Can.OneFilter {
+			break
+		}
 	}
 	return out, nil
 }

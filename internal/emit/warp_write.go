@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"math"
+
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -23,6 +25,9 @@ func (e *warp) write(t *layout.Tuple, r written) {
 		h = e.perRow("hash", ir.I64, 0)
 		e.B.Mov(h, r.hash.V())
 	}
+	if len(r.keys) > 0 && kept[0].Desc.Form == layout.I64 {
+		e.noteRange(kept[0])
+	}
 	e.arrive(func() {
 		e.writeTogether(t.Size, func(out ir.Reg) {
 			if h != ir.NoReg {
@@ -39,4 +44,39 @@ func (e *warp) write(t *layout.Tuple, r written) {
 	if r.hash != ir.NoReg {
 		e.B.Clear(r.hash)
 	}
+}
+
+// noteRange keeps the smallest and the largest value of a build side's first key: whoever makes the table of it must know whether
+// its keys lie close together. Lanes keep their own, and add them up in the end.
+func (e *warp) noteRange(key code.Value) {
+	lo, hi := e.perKernel("least", ir.I64, math.MaxInt64), e.perKernel("most", ir.I64, math.MinInt64)
+	note := func() {
+		e.B.Sel(lo, ir.LT, key.A, lo.V(), key.A, lo.V())
+		e.B.Sel(hi, ir.GT, key.A, hi.V(), key.A, hi.V())
+	}
+	if key.Never() {
+		note()
+	} else {
+		e.When(ir.EQ, key.Null, ir.K(0), note, nil)
+	}
+	e.finally = func() {
+		e.B.Comment("the range of keys of the warp, then of all")
+		e.reduceInto(lo, ir.LT, ir.AtomMin, layout.CtxKeyLo)
+		e.reduceInto(hi, ir.GT, ir.AtomMax, layout.CtxKeyHi)
+	}
+}
+
+// reduceInto combines a register of all lanes, of which the better is kept, with a word of the context. After the first warps
+// most have nothing better: looking is cheaper than an atomic operation.
+func (e *warp) reduceInto(x ir.Reg, better ir.Cond, op ir.Op, off int) {
+	other := e.Int("other")
+	for d := int64(16); d > 0; d /= 2 {
+		e.B.Op2(ir.ShflXor, other, x.V(), ir.K(d))
+		e.B.Sel(x, better, other.V(), x.V(), other.V(), x.V())
+	}
+	e.When(ir.EQ, e.lane.V(), ir.K(0), func() {
+		e.B.LoadAs(ir.Relaxed, other, ir.At(ir.Ctx, off), 8, false)
+		e.When(better, x.V(), other.V(), func() { e.B.Atom(op, other, ir.At(ir.Ctx, off), x.V(), ir.Val{}) }, nil)
+	}, nil)
+	e.B.Clear(other)
 }

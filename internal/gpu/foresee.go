@@ -82,9 +82,9 @@ func (f *foresight) table(b *pipe.Build, t *layout.Tuple) {
 	f.tables[b], f.tuples[b] = d, t
 	switch d.Kind {
 	case layout.DenseBuckets:
-		f.begin(countKeys(t), scatterKeys(t))
+		f.begin(byKey(t).Kernel())
 	case layout.Buckets:
-		f.begin(countBuckets(t), splitBuckets(), beginBuckets(t), scatterBuckets(t))
+		f.begin(byBucket(t).Kernel())
 	}
 }
 
@@ -97,7 +97,7 @@ type foreseenKeys struct {
 
 func (k foreseenKeys) Range() (lo, hi int64, known bool, err error) {
 	// A filter may leave keys that lie closer together than those of the whole table.
-	k.f.begin(keyRange(k.t.Size, &k.t.Fields[0]), fillDirect(k.t), checkDirect(k.t))
+	k.f.begin(fillDirect(k.t))
 	return k.KeyFacts.Range()
 }
 
@@ -118,12 +118,15 @@ func (f *foresight) keySet(x scanned.Filter) {
 	if x.Key == 0 {
 		f.begin(slotBits(kind == layout.DenseBuckets))
 	}
+	if x.Key > 0 { // the range of the first is known
+		f.begin(keyRange(t.Size, key))
+	}
 	switch {
 	case x.Key == 0 && (kind == layout.Direct || kind == layout.DenseBuckets):
 	case x.Kind == layout.Bitmap:
-		f.begin(keyRange(t.Size, key), keyBits(t.Size, key))
+		f.begin(keyBits(t.Size, key))
 	default:
-		f.begin(keyRange(t.Size, key), keyBloom(t.Size, key))
+		f.begin(keyBloom(t.Size, key))
 	}
 }
 
@@ -133,9 +136,12 @@ func (f *foresight) groups(s *groupSink) {
 	switch s.plan.Mode {
 	case phys.Ungrouped:
 	case phys.ArrayGroups:
-		f.begin(repeatTuple(t.Size), flagBits(t), tupleAddrs(t.Size))
+		f.begin(flaggedTuples(t))
+		if s.plan.Slots*int64(t.Size) > carryNeutral {
+			f.begin(repeatTuple(t.Size))
+		}
 	default:
-		f.begin(entryBits(), entryAddrs())
+		f.begin(enteredTuples())
 	}
 	for i := range s.s.Group.Aggs {
 		if s.mustCheck(i) {

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -87,8 +88,14 @@ func (s *groupSink) neutral(n int64) (device.Addr, error) {
 			b[f.Null] = 1
 		}
 	}
+	if all := n * int64(size); all <= carryNeutral {
+		return s.r.upload(bytes.Repeat(b, int(n)))
+	}
+	if bytes.Count(b, []byte{0}) == size {
+		return s.r.allocZero(n * int64(size))
+	}
 	one, err := s.r.upload(b)
-	if err != nil || n == 1 {
+	if err != nil {
 		return one, err
 	}
 	defer s.r.free(one)
@@ -98,6 +105,9 @@ func (s *groupSink) neutral(n int64) (device.Addr, error) {
 	}
 	return all, err
 }
+
+// carryNeutral is how many bytes of such tuples come over the bus, which takes less time than a launch.
+const carryNeutral = 4 << 10
 
 // room is for n tuples that a directory names.
 func (s *groupSink) room(n int64) error {
@@ -129,7 +139,7 @@ func slotsFor(n int64) int64 {
 // it has not used, up to one per lane.
 func (s *groupSink) compact(slots int64, room func(groups int64) int64) error {
 	r, old := s.r, s.tuples
-	numbers, n, err := s.numbers(slots, old.cap, entryBits)
+	numbers, n, err := r.listed(usedEntries, s.dir, slots, old.used)
 	if err != nil {
 		return err
 	}
@@ -256,11 +266,11 @@ func (s *groupSink) finish() error {
 		s.result.n = 1
 		s.result.addr, err = r.word(uint64(s.dir))
 	case phys.ArrayGroups:
-		err = s.list(s.plan.Slots, s.plan.Slots, func() *ir.Func { return flagBits(t) }, func() *ir.Func { return tupleAddrs(t.Size) })
+		err = s.list(s.plan.Slots, s.plan.Slots, func() *ir.Func { return flaggedTuples(t) })
 	case phys.DenseGroups:
-		err = s.list(s.plan.Slots, s.plan.Slots, entryBits, entryAddrs)
+		err = s.list(s.plan.Slots, min(s.plan.Slots, s.tuples.used), enteredTuples)
 	default:
-		err = s.list(int64(s.mask+1), s.tuples.cap, entryBits, entryAddrs)
+		err = s.list(int64(s.mask+1), s.tuples.used, enteredTuples)
 	}
 	if err != nil {
 		return err
@@ -268,58 +278,11 @@ func (s *groupSink) finish() error {
 	return s.checkSums()
 }
 
-// list makes a list of the addresses of groups, in the order of their slots: bits marks those of n slots that have one, addrs makes
-// addresses of their numbers. There are most at the very most.
-func (s *groupSink) list(n, most int64, bits, addrs func() *ir.Func) error {
-	numbers, groups, err := s.numbers(n, most, bits)
-	if err != nil {
-		return err
-	}
-	defer s.r.free(numbers)
-	s.result.n = groups
-	if s.result.addr, err = s.r.alloc(8 * groups); err != nil {
-		return err
-	}
-	return s.r.do(addrs, groups, uint64(numbers), uint64(s.dir), uint64(s.result.addr))
+// list makes a list of the addresses of groups among n slots. There are most at the very most.
+func (s *groupSink) list(n, most int64, make func() *ir.Func) (err error) {
+	s.result.addr, s.result.n, err = s.r.listed(make, s.dir, n, most)
+	return err
 }
-
-// numbers lists the numbers of slots, of 4 bytes, that have a group, and says how many they are.
-func (s *groupSink) numbers(n, most int64, bits func() *ir.Func) (list device.Addr, groups int64, err error) {
-	r := s.r
-	if n > maxListed {
-		return 0, 0, r.lacks("a table of %d groups", n)
-	}
-	lib, err := r.store.library()
-	if err != nil {
-		return 0, 0, err
-	}
-	bitmap, err := r.alloc((n + 31) / 32 * 4)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer r.free(bitmap)
-	if list, err = r.alloc(4 * most); err != nil {
-		return 0, 0, err
-	}
-	count, err := r.counter()
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := r.do(bits, n, uint64(s.dir), uint64(bitmap)); err != nil {
-		return 0, 0, err
-	}
-	if err := lib.Compact(r.st, list, bitmap, int(n), count); err != nil {
-		return 0, 0, r.failed(err)
-	}
-	x, err := r.read(count, 1)
-	if err != nil {
-		return 0, 0, err
-	}
-	return list, int64(x[0]), nil
-}
-
-// maxListed bounds slots: their numbers are words, and there are numbers behind the last.
-const maxListed = 1<<31 - 64
 
 // mustCheck reports an aggregate that may be a sum of more digits than its type has.
 func (s *groupSink) mustCheck(i int) bool {

@@ -116,20 +116,6 @@ func layoutName(t *layout.Tuple) string {
 
 // What each kernel takes stands in its own comment.
 
-// flagBits makes a bitmap of the flags of an array's tuples: array, bitmap.
-func flagBits(t *layout.Tuple) *ir.Func {
-	return bitmapKernel(fmt.Sprintf("flag_bits_%d_%d", t.Size, t.Flag), []string{"array", "bitmap"}, func(k *kernel, s []ir.Reg, bit ir.Reg) {
-		a := k.tupleOf(s[0], t.Size)
-		k.Load(bit, ir.At(a, t.Flag), 1, false)
-		k.Clear(a)
-	})
-}
-
-// entryBits makes a bitmap of a directory's entries that are in use: directory, bitmap.
-func entryBits() *ir.Func {
-	return bitmapKernel("entry_bits", []string{"dir", "bitmap"}, func(k *kernel, s []ir.Reg, bit ir.Reg) { k.Load8(bit, ir.AtIndex(s[0], k.item, 8, 0)) })
-}
-
 // bitmapKernel writes a bit for each item, set where test leaves something other than 0. The second parameter is the
 // bitmap. Warps stay together: the loop is over whole blocks of items.
 func bitmapKernel(name string, params []string, test func(k *kernel, s []ir.Reg, bit ir.Reg)) *ir.Func {
@@ -179,19 +165,6 @@ func tupleAddrs(size int) *ir.Func {
 		})
 }
 
-// entryAddrs makes addresses of the numbers of a directory's entries: numbers, directory, out.
-func entryAddrs() *ir.Func {
-	return newKernel("entry_addrs", func(k *kernel) []ir.Reg { return k.load("numbers", "dir", "out") },
-		func(k *kernel, s []ir.Reg) {
-			x := k.Vreg("x", ir.I64)
-			k.Load(x, ir.AtIndex(s[0], k.item, 4, 0), 4, false)
-			k.Load8(x, ir.AtIndex(s[1], x, 8, 0))
-			k.Op2(ir.And, x, x.V(), ir.K(layout.AddrMask))
-			k.Store(ir.AtIndex(s[2], k.item, 8, 0), x.V(), 8)
-			k.Clear(x)
-		})
-}
-
 // repeatTuple fills an array with copies of one tuple: tuple, array.
 func repeatTuple(size int) *ir.Func {
 	return newKernel(fmt.Sprintf("repeat_%d", size), func(k *kernel) []ir.Reg { return k.load("tuple", "array") },
@@ -229,7 +202,7 @@ func moveEntries(size int) *ir.Func {
 	return newKernel(fmt.Sprintf("move_entries_%d", size), func(k *kernel) []ir.Reg { return k.load("numbers", "dir", "array") },
 		func(k *kernel, s []ir.Reg) {
 			slot, e, from, to := k.Vreg("slot", ir.I64), k.Vreg("entry", ir.I64), k.Vreg("from", ir.I64), k.tupleOf(s[2], size)
-			k.Load(slot, ir.AtIndex(s[0], k.item, 4, 0), 4, false)
+			k.Load8(slot, ir.AtIndex(s[0], k.item, 8, 0))
 			k.Load8(e, ir.AtIndex(s[1], slot, 8, 0))
 			k.Op2(ir.And, from, e.V(), ir.K(layout.AddrMask))
 			k.copyTuple(to, from, size)
@@ -281,62 +254,19 @@ func checkField(f *layout.Field) *ir.Func {
 		})
 }
 
-// fillDirect writes the place of each tuple to the slot of its key: slots, tuples, smallest key.
+// fillDirect writes the place of each tuple to the slot of its key: slots, tuples, smallest key, bad. Two tuples of one key are bad.
 func fillDirect(t *layout.Tuple) *ir.Func {
-	return newKernel("direct_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "min") },
-		func(k *kernel, s []ir.Reg) {
-			directSlot(k, t, s, func(slot, v ir.Reg) { k.Store(ir.AtIndex(s[0], slot, 4, 0), v.V(), 4) })
-		})
-}
-
-// checkDirect looks whether each tuple is in its slot, where another with the same key may be: slots, tuples, smallest key, bad.
-func checkDirect(t *layout.Tuple) *ir.Func {
-	return newKernel("lost_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "min", "bad") },
-		func(k *kernel, s []ir.Reg) {
-			directSlot(k, t, s, func(slot, v ir.Reg) {
-				k.Load(slot, ir.AtIndex(s[0], slot, 4, 0), 4, false)
-				k.when(ir.NE, slot.V(), v.V(), func() { k.Store(ir.At(s[3], 0), ir.K(1), 8) })
-			})
-		})
-}
-
-// directSlot gives use the slot of the item's tuple and what belongs there.
-func directSlot(k *kernel, t *layout.Tuple, s []ir.Reg, use func(slot, v ir.Reg)) {
-	a := k.tupleOf(s[1], t.Size)
-	slot, v := k.keyOf(a, &t.Fields[0]), k.Vreg("place", ir.I64)
-	k.Op2(ir.Sub, slot, slot.V(), s[2].V())
-	k.Op2(ir.Mul, v, k.item.V(), ir.K(int64(t.Size/8)))
-	k.Op2(ir.Add, v, v.V(), ir.K(1)) // the table's base is a word before the first
-	use(slot, v)
-	k.Clear(a, slot, v)
-}
-
-// countKeys counts the tuples of each key, by 4 bytes: counts, tuples, smallest key.
-func countKeys(t *layout.Tuple) *ir.Func {
-	return newKernel("count_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("counts", "tuples", "min") },
+	return newKernel("direct_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("slots", "tuples", "min", "bad") },
 		func(k *kernel, s []ir.Reg) {
 			a := k.tupleOf(s[1], t.Size)
-			x := k.keyOf(a, &t.Fields[0])
-			n := k.Vreg("n", ir.I32)
-			k.Op2(ir.Sub, x, x.V(), s[2].V())
-			k.Atom4(ir.AtomAdd, n, ir.AtIndex(s[0], x, 4, 0), ir.K(1), ir.Val{})
-			k.Clear(a, x, n)
-		})
-}
-
-// scatterKeys moves tuples to the places of their keys: next places, tuples, smallest key, out.
-func scatterKeys(t *layout.Tuple) *ir.Func {
-	return newKernel("scatter_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("next", "tuples", "min", "out") },
-		func(k *kernel, s []ir.Reg) {
-			a := k.tupleOf(s[1], t.Size)
-			x := k.keyOf(a, &t.Fields[0])
-			n := k.Vreg("n", ir.I32)
-			k.Op2(ir.Sub, x, x.V(), s[2].V())
-			k.Atom4(ir.AtomAdd, n, ir.AtIndex(s[0], x, 4, 0), ir.K(1), ir.Val{})
-			k.Op2(ir.MulWU, x, n.V(), ir.K(int64(t.Size)))
-			k.Op2(ir.Add, x, x.V(), s[3].V())
-			k.copyTuple(x, a, t.Size)
-			k.Clear(a, x, n)
+			slot, place, old := k.keyOf(a, &t.Fields[0]), k.Vreg("place", ir.I32), k.Vreg("old", ir.I32)
+			k.Op2(ir.Sub, slot, slot.V(), s[2].V())
+			k.Op1(ir.Narrow, place, k.item.V())
+			k.Op2(ir.Mul, place, place.V(), ir.K(int64(t.Size/8)))
+			k.Op2(ir.Add, place, place.V(), ir.K(1)) // the table's base is a word before the first
+			k.Atom4(ir.AtomExch, old, ir.AtIndex(s[0], slot, 4, 0), place.V(), ir.Val{})
+			k.when(ir.NE, old.V(), ir.K(0), func() { k.Store(ir.At(s[3], 0), ir.K(1), 8) })
+			k.Clear(a, slot, place, old)
 		})
 }
 
@@ -371,65 +301,5 @@ func fillOpen(t *layout.Tuple) *ir.Func {
 			k.Op2(ir.And, slot, slot.V(), s[2].V())
 			k.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 			k.Clear(a, h, slot, mine, old, tag)
-		})
-}
-
-// countBuckets counts the tuples of each bucket above 16 bits of its filter: directory, tuples, shift.
-func countBuckets(t *layout.Tuple) *ir.Func {
-	return newKernel("buckets_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("dir", "tuples", "shift") },
-		func(k *kernel, s []ir.Reg) {
-			a := k.tupleOf(s[1], t.Size)
-			h := k.hashOf(a, t)
-			x := k.Vreg("bucket", ir.I64)
-			k.Op2(ir.Shr, x, h.V(), s[2].V())
-			k.Atom(ir.AtomAdd, a, ir.AtIndex(s[0], x, 8, 8), ir.K(1<<16), ir.Val{})
-			k.Op2(ir.Shr, h, h.V(), ir.K(layout.FilterShift))
-			k.Op2(ir.And, h, h.V(), ir.K(15))
-			k.Op2(ir.Shl, h, ir.K(1), h.V())
-			k.Atom(ir.AtomOr, a, ir.AtIndex(s[0], x, 8, 8), h.V(), ir.Val{})
-			k.Clear(a, h, x)
-		})
-}
-
-// splitBuckets takes the counts out of a directory: directory, counts.
-func splitBuckets() *ir.Func {
-	return newKernel("split_buckets", func(k *kernel) []ir.Reg { return k.load("dir", "counts") },
-		func(k *kernel, s []ir.Reg) {
-			x := k.Vreg("x", ir.I64)
-			k.Load8(x, ir.AtIndex(s[0], k.item, 8, 8))
-			k.Op2(ir.Shr, x, x.V(), ir.K(16))
-			k.Store(ir.AtIndex(s[1], k.item, 8, 0), x.V(), 8)
-			k.Clear(x)
-		})
-}
-
-// beginBuckets puts the begin of each bucket before its filter: directory, begins, out (tuples).
-func beginBuckets(t *layout.Tuple) *ir.Func {
-	return newKernel(fmt.Sprintf("begin_buckets_%d", t.Size), func(k *kernel) []ir.Reg { return k.load("dir", "begins", "out") },
-		func(k *kernel, s []ir.Reg) {
-			x, e := k.Vreg("begin", ir.I64), k.Vreg("entry", ir.I64)
-			k.Load8(x, ir.AtIndex(s[1], k.item, 8, 0))
-			k.Op2(ir.Mul, x, x.V(), ir.K(int64(t.Size)))
-			k.Op2(ir.Add, x, x.V(), s[2].V())
-			k.Op2(ir.Shl, x, x.V(), ir.K(16))
-			k.Load8(e, ir.AtIndex(s[0], k.item, 8, 8))
-			k.Op2(ir.And, e, e.V(), ir.K(0xffff))
-			k.Op2(ir.Or, x, x.V(), e.V())
-			k.Store(ir.AtIndex(s[0], k.item, 8, 8), x.V(), 8)
-			k.Clear(x, e)
-		})
-}
-
-// scatterBuckets moves tuples to their buckets, whose begins become their ends: directory, tuples, shift.
-func scatterBuckets(t *layout.Tuple) *ir.Func {
-	return newKernel("scatter_buckets_"+layoutName(t), func(k *kernel) []ir.Reg { return k.load("dir", "tuples", "shift") },
-		func(k *kernel, s []ir.Reg) {
-			a := k.tupleOf(s[1], t.Size)
-			x := k.hashOf(a, t)
-			k.Op2(ir.Shr, x, x.V(), s[2].V())
-			k.Atom(ir.AtomAdd, x, ir.AtIndex(s[0], x, 8, 8), ir.K(int64(t.Size)<<16), ir.Val{})
-			k.Op2(ir.Shr, x, x.V(), ir.K(16))
-			k.copyTuple(x, a, t.Size)
-			k.Clear(a, x)
 		})
 }

@@ -26,10 +26,10 @@ func TestPtxasKernels(t *testing.T) {
 		{Kind: sorting.IntPart, Bits: 12, Off: 16, Width: 4, Null: 20, First: true, Flip: true},
 		{Kind: sorting.RankPart, Bits: 10, Off: 8, Width: 8, Null: -1},
 		{Kind: sorting.FloatPart, Bits: 16, Off: 8, Width: 8, Null: 20}}}
-	all := []*ir.Func{flagBits(tuple), entryBits(), tupleAddrs(40), entryAddrs(), repeatTuple(40), enterAgain(), moveEntries(40), gatherTuples(40),
-		checkField(&text), countUp(), digitNumbers(), upToBits(), longestText(40, &text), keyWord(40, word), slotBits(false), slotBits(true), splitBuckets()}
+	all := []*ir.Func{flaggedTuples(tuple), enteredTuples(), usedEntries(), tupleAddrs(40), repeatTuple(40), enterAgain(), moveEntries(40), gatherTuples(40),
+		checkField(&text), countUp(), digitNumbers(), upToBits(), longestText(40, &text), keyWord(40, word), slotBits(false), slotBits(true)}
 	for _, of := range []*layout.Tuple{tuple, bare} {
-		all = append(all, fillDirect(of), checkDirect(of), countKeys(of), scatterKeys(of), fillOpen(of), countBuckets(of), beginBuckets(of), scatterBuckets(of))
+		all = append(all, fillDirect(of), fillOpen(of), byKey(of).Kernel(), byBucket(of).Kernel())
 	}
 	for _, f := range []*layout.Field{&key, &narrow} {
 		all = append(all, keyRange(40, f), keyBits(40, f), keyBloom(40, f))

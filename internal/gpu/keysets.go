@@ -34,11 +34,10 @@ func (s *buildSink) set(i int) (*keySet, error) {
 		s.sets[i] = k
 		return k, err
 	}
-	x, err := s.keyRange(f)
+	lo, hi, err := s.keyRange(i)
 	if err != nil {
 		return nil, err
 	}
-	lo, hi := int64(x[0]), int64(x[1])
 	if lo > hi {
 		s.sets[i] = nil
 		return nil, nil
@@ -84,16 +83,25 @@ func slotBits(buckets bool) *ir.Func {
 	})
 }
 
-// keyRange is the smallest and the largest value of a key, the wrong way round if there is none.
-func (s *buildSink) keyRange(f *layout.Field) ([]uint64, error) {
+// keyRange is the smallest and the largest value of key number i, the wrong way round if there is none. Of the first key the pipeline's kernels have
+// found that, where it is an integer.
+func (s *buildSink) keyRange(i int) (lo, hi int64, err error) {
+	f := &s.tuple.Fields[i]
+	if i == 0 && f.Desc.Form == layout.I64 {
+		return s.lo, s.hi, nil
+	}
 	at, err := s.r.word(math.MaxInt64, 1<<63)
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	if err := s.r.do(func() *ir.Func { return keyRange(s.tuple.Size, f) }, s.n, uint64(at), uint64(s.start)); err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	return s.r.read(at, 2)
+	x, err := s.r.read(at, 2)
+	if err != nil {
+		return 0, 0, err
+	}
+	return int64(x[0]), int64(x[1]), nil
 }
 
 // fieldName tells kernels for different fields apart.

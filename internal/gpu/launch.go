@@ -61,22 +61,31 @@ func (r *run) sync() error {
 	return err
 }
 
-// do queues a kernel of the library over n items.
+// do queues a kernel over n items, each of which a lane takes.
 func (r *run) do(make func() *ir.Func, n int64, words ...uint64) error {
+	return r.doShared(make, n, n, words...)
+}
+
+// doShared queues a kernel over n items that so many lanes share.
+func (r *run) doShared(make func() *ir.Func, n, lanes int64, words ...uint64) error {
 	if n == 0 {
 		return nil
 	}
-	f := make()
-	if r.Verify {
-		if err := ir.Verify(f); err != nil {
-			return diag.Internalf("gpu", "%v\n%s", err, f)
-		}
-	}
-	fn, err := r.compileFunc(f)
+	fn, err := r.function(make())
 	if err != nil {
 		return err
 	}
-	return r.failed(r.st.Launch(fn, r.shape(fn, n, false), append([]uint64{0, uint64(n)}, words...)...))
+	return r.failed(r.st.Launch(fn, r.shape(fn, lanes, false), append([]uint64{0, uint64(n)}, words...)...))
+}
+
+// function translates a kernel that no pipeline is.
+func (r *run) function(f *ir.Func) (device.Function, error) {
+	if r.Verify {
+		if err := ir.Verify(f); err != nil {
+			return nil, diag.Internalf("gpu", "%v\n%s", err, f)
+		}
+	}
+	return r.compileFunc(f)
 }
 
 // failed prefers the reason why a query was given up.

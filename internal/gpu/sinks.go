@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"math"
+
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -32,7 +34,7 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment, rows int64) sink {
 	case *pipe.Collect:
 		return &collectSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: phys.Expected(s.Node)}, s: s}
 	case *pipe.Build:
-		return &buildSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: phys.Expected(s.Side())}, s: s}
+		return &buildSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: phys.Expected(s.Side())}, s: s, lo: math.MaxInt64, hi: math.MinInt64}
 	case *pipe.Aggregate:
 		return &groupSink{r: r, s: s, plan: f.Group}
 	case *pipe.Stage:

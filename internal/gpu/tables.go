@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -16,11 +17,20 @@ type buildSink struct {
 	tupleSink
 	s       *pipe.Build
 	sawNull bool
+	lo, hi  int64 // of the first key, where it is an integer
 	table   *layout.Table
 	sets    map[int]*keySet // of keys, by their numbers
 }
 
+// toContext lets a launch find the range of its own keys: it may have to run again, and then they are the same.
+func (s *buildSink) toContext(c *block) {
+	s.tupleSink.toContext(c)
+	c.set(layout.CtxKeyLo, math.MaxInt64)
+	c.set(layout.CtxKeyHi, 1<<63)
+}
+
 func (s *buildSink) fromContext(c *block) (bool, error) {
+	s.lo, s.hi = min(s.lo, int64(c.get(layout.CtxKeyLo))), max(s.hi, int64(c.get(layout.CtxKeyHi)))
 	again, err := s.tupleSink.fromContext(c)
 	s.sawNull = s.sawNull || c.get(layout.CtxNullKey) != 0
 	return again, err
@@ -53,11 +63,8 @@ func (s *buildSink) finish() error {
 type keyFacts struct{ s *buildSink }
 
 func (f keyFacts) Range() (lo, hi int64, known bool, err error) {
-	x, err := f.s.keyRange(&f.s.tuple.Fields[0])
-	if err != nil {
-		return 0, 0, false, err
-	}
-	return int64(x[0]), int64(x[1]), true, nil
+	lo, hi, err = f.s.keyRange(0)
+	return lo, hi, true, err
 }
 
 // Unique makes the table, and looks whether all tuples are in it.
@@ -115,18 +122,6 @@ func (r *run) read(a device.Addr, n int) ([]uint64, error) {
 	return out, nil
 }
 
-// prefixSums replaces n words of so many bytes by the sums of those before each.
-func (r *run) prefixSums(words device.Addr, width int, n int64) error {
-	if n > maxListed {
-		return r.lacks("a table of %d rows", n)
-	}
-	lib, err := r.store.library()
-	if err != nil {
-		return err
-	}
-	return r.failed(lib.Scan(r.st, words, words, width, int(n), 0))
-}
-
 // direct makes a table addressed by the key itself, unless a key is there twice: then there are slots, but nothing in them that
 // counts.
 func (s *buildSink) direct(d phys.Table) (unique bool, err error) {
@@ -141,10 +136,7 @@ func (s *buildSink) direct(d phys.Table) (unique bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := r.do(s.of(fillDirect), s.n, uint64(slots), uint64(s.start), uint64(t.Min)); err != nil {
-		return false, err
-	}
-	if err := r.do(s.of(checkDirect), s.n, uint64(slots), uint64(s.start), uint64(t.Min), uint64(bad)); err != nil {
+	if err := r.do(s.of(fillDirect), s.n, uint64(slots), uint64(s.start), uint64(t.Min), uint64(bad)); err != nil {
 		return false, err
 	}
 	x, err := r.read(bad, 1)
@@ -162,25 +154,16 @@ func (s *buildSink) sortByKey() error {
 	if err := r.st.Fill(slots, 0, int(4*(t.Span+2))); err != nil {
 		return err
 	}
-	if err := r.do(s.of(countKeys), s.n, uint64(slots), uint64(s.start), uint64(t.Min)); err != nil {
-		return err
-	}
-	if err := r.prefixSums(slots, 4, t.Span+1); err != nil {
-		return err
-	}
-	next, err := r.alloc(4 * (t.Span + 1))
+	ranks, err := r.alloc(4 * s.n)
 	if err != nil {
 		return err
 	}
-	defer r.free(next)
-	if err := r.st.Copy(next, slots, int(4*(t.Span+1))); err != nil {
-		return err
-	}
+	defer r.free(ranks)
 	to, err := r.alloc(s.n*int64(s.tuple.Size) + 64)
 	if err != nil {
 		return err
 	}
-	err = r.do(s.of(scatterKeys), s.n, uint64(next), uint64(s.start), uint64(t.Min), uint64(to))
+	err = s.arranged(byKey(s.tuple), slots, t.Span+1, uint64(slots), uint64(s.start), uint64(t.Min), uint64(ranks), uint64(to))
 	s.replace(to)
 	return err
 }
@@ -227,36 +210,19 @@ func (s *buildSink) buckets() error {
 	if err != nil {
 		return err
 	}
-	begins, err := r.alloc(8 * count)
-	if err != nil {
-		return err
-	}
-	defer r.free(begins)
 	to, err := r.alloc(s.n*int64(s.tuple.Size) + 64)
 	if err != nil {
 		return err
 	}
-	if err := r.do(s.of(countBuckets), s.n, uint64(dir), uint64(s.start), shift); err != nil {
+	if err := s.arranged(byBucket(s.tuple), dir+8, count, uint64(dir)+8, uint64(s.start), shift, uint64(to)); err != nil {
 		return err
 	}
-	if err := r.do(splitBuckets, count, uint64(dir), uint64(begins)); err != nil {
-		return err
-	}
-	if err := r.prefixSums(begins, 8, count); err != nil {
-		return err
-	}
-	if err := r.do(s.of(beginBuckets), count, uint64(dir), uint64(begins), uint64(to)); err != nil {
-		return err
-	}
-	if err := r.do(s.of(scatterBuckets), s.n, uint64(dir), uint64(s.start), shift); err != nil {
-		return err
-	}
-	var first [8]byte
-	binary.LittleEndian.PutUint64(first[:], uint64(to)<<16)
-	if err := r.st.Upload(dir, first[:]); err != nil {
+	first := binary.LittleEndian.AppendUint64(nil, uint64(to)<<16)
+	r.reading = append(r.reading, first)
+	if err := r.st.Upload(dir, first); err != nil {
 		return err
 	}
 	t.Slots = uintptr(dir)
 	s.replace(to)
-	return r.sync()
+	return nil
 }

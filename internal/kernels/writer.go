@@ -2,9 +2,10 @@ package kernels
 
 import "github.com/kelpiedb/kelpie/internal/ir"
 
-// threads is the size of a block, warps its number of warps.
+// Threads is the size of a block, warps its number of warps.
 const (
-	threads = 256
+	Threads = 256
+	threads = Threads
 	warps   = threads / 32
 )
 

@@ -14,6 +14,8 @@ const (
 	CtxMask     = ir.CtxFree + 48  // group sink: number of directory slots - 1
 	CtxRoom     = ir.CtxFree + 56  // group sink: groups that may still be added before it must grow
 	CtxState    = ir.CtxFree + 64  // ungrouped sink: the one tuple
+	CtxKeyLo    = CtxDir           // build sink of a GPU: the smallest value of the first key, if that is an integer
+	CtxKeyHi    = CtxMask          // likewise the largest
 	CtxNullKey  = ir.CtxFree + 72  // build sink: set to 1 when a key was NULL
 	CtxParts    = ir.CtxFree + 80  // hashed groups: cur and end (as above) of each part; the part is bits of the hash
 	CtxPartMask = ir.CtxFree + 88  // hashed groups: (number of parts - 1) * 16

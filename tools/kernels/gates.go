@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -71,7 +72,48 @@ func gates() (string, error) {
 		}
 		b.WriteString(g.line(&st))
 	}
-	return b.String(), nil
+	err := launches(&b)
+	return b.String(), err
+}
+
+const launchesHead = `
+# The most launches of a pipeline of all queries that have no more than the design asks for, and of each that has more.
+`
+
+// launches is the table of all queries' launches, also of those that are not measured above.
+func launches(b *strings.Builder) error {
+	b.WriteString(launchesHead)
+	line := func(name string, n int64) {
+		fmt.Fprintf(b, "%-10s %-20s %s\n", "launches", name, fmt.Sprintf("%d/%d", n, mostLaunches))
+	}
+	for _, s := range suites() {
+		w, err := newWorld(s, 90)
+		if err != nil {
+			return err
+		}
+		most := int64(0)
+		above := map[string]int64{}
+		for _, q := range s.queries {
+			st, err := w.ask(q.SQL)
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", s.name, q.Name, err)
+			}
+			n := int64(0)
+			for i := range st.Pipelines {
+				n = max(n, st.Pipelines[i].Launches)
+			}
+			if n > mostLaunches {
+				above[q.Name] = n
+			} else {
+				most = max(most, n)
+			}
+		}
+		line(s.name, most)
+		for _, name := range slices.Sorted(maps.Keys(above)) {
+			line(s.name+":"+name, above[name])
+		}
+	}
+	return nil
 }
 
 func (g *gate) line(st *exec.Stats) string {
@@ -121,15 +163,17 @@ func compareGates(text string) error {
 
 // compareTables lists the figures that are worse, and those that are better, than those that were kept.
 func compareTables(kept, now string) (worse, better []string) {
-	was, names := figures(kept)
-	is, _ := figures(now)
+	was, is := figures(kept), figures(now)
 	for query, figures := range is {
 		if was[query] == nil {
 			worse = append(worse, query+": it is not in the file")
 			continue
 		}
 		for i, x := range figures {
-			what := fmt.Sprintf("%s: %s %v, was %v", query, names[i], x, was[query][i])
+			what := fmt.Sprintf("%s: %v, was %v", query, x, was[query][i])
+			if len(figures) > 1 {
+				what = fmt.Sprintf("%s: %s %v, was %v", query, figureNames[i], x, was[query][i])
+			}
 			switch {
 			case x > was[query][i]*slack+0.005:
 				worse = append(worse, what)
@@ -143,22 +187,22 @@ func compareTables(kept, now string) (worse, better []string) {
 	return worse, better
 }
 
-// figures reads a table: by query the figures before the slashes, and the names of the columns.
-func figures(text string) (out map[string][]float64, names []string) {
+// figureNames are the columns of the first table.
+var figureNames = []string{"instructions", "touched", "atomics", "launches", "bus bytes"}
+
+// figures reads tables: the figures before the slashes of each line, by its first two words.
+func figures(text string) (out map[string][]float64) {
 	out = map[string][]float64{}
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
-		switch {
-		case len(f) == 0 || f[0] == "#":
-		case f[0] == "query":
-			names = []string{"instructions", "touched", "atomics", "launches", "bus bytes"}
-		default:
-			for _, word := range f[2:] {
-				n, _, _ := strings.Cut(word, "/")
-				x, _ := strconv.ParseFloat(n, 64)
-				out[f[0]+" "+f[1]] = append(out[f[0]+" "+f[1]], x)
-			}
+		if len(f) < 3 || f[0] == "#" || f[0] == "query" {
+			continue
+		}
+		for _, word := range f[2:] {
+			n, _, _ := strings.Cut(word, "/")
+			x, _ := strconv.ParseFloat(n, 64)
+			out[f[0]+" "+f[1]] = append(out[f[0]+" "+f[1]], x)
 		}
 	}
-	return out, names
+	return out
 }

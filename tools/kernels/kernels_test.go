@@ -34,6 +34,7 @@ func TestCompareTables(t *testing.T) {
 		kept: {},
 		"query a\ntpch q6  40.7/18  1.05/1.1  0.13/1  1/5  900/65536\n": {},
 		"query a\ntpch q6  41.0/18  1.00/1.1  0.13/1  2/5  900/65536\n": {{"tpch q6: instructions 41, was 40", "tpch q6: launches 2, was 1"}, {"tpch q6: touched 1, was 1.05"}},
+		"query a\nlaunches tpch 5/5\n":                                  {{"launches tpch: it is not in the file"}, nil},
 		"query a\ntpch q7  41.0/18  1.00/1.1  0.13/1  2/5  900/65536\n": {{"tpch q7: it is not in the file"}},
 	} {
 		worse, better := compareTables(kept, now)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -91,5 +92,8 @@ func (w *world) ask(sql string) (exec.Stats, error) {
 		return exec.Stats{}, err
 	}
 	defer res.Close()
+	if said := res.Notices(); len(said) > 0 { // it did not run where it was told to
+		return exec.Stats{}, errors.New(said[0])
+	}
 	return res.Stats, nil
 }
