@@ -17,7 +17,8 @@ import (
 
 const checkHelp = `Asks each query of a benchmark on the CPU and then on another device, and
 compares the rows: as sets, or in their order where the query asks for one;
-floating-point numbers may differ by a part in 10^9.
+floating-point numbers may differ by a part in 10^9. What was found of a query
+is printed when it has been asked for the last time.
 
 Usage:
   kelpie check tpch|ssb|more --device gpu [flags]
@@ -34,6 +35,8 @@ Flags:
 type verdict struct {
 	wrong string // the first difference or error
 	onCPU string // why the CPU did it
+	asked int    // times
+	took  time.Duration
 }
 
 func checkCommand(ctx context.Context, args []string) error {
@@ -82,6 +85,7 @@ func checkCommand(ctx context.Context, args []string) error {
 		return err
 	}
 	start := time.Now()
+	fmt.Printf("%s at scale factor %v on %s: the tables are there\n", s.name, *sf, engine.device)
 	want := make([]*rowSet, len(s.queries))
 	for i, q := range s.queries {
 		r.progress.prefix = q.Name
@@ -90,35 +94,54 @@ func checkCommand(ctx context.Context, args []string) error {
 			return failed(ctx, err, source{q.Name, q.SQL})
 		}
 	}
-	found := askAtOnce(ctx, db, s.queries, want, *clients, *repeat)
-	return verdicts(s.name, *sf, engine.device, found, s.queries, *clients**repeat, *strict, time.Since(start))
+	fmt.Printf("%s: the CPU has answered, in %.1f s\n", s.name, time.Since(start).Seconds())
+	c := &checking{db: db, queries: s.queries, want: want, clients: *clients, repeat: *repeat, tell: func(q *gen.Query, v *verdict) { v.print(s.name, q.Name) }}
+	found := c.askAtOnce(ctx)
+	return verdicts(s.name, *sf, engine.device, found, *clients**repeat, *strict, time.Since(start))
+}
+
+// checking is a comparison that is under way.
+type checking struct {
+	db              *kelpie.DB
+	queries         []gen.Query
+	want            []*rowSet
+	clients, repeat int
+	tell            func(q *gen.Query, v *verdict) // what was found of a query that nobody asks any more
 }
 
 // askAtOnce asks all queries in several sessions, each in an order of its own, and compares.
-func askAtOnce(ctx context.Context, db *kelpie.DB, queries []gen.Query, want []*rowSet, clients, repeat int) []verdict {
-	found := make([]verdict, len(queries))
+func (c *checking) askAtOnce(ctx context.Context) []verdict {
+	n := len(c.queries)
+	found := make([]verdict, n)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for c := range clients {
+	for client := range c.clients {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			session := db.Session()
-			for k := range repeat * len(queries) {
-				i := (k/repeat + c*len(queries)/clients) % len(queries)
-				var v verdict
-				got, err := askRows(ctx, session, queries[i])
+			session := c.db.Session()
+			for k := range c.repeat * n {
+				i := (k/c.repeat + client*n/c.clients) % n
+				start := time.Now()
+				var wrong, onCPU string
+				got, err := askRows(ctx, session, c.queries[i])
 				if err != nil {
-					v.wrong = err.Error()
+					wrong = err.Error()
 				} else {
-					v.wrong, v.onCPU = want[i].differs(got), got.notices
+					wrong, onCPU = c.want[i].differs(got), got.notices
 				}
 				mu.Lock()
-				if v.wrong != "" && found[i].wrong == "" {
-					found[i].wrong = v.wrong
+				v := &found[i]
+				v.asked++
+				v.took += time.Since(start)
+				if wrong != "" && v.wrong == "" {
+					v.wrong = wrong
 				}
-				if v.onCPU != "" {
-					found[i].onCPU = v.onCPU
+				if onCPU != "" {
+					v.onCPU = onCPU
+				}
+				if v.asked == c.clients*c.repeat {
+					c.tell(&c.queries[i], v)
 				}
 				mu.Unlock()
 			}
@@ -128,21 +151,31 @@ func askAtOnce(ctx context.Context, db *kelpie.DB, queries []gen.Query, want []*
 	return found
 }
 
-// verdicts prints what was found; wrong rows are an error.
-func verdicts(suite string, sf float64, device string, found []verdict, queries []gen.Query, asked int, strict bool, took time.Duration) error {
+// print says what was found of a query. Standard output has no buffer: what was printed stays if the command is ended.
+func (v *verdict) print(suite, query string) {
+	if v.onCPU != "" {
+		fmt.Printf("%s %s: %s\n", suite, query, v.onCPU)
+	}
+	if v.wrong != "" {
+		fmt.Printf("%s %s is WRONG: %s\n", suite, query, strings.ReplaceAll(v.wrong, "\n", "\n  "))
+	} else {
+		fmt.Printf("%s %s: the CPU's rows, %d time%s in %.2f s\n", suite, query, v.asked, plural(v.asked), v.took.Seconds())
+	}
+}
+
+// verdicts sums up what was found; wrong rows are an error.
+func verdicts(suite string, sf float64, device string, found []verdict, asked int, strict bool, took time.Duration) error {
 	wrong, onCPU := 0, 0
-	for i, v := range found {
+	for _, v := range found {
 		if v.onCPU != "" {
 			onCPU++
-			fmt.Printf("%s %s: %s\n", suite, queries[i].Name, v.onCPU)
 		}
 		if v.wrong != "" {
 			wrong++
-			fmt.Printf("%s %s is WRONG: %s\n", suite, queries[i].Name, strings.ReplaceAll(v.wrong, "\n", "\n  "))
 		}
 	}
 	fmt.Printf("%s at scale factor %v on %s: %d of %d queries give the CPU's rows, each asked %d time%s; %d ran on the CPU; %.1f s\n", suite, sf, device,
-		len(queries)-wrong, len(queries), asked, plural(asked), onCPU, took.Seconds())
+		len(found)-wrong, len(found), asked, plural(asked), onCPU, took.Seconds())
 	if wrong > 0 || strict && onCPU > 0 {
 		return errReported{errors.New("the devices differ")}
 	}

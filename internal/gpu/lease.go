@@ -74,11 +74,15 @@ func (l *lease) complete() bool {
 // lease waits until the columns of a program have room under the limit.
 func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*lease, error) {
 	l := &lease{s: s, limit: limit, items: map[itemKey]*item{}}
-	wants := wantsOf(prog)
+	all := wantsOf(prog)
+	wants := all
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if total(wants) > limit {
-		wants = l.share(prog, wants, limit)
+	fits := func() bool {
+		if total(all) > limit { // what others leave is another each time
+			wants = l.share(prog, all, limit)
+		}
+		return s.fits(wants, limit)
 	}
 	turn := make(chan struct{}, 1)
 	s.queue = append(s.queue, turn)
@@ -86,7 +90,7 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*le
 		s.queue = slices.DeleteFunc(s.queue, func(c chan struct{}) bool { return c == turn })
 		s.poke()
 	}()
-	for s.queue[0] != turn || !s.fits(wants, limit) {
+	for s.queue[0] != turn || !fits() {
 		if s.queue[0] == turn && s.running == 0 {
 			return nil, &device.Error{Kind: device.OutOfMemory, Device: s.dev.Info().Name, Call: fmt.Sprintf("make room for %d bytes of columns", total(wants)),
 				Err: fmt.Errorf("the limit is %d", limit)}
@@ -107,6 +111,7 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*le
 	s.evict(limit)
 	s.peak = max(s.peak, s.bytes)
 	s.running++
+	s.most = max(s.most, s.running)
 	return l, nil
 }
 

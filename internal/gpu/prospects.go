@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Prospects is what a store knows of a program before it runs.
@@ -14,6 +15,7 @@ type Prospects struct {
 	Refused  string // why the device cannot run it; "": it is not known
 	Bytes    int64  // of the columns that it reads
 	Absent   int64  // of these, what is not on the device
+	Files    int64  // of columns in files, about
 	Compiled bool   // its kernels were compiled for an earlier query
 	Missed   time.Duration
 	needs    []need
@@ -49,8 +51,14 @@ func (s *Store) Prospects(prog *pipe.Program) Prospects {
 		}
 		snap := t.Scan.Snap
 		if isFile(snap) {
-			p.Refused = "it reads a file"
-			return p
+			if snap.External != nil || snap.Stream != nil {
+				p.Refused = "it reads a file whose rows are not known before"
+				return p
+			}
+			for _, ord := range t.Scan.Ordinal {
+				p.Files += fileBytes(snap, ord)
+			}
+			continue
 		}
 		for _, ord := range t.Scan.Ordinal {
 			key := keyOf(snap, ord)
@@ -134,6 +142,21 @@ func isFile(snap *catalog.Snapshot) bool {
 	}
 	return false
 }
+
+// fileBytes is what a file's column will take on the device, roughly: its values are not known yet.
+func fileBytes(snap *catalog.Snapshot, ord int) int64 {
+	width := int64(8)
+	switch snap.Table.Columns[ord].Type.Phys() {
+	case types.PhysStr:
+		width = 16 + textGuess
+	case types.PhysIvl:
+		width = 16
+	}
+	return width * snap.Rows
+}
+
+// textGuess is how many bytes a text has whose like nobody has seen.
+const textGuess = 16
 
 // expectedBytes is what a column will take on the device, about.
 func expectedBytes(snap *catalog.Snapshot, ord int) int64 {

@@ -14,6 +14,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
@@ -183,6 +184,7 @@ type source struct {
 	scan    *tableScan    // of a table; nil: it is none
 	arrays  bool          // its columns stay on the device, see emit.Request
 	filters []device.Addr // sets of its semi-join filters
+	sieve   []scanned.Filter
 	// bytes is the size of the columns, carried what of them had to be copied first.
 	bytes   int64
 	carried carried
@@ -229,6 +231,7 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if err != nil {
 		return err
 	}
+	src.sieve = step.Filters
 	if src.filters, err = r.sets(step.Filters); err != nil {
 		return err
 	}
@@ -295,6 +298,9 @@ func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src
 	if err != nil {
 		return err
 	}
+	if from.chunks() == 0 {
+		return s.begin(0)
+	}
 	r.ordered[p.Sink] = phys.KeepsOrder(p, func(s pipe.Sink) bool { return r.ordered[s] })
 	for k := range from.chunks() {
 		n := from.rows(k)
@@ -355,7 +361,7 @@ func (r *run) source(p *pipe.Pipeline) (*source, error) {
 		if isFile(scan.Snap) {
 			return s, r.fileScan(scan, s)
 		}
-		s.rows, s.arrays, s.scan = scan.Snap.Rows, true, &tableScan{snap: scan.Snap, ords: scan.Ordinal}
+		s.rows, s.arrays, s.scan = scan.Snap.Rows, true, &tableScan{scan: scan, snap: scan.Snap, ords: scan.Ordinal}
 		for _, ord := range scan.Ordinal {
 			c, carried, err := r.lease.column(scan.Snap, ord)
 			if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// A query whose columns do not fit under the limit, all together, holds as many as fit into half of it. Of the rest, texts stay in
+// A query whose columns do not fit under the limit, all together, takes half of what others leave of it, so that there is room for more of its kind
+// to run at the same time, and holds as many columns as fit into half of that. Of the rest, texts stay in
 // memory of the host that the device reaches, since tuples point to them until the query ends, and other columns stream in chunks
 // of rows (stream.go).
 
@@ -26,6 +27,9 @@ func total(wants []want) (n int64) {
 	}
 	return n
 }
+
+// leastShare is the part of the limit that a query waits for rather than to stream through less.
+const leastShare = 8
 
 // share decides which of the things that a program wants it holds, and how large the blocks are that the others stream through.
 // mu is held.
@@ -46,7 +50,9 @@ func (l *lease) share(prog *pipe.Program, wants []want, limit int64) []want {
 		}
 	}
 	limit -= limit / 32 // what dictionaries take is a guess
+	dicts := held
 	least, _ := blocksOf(prog, func(snap *catalog.Snapshot, ord int) bool { return !isText(snap, ord) })
+	limit = min(limit, max((limit-l.s.pinned)/2, limit/leastShare, dicts+2*least))
 	most := min(limit/2, limit-least)
 	for _, ready := range []bool{true, false} { // what is there already stays
 		for _, w := range wants {

@@ -29,6 +29,7 @@ type Store struct {
 	blocks  []*device.Host // of streams that nobody uses now
 	pinned  int64          // of those that have users
 	running int            // leases
+	most    int            // of running
 	queue   []chan struct{}
 	tick    int64
 	staging staging
@@ -304,6 +305,13 @@ func (s *Store) Peak() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.peak
+}
+
+// AtOnce is the most queries that had their columns at a time.
+func (s *Store) AtOnce() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
 }
 
 // Bytes is what columns and dictionaries take.

@@ -8,17 +8,21 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/emit/scanned"
+	"github.com/kelpiedb/kelpie/internal/exec/load"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // A table whose columns do not all find room on the device is fed to it in chunks of rows: while a kernel is at one chunk, the
 // host writes the next into a pinned block, and another stream copies that. Columns that are resident are read
-// where they are, from the chunk's first row on.
+// where they are, from the chunk's first row on. Segments in which no row can pass the scan's filters, by what their zones say, are in no chunk.
 
 // feed brings a pipeline its rows, in one chunk or in several.
 type feed struct {
 	r      *run
 	src    *source
-	chunk  int64         // rows
+	chunk  int64         // rows, at the most
+	spans  []rowSpan     // the rows of each chunk
 	copies device.Stream // nil: there is nothing to copy
 	blocks [streamBlocks]streamBlock
 	at     []columnAt // places in a block of the streamed columns
@@ -37,11 +41,15 @@ type streamBlock struct {
 	copied device.Event
 }
 
+// rowSpan is rows, from one on.
+type rowSpan struct{ lo, n int64 }
+
 // columnAt is where a column's rows and NULL bytes lie in a block.
 type columnAt struct{ data, nulls int }
 
 // tableScan is the columns of a scan.
 type tableScan struct {
+	scan *plan.Scan
 	snap *catalog.Snapshot
 	ords []int
 	cols []*deviceColumn
@@ -87,11 +95,14 @@ func (t *tableScan) chunk(bytes int64) int64 {
 
 // newFeed prepares the first chunk of a source.
 func (r *run) newFeed(src *source) (f *feed, err error) {
-	f = &feed{r: r, src: src, chunk: max(src.rows, 1)}
+	f = &feed{r: r, src: src, chunk: max(src.rows, 1), spans: []rowSpan{{0, src.rows}}}
 	if src.scan == nil || !src.scan.streams() {
 		return f, nil
 	}
 	f.chunk = src.scan.chunk(r.lease.blocks)
+	if f.spans = src.scan.spans(f.chunk, src.sieve); len(f.spans) == 0 {
+		return f, nil
+	}
 	for _, c := range src.scan.cols {
 		at := columnAt{}
 		if c.streamed {
@@ -130,11 +141,31 @@ func (c *deviceColumn) place(bytes int, rows int64) (columnAt, int) {
 	return at, bytes
 }
 
+// spans cuts the rows that may pass a scan's filters into chunks of so many rows at the most, each of which begins at a multiple of streamRows.
+func (t *tableScan) spans(chunk int64, filters []scanned.Filter) (out []rowSpan) {
+	wanted, _ := load.Wanted(t.scan, filters)
+	row, end := int64(0), int64(0) // of the segment; of the last span
+	for _, seg := range t.snap.Segments {
+		if len(wanted) > 0 && wanted[0] == seg {
+			wanted = wanted[1:]
+			for lo := max(row&^(streamRows-1), end); lo < row+int64(seg.Rows); lo = end {
+				if n := len(out); n > 0 && out[n-1].lo+out[n-1].n == lo && out[n-1].n < chunk { // it goes on
+					lo, out = out[n-1].lo, out[:n-1]
+				}
+				end = min(lo+chunk, row+int64(seg.Rows))
+				out = append(out, rowSpan{lo, end - lo})
+			}
+		}
+		row += int64(seg.Rows)
+	}
+	return out
+}
+
 // chunks is how many there are.
-func (f *feed) chunks() int64 { return (f.src.rows + f.chunk - 1) / f.chunk }
+func (f *feed) chunks() int64 { return int64(len(f.spans)) }
 
 // rows is how many chunk k has.
-func (f *feed) rows(k int64) int64 { return min(f.chunk, f.src.rows-k*f.chunk) }
+func (f *feed) rows(k int64) int64 { return f.spans[k].n }
 
 // prepare writes chunk k, if there is one, to its block and begins to copy it. The kernel over the chunk that was there before has ended,
 // and waited for its copy.
@@ -144,7 +175,7 @@ func (f *feed) prepare(k int64) error {
 	}
 	f.ready = k + 1
 	b := &f.blocks[k%streamBlocks]
-	lo, n := k*f.chunk, f.rows(k)
+	lo, n := f.spans[k].lo, f.spans[k].n
 	const step = 1 << 17 // rows that a thread takes at a time
 	var tasks []func()
 	for i, c := range f.src.scan.cols {
@@ -186,7 +217,7 @@ func (f *feed) toContext(c *block, frag *emit.Fragment, k int64) error {
 		}
 		col := f.src.scan.cols[w.Index]
 		var x device.Addr
-		switch first := device.Addr(k * f.chunk); {
+		switch first := device.Addr(f.spans[k].lo); {
 		case w.Kind == code.WordData && col.streamed:
 			x = b.dev + device.Addr(f.at[w.Index].data)
 		case w.Kind == code.WordData:

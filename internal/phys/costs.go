@@ -26,6 +26,8 @@ const (
 	// gpuUpload is how many bytes of columns come to the device in a second: blocks that one thread fills go at 5.8 GB/s, those that eight
 	// fill at 28.7, without the work of bringing columns into the device's form.
 	gpuUpload = 5e9
+	// streamHolds is the part of the room that columns keep which stay there while a query's others stream.
+	streamHolds = 4
 	// gpuBandwidth is what kernels read in a second where the device does not say.
 	gpuBandwidth = 1e12
 )

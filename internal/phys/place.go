@@ -75,6 +75,7 @@ type Accelerator struct {
 	Room      int64         // bytes that columns may take
 	Bytes     int64         // of the columns that the query reads
 	Absent    int64         // of these, what has to be copied there first
+	Files     int64         // bytes of columns in files, which every query has to bring there
 	Compiled  bool          // the driver has the query's kernels
 	Missed    time.Duration // what queries that ran elsewhere could have saved, had these columns and kernels been there
 }
@@ -115,32 +116,46 @@ func ChoosePlace(w Work, threads int, facts func() Accelerator) Place {
 	if g.Bandwidth <= 0 {
 		g.Bandwidth = gpuBandwidth
 	}
-	if g.Bytes > g.Room {
-		p.Why = fmt.Sprintf("its columns take %s, and the GPU has room for %s", size(g.Bytes), size(g.Room))
+	if g.Files > g.Room {
+		p.Why = fmt.Sprintf("columns of its files take %s, and the GPU has room for %s", size(g.Files), size(g.Room))
 		return p
 	}
-	p.Hot = least + time.Duration(gpuVisit*w.Visits) + seconds(float64(g.Bytes)/g.Bandwidth)
+	carried := g.Files
+	if g.Bytes > g.Room { // what has no room there streams, for each query anew
+		carried += g.Bytes - min(g.Bytes-g.Absent, g.Room/streamHolds)
+		g.Absent = 0
+	}
+	// Kernels read what is there while the rest comes.
+	p.Hot = least + time.Duration(gpuVisit*w.Visits) + max(seconds(float64(g.Bytes+g.Files)/g.Bandwidth), seconds(float64(carried)/gpuUpload))
 	p.Once = seconds(float64(g.Absent) / gpuUpload)
 	if !g.Compiled {
 		p.Once += time.Duration(w.Pipelines) * gpuCompile
 	}
 	if p.Hot >= p.CPU {
-		p.Why = fmt.Sprintf("about %s, %s on the GPU", rough(p.CPU), rough(p.Hot))
+		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot), overBus(carried))
 		return p
 	}
 	switch saved := p.CPU - p.Hot; {
 	case p.Once < saved:
 		p.GPU = true
-		p.Why = fmt.Sprintf("about %s%s, %s on the CPU", rough(p.Hot+p.Once), g.first(p.Once), rough(p.CPU))
+		p.Why = fmt.Sprintf("about %s%s, %s on the CPU", rough(p.Hot+p.Once), g.first(p.Once)+overBus(carried), rough(p.CPU))
 	case p.Once < g.Missed+saved:
 		p.GPU = true
-		p.Why = fmt.Sprintf("about %s%s, which later queries need not pay; %s on the CPU, where %s were lost before", rough(p.Hot+p.Once), g.first(p.Once),
+		p.Why = fmt.Sprintf("about %s%s, which later queries need not pay; %s on the CPU, where %s were lost before", rough(p.Hot+p.Once), g.first(p.Once)+overBus(carried),
 			rough(p.CPU), rough(g.Missed))
 	default:
 		p.Missed = saved
-		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot+p.Once), g.first(p.Once))
+		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot+p.Once), g.first(p.Once)+overBus(carried))
 	}
 	return p
+}
+
+// overBus says what every such query has to carry.
+func overBus(bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s over the bus each time", size(bytes))
 }
 
 // first says what has to be done before the query can run.

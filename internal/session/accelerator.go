@@ -75,7 +75,7 @@ func (s *Session) place(prog *pipe.Program, set *Settings) {
 		}
 		p.store, p.prospects = store, store.Prospects(prog)
 		x := &p.prospects
-		return phys.Accelerator{Missing: x.Refused, Bandwidth: store.Info().Bandwidth, Room: store.Limit(set.GPUMemory), Bytes: x.Bytes, Absent: x.Absent,
+		return phys.Accelerator{Missing: x.Refused, Bandwidth: store.Info().Bandwidth, Room: store.Limit(set.GPUMemory), Bytes: x.Bytes, Absent: x.Absent, Files: x.Files,
 			Compiled: x.Compiled, Missed: x.Missed}
 	}
 	if set.placed, set.Device = p, "cpu"; device.HasCPU() {
