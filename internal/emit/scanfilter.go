@@ -48,7 +48,7 @@ func (e *emitter) scanFilters(preds []plan.Expr, filters []scanned.Filter) {
 	var doubtful []*scanned.Bounds
 	for _, r := range ranges {
 		doubt := r.Share > mostlyFails && r.Share < mostlyPasses || e.Can.Parameters
-		if !e.Off.BranchFree && doubt && len(ranges)+len(compares) > 1 {
+		if !e.Off.BranchFree && doubt && r.Lo <= r.Hi && len(ranges)+len(compares) > 1 {
 			doubtful = append(doubtful, r)
 			continue
 		}
