@@ -69,6 +69,9 @@ func shapeOf(snap *catalog.Snapshot, ord int) (column.Shape, int64) {
 		return sh, 0
 	}
 	lo, hi := st.Min.Int128(), st.Max.Int128()
+	if t.Kind == types.Bool && sh.Nulls {
+		lo = types.Int128{} // NULL reads as false, also where all others are true
+	}
 	if !lo.FitsInt64() || !hi.FitsInt64() {
 		sh.Enc, sh.Width = column.EncI128, 16
 		return sh, 0
@@ -93,6 +96,14 @@ func widthOf(most uint64) uint8 {
 	return 8
 }
 
+// within is a number that fits so many bytes, or 0.
+func within(x uint64, width uint8) uint64 {
+	if width < 8 && x>>(8*width) != 0 {
+		return 0
+	}
+	return x
+}
+
 // chunkBytes are the rows of a chunk, as they are stored.
 func chunkBytes(c *column.Chunk, width int) []byte {
 	return unsafe.Slice((*byte)(pointer(c.Data)), c.Rows*width)
@@ -100,13 +111,14 @@ func chunkBytes(c *column.Chunk, width int) []byte {
 
 func pointer(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
-// encode writes a chunk's rows to dst in the given shape.
+// encode writes a chunk's rows to dst in the given shape. Only what stands for NULL may lie outside of the column's range, and
+// below its base; it becomes the base, so that nobody meets a number that is out of bounds.
 func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
 	switch sh.Enc {
 	case column.EncInt, column.EncDict:
 		if c.Enc == column.EncI128 {
 			for i := range c.Rows {
-				put(dst, i, sh.Width, loadWord(c.Data+uintptr(16*i), 8)-uint64(base))
+				put(dst, i, sh.Width, within(loadWord(c.Data+uintptr(16*i), 8)-uint64(base), sh.Width))
 			}
 			return
 		}
@@ -116,7 +128,7 @@ func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
 		}
 		off := uint64(c.Base) - uint64(base)
 		for i := range c.Rows {
-			put(dst, i, sh.Width, loadWord(c.Data+uintptr(i)*uintptr(c.Width), c.Width)+off)
+			put(dst, i, sh.Width, within(loadWord(c.Data+uintptr(i)*uintptr(c.Width), c.Width)+off, sh.Width))
 		}
 	case column.EncI128:
 		if c.Enc == column.EncI128 {
