@@ -69,12 +69,17 @@ func (g *narrowGen) table(k int) string {
 	b.WriteString(")")
 	rows := []int{0, 1, 1, 2, 3, 40, 300}[g.IntN(7)]
 	nulls, same := []float64{0, 0, 0.3, 1}[g.IntN(4)], g.IntN(3) == 0
+	var values [][]string // some of each column's
+	for _, c := range narrowColumns {
+		first := g.IntN(len(c.values))
+		values = append(values, c.values[first:first+1+g.IntN(len(c.values)-first)])
+	}
 	row := ""
 	for r := range rows {
 		if row == "" || !same {
 			row = ""
-			for _, c := range narrowColumns {
-				v := g.one(c.values...)
+			for i := range narrowColumns {
+				v := g.one(values[i]...)
 				if g.Float64() < nulls {
 					v = "null"
 				}
