@@ -208,7 +208,8 @@ func TestGPUForesight(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d kernels were foreseen", foreseen, needed)
-	if foreseen*100 < needed*94 { // those that are not are pipelines whose tables turn out otherwise
+	// Those that are not are pipelines whose tables turn out otherwise. Of the few queries that the race detector sees, a share says nothing.
+	if foreseen*100 < needed*94 && !raced {
 		t.Errorf("only %d of %d kernels were foreseen", foreseen, needed)
 	}
 }
