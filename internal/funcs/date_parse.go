@@ -314,7 +314,7 @@ func (p *parsedDate) timestamp(source string) (int64, error) {
 	case p.halves && !p.pm && hour == 12:
 		hour = 0
 	}
-	if hour < 0 || hour > 23 || p.min < 0 || p.min > 59 || p.sec < 0 || p.sec > 59 && !(p.sec == 60 && p.micros == 0) {
+	if hour < 0 || hour > 23 || p.min < 0 || p.min > 59 || p.sec < 0 || p.sec > 59 {
 		return bad()
 	}
 	year := p.year

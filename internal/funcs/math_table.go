@@ -133,8 +133,8 @@ var bitRows = []Row{
 	fn("|", "ee", tSame, "32 | 3 → 35", bitwise(func(x, y int64) int64 { return x | y })),
 	fn("#", "ee", tSame, "17 # 5 → 20", bitwise(func(x, y int64) int64 { return x ^ y })),
 	fn("~", "e", tSame, "~1 → -2", func(a []types.Value, t types.Type) (types.Value, error) { return number(t, ^a[0].I) }),
-	fn("<<", "ee", tSame, "1 << 4 → 16", shift(true)),
-	fn(">>", "ee", tSame, "8 >> 2 → 2", shift(false)),
+	fn("<<", "ei", tSame, "1 << 4 → 16", shift(true)),
+	fn(">>", "ei", tSame, "8 >> 2 → 2", shift(false)),
 	fn("bin", "i", tText, "bin(42) → 101010", inBase(2)),
 	fn("bit_count", "e", tBigint, "bit_count(31) → 5", func(a []types.Value, t types.Type) (types.Value, error) {
 		return number(t, int64(bits.OnesCount64(uint64(a[0].I)&widthMask(a[0].Type))))
