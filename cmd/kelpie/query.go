@@ -49,17 +49,17 @@ func queryCommand(ctx context.Context, args []string) error {
 	defer db.Close()
 	r.session = db.Session()
 	r.setOutput(standardOutput())
-	defer r.output.close()
 	if len(read) == 0 {
 		if isTerminal(os.Stdin) {
 			return newShell(r, &engine).run()
 		}
 		read = append(read, func() (*script, error) { return openScript("-") })
 	}
-	if err := r.scripts(ctx, read); err != nil {
-		return err
+	err = r.scripts(ctx, read)
+	if end := r.endOutput(); err == nil { // what is complete stays so if a later statement fails
+		err = end
 	}
-	return r.endOutput()
+	return err
 }
 
 // scripts runs one script after the other. Nothing runs if one has a mistake that can be seen before, unless it comes from a pipe:

@@ -148,26 +148,29 @@ func fullYear(y int64) int64 {
 	return y + 1000
 }
 
+// fraction reads the digits of a second's part.
+func (r *dateReader) fraction(w dateWord, width int, next bool) error {
+	n, digits, err := r.number(w, width, next)
+	if err != nil {
+		return err
+	}
+	for ; digits < 6; digits++ {
+		n *= 10
+	}
+	for ; digits > 6; digits-- {
+		n /= 10
+	}
+	r.micros = n
+	return nil
+}
+
 // word reads what one word of the format stands for.
 func (r *dateReader) word(w dateWord, next bool) (err error) {
 	set := func(to *int64, width int) error {
 		*to, _, err = r.number(w, width, next)
 		return err
 	}
-	fraction := func(width int) error {
-		n, digits, err := r.number(w, width, next)
-		if err != nil {
-			return err
-		}
-		for ; digits < 6; digits++ {
-			n *= 10
-		}
-		for ; digits > 6; digits-- {
-			n /= 10
-		}
-		r.micros = n
-		return nil
-	}
+	fraction := func(width int) error { return r.fraction(w, width, next) }
 	switch w.key {
 	case "YYYY", "YYY", "YY", "Y":
 		n, digits, err := r.number(w, len(w.key), next)

@@ -104,20 +104,8 @@ func (c *civil) strftime(b *strings.Builder, format string) error {
 			num((yday+7-wday)/7, 2)
 		case 'W':
 			num((yday+7-(wday+6)%7)/7, 2)
-		case 'c':
-			c.strftime(b, "%Y-%m-%d %H:%M:%S")
-		case 'x':
-			c.strftime(b, "%Y-%m-%d")
-		case 'X':
-			c.strftime(b, "%H:%M:%S")
-		case 'D':
-			c.strftime(b, "%m/%d/%y")
-		case 'F':
-			c.strftime(b, "%Y-%m-%d")
-		case 'T':
-			c.strftime(b, "%H:%M:%S")
-		case 'R':
-			c.strftime(b, "%H:%M")
+		case 'c', 'x', 'F', 'D', 'X', 'T', 'R':
+			c.strftime(b, wholeFormats[rest[0]])
 		case '%':
 			b.WriteByte('%')
 		default:
@@ -127,6 +115,9 @@ func (c *civil) strftime(b *strings.Builder, format string) error {
 	}
 	return nil
 }
+
+// wholeFormats are letters that stand for several others.
+var wholeFormats = map[byte]string{'c': "%Y-%m-%d %H:%M:%S", 'x': "%Y-%m-%d", 'F': "%Y-%m-%d", 'D': "%m/%d/%y", 'X': "%H:%M:%S", 'T': "%H:%M:%S", 'R': "%H:%M"}
 
 // strptime reads a time that a format of C's wrote; all of the text must match.
 func strptime(a []types.Value, t types.Type) (types.Value, error) {
@@ -225,17 +216,7 @@ func (r *dateReader) percent(c byte, read func(string) error) (err error) {
 	case 'S':
 		return set(&r.sec, 2)
 	case 'g', 'f', 'n':
-		n, digits, err := r.number(w, map[byte]int{'g': 3, 'f': 6, 'n': 9}[c], true)
-		if err != nil {
-			return err
-		}
-		for ; digits < 6; digits++ {
-			n *= 10
-		}
-		for ; digits > 6; digits-- {
-			n /= 10
-		}
-		r.micros = n
+		return r.fraction(w, map[byte]int{'g': 3, 'f': 6, 'n': 9}[c], true)
 	case 'p':
 		i, err := r.oneOf(w, []string{"AM", "PM"})
 		r.halves, r.pm = true, i == 1
@@ -247,16 +228,8 @@ func (r *dateReader) percent(c byte, read func(string) error) (err error) {
 	case 'a', 'A':
 		_, err := name(dayNames)
 		return err
-	case 'c':
-		return read("%Y-%m-%d %H:%M:%S")
-	case 'x', 'F':
-		return read("%Y-%m-%d")
-	case 'D':
-		return read("%m/%d/%y")
-	case 'X', 'T':
-		return read("%H:%M:%S")
-	case 'R':
-		return read("%H:%M")
+	case 'c', 'x', 'F', 'D', 'X', 'T', 'R':
+		return read(wholeFormats[c])
 	case 'z', 'Z':
 		for _, zone := range []string{"UTC", "GMT", "Z", "+00:00", "+0000", "+00"} {
 			if rest, ok := strings.CutPrefix(r.s, zone); ok {
