@@ -451,3 +451,26 @@ func TestWriteParquet(t *testing.T) {
 		t.Errorf("%d in %d rows, %v", n, rows, err)
 	}
 }
+
+// What a statement changed can be asked for with it.
+func TestReturning(t *testing.T) {
+	db, err := kelpie.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ctx := db.Session(), context.Background()
+	if _, err := s.Exec(ctx, "create table t(a int primary key, n int)"); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int64{5, 6} {
+		res, err := s.Query(ctx, "insert into t values ($1, 5) on conflict (a) do update set n = t.n + 1 returning n", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n int64
+		if !res.Next() || res.Scan(&n) != nil || n != want || res.Tag() != "INSERT 0 1" || res.Tag().Rows() != 1 {
+			t.Errorf("round %d: %d, tag %s; want %d", i, n, res.Tag(), want)
+		}
+		res.Close()
+	}
+}

@@ -164,7 +164,7 @@ func (t *Table) append(segs []*Segment, check bool, acct *budget.Account) error 
 		if err := t.checkNotNull(segs); err != nil {
 			return err
 		}
-		if err := t.checkKeys(old, segs, acct); err != nil {
+		if err := t.checkKeys(old, segs, acct, nil); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (t *Table) append(segs []*Segment, check bool, acct *budget.Account) error 
 	}
 	rows := old.Rows
 	for _, s := range segs {
-		t.fold(rows, s)
+		t.fold(rows, s, false)
 		rows += int64(s.Rows)
 	}
 	t.publish(rows, list)
@@ -186,6 +186,12 @@ func (t *Table) append(segs []*Segment, check bool, acct *budget.Account) error 
 // state: else another writer came between, and the caller must start again (40001).
 // Deleting, updating and truncating end here. acct counts what that takes.
 func (t *Table) Replace(acct *budget.Account, base *Snapshot, segs ...*Segment) error {
+	return t.ReplaceAssigned(acct, base, nil, segs...)
+}
+
+// ReplaceAssigned is Replace for rows that differ from those before in the assigned columns only, or are missing: keys of other
+// columns need no check. nil: anything may differ.
+func (t *Table) ReplaceAssigned(acct *budget.Account, base *Snapshot, assigned []bool, segs ...*Segment) error {
 	segs = slices.DeleteFunc(slices.Clone(segs), func(s *Segment) bool { return s.Rows == 0 })
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -198,13 +204,13 @@ func (t *Table) Replace(acct *budget.Account, base *Snapshot, segs ...*Segment) 
 	state, indexes := t.state, t.indexes
 	t.resetState() // new indexes: those of the origin are of no use
 	empty := &Snapshot{Table: t, Stats: make([]ColumnStats, len(t.Columns))}
-	if err := t.checkKeys(empty, segs, acct); err != nil {
+	if err := t.checkKeys(empty, segs, acct, assigned); err != nil {
 		t.state, t.indexes = state, indexes
 		return err
 	}
+	t.foldAll(base, state, segs)
 	var rows int64
 	for _, s := range segs {
-		t.fold(rows, s)
 		rows += int64(s.Rows)
 	}
 	t.publish(rows, segs)

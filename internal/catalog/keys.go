@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 
@@ -53,10 +54,13 @@ func (r *rowSet) find(row int64) (s *Segment, local int) {
 }
 
 // checkKeys reports a duplicate among the new segments or between them and the old. What the indexes grow is counted by
-// acct.
-func (t *Table) checkKeys(old *Snapshot, fresh []*Segment, acct *budget.Account) error {
+// acct. Keys without an assigned column are taken on trust, unless assigned is nil.
+func (t *Table) checkKeys(old *Snapshot, fresh []*Segment, acct *budget.Account, assigned []bool) error {
 	defer runtime.KeepAlive(old)
 	for k, x := range t.indexes {
+		if assigned != nil && !slices.ContainsFunc(x.cols, func(c int) bool { return assigned[c] }) {
+			continue
+		}
 		var row int64
 		var dup bool
 		var err error

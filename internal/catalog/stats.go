@@ -20,11 +20,37 @@ type columnState struct {
 	sketch   column.Sketch
 }
 
-// fold adds a segment that comes after the first rows rows.
-func (t *Table) fold(rows int64, s *Segment) {
+// foldAll makes the state of segments that take the place of base, whose state was before. Values of those that stay are not
+// counted again: that would take as long as the table is, and a few that are gone change an estimate little.
+func (t *Table) foldAll(base *Snapshot, before []columnState, segs []*Segment) {
+	stay := make(map[*Segment]bool, len(base.Segments))
+	for _, s := range base.Segments {
+		stay[s] = true
+	}
+	var rows, known int64
+	for _, s := range segs {
+		if stay[s] {
+			known += int64(s.Rows)
+		}
+	}
+	if known > 0 && len(before) == len(t.state) {
+		for i := range t.state {
+			t.state[i].sketch = before[i].sketch
+		}
+	}
+	for _, s := range segs {
+		t.fold(rows, s, known > 0 && stay[s])
+		rows += int64(s.Rows)
+	}
+}
+
+// fold adds a segment that comes after the first rows rows. The values of a known one are counted already.
+func (t *Table) fold(rows int64, s *Segment, known bool) {
 	for i, c := range s.Chunks {
 		st, z := &t.state[i], &c.Zone
-		c.AddTo(&st.sketch)
+		if !known {
+			c.AddTo(&st.sketch)
+		}
 		st.nulls += int64(z.NullCount)
 		st.bytes += z.Bytes
 		hasRange := c.HasRange()

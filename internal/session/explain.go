@@ -110,11 +110,14 @@ func explained(b bind.Bound, analyze bool) (q *plan.Query, note string, err erro
 		return b.Plan, "", nil
 	case *bind.Insert:
 		q, note = b.Query, "INSERT INTO "+b.Table.Name
+	case *bind.Change:
+		verb, _, _ := strings.Cut(b.Verb, " ")
+		q, note = b.Query, map[string]string{"DELETE": "DELETE FROM ", "UPDATE": "UPDATE ", "INSERT": "INSERT INTO ", "MERGE": "MERGE INTO "}[verb]+b.Table.Name
 	case *bind.CreateTable:
 		q, note = b.Query, "CREATE TABLE "+b.Name+" AS"
 	}
 	if q == nil {
-		return nil, "", diag.Errorf(diag.FeatureNotSupported, -1, "EXPLAIN works for queries, INSERT and CREATE TABLE AS only").
+		return nil, "", diag.Errorf(diag.FeatureNotSupported, -1, "EXPLAIN works for queries, INSERT, UPDATE, DELETE, MERGE and CREATE TABLE AS only").
 			WithHint("write the SELECT by itself")
 	}
 	if analyze {

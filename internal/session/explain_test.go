@@ -294,7 +294,7 @@ func TestExplainErrors(t *testing.T) {
 		{"explain (bananas) select 1", diag.SyntaxError, "the options are plan, pipelines"},
 		{"explain (format xml) select 1", diag.InvalidParameter, "the formats are text and json"},
 		{"explain (ir maybe) select 1", diag.InvalidParameter, ""},
-		{"explain delete from r", diag.FeatureNotSupported, "SELECT"},
+		{"explain truncate r", diag.FeatureNotSupported, "SELECT"},
 		{"explain create table q (a int)", diag.FeatureNotSupported, "SELECT"},
 		{"explain set threads = 1", diag.FeatureNotSupported, "SELECT"},
 		{"explain select nothing from r", diag.UndefinedColumn, ""},

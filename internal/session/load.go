@@ -28,22 +28,42 @@ func (s *Session) fill(ctx context.Context, table *catalog.Table, q *plan.Query,
 		return 0, t, err
 	}
 	defer res.Close()
+	n, _, err := s.append(ctx, table, res, nil)
+	return n, res.Timing, err
+}
+
+// append appends a result's rows to a table, but for those that are there already, by some of its keys. It returns what was
+// appended.
+func (s *Session) append(ctx context.Context, table *catalog.Table, res *Result, ignore []int) (n int64, segs []*catalog.Segment, err error) {
 	start := time.Now()
-	segs, err := s.segments(ctx, table, res)
+	defer func() { res.Timing.Exec += time.Since(start) }()
+	segs, err = s.segments(ctx, table, res)
 	if err != nil {
-		return 0, t, err
+		return 0, nil, err
 	}
-	if err := table.AppendFor(res.exec.Account(), segs...); err != nil {
-		discard(segs)
-		return 0, t, err
-	}
-	tm := res.Timing
-	tm.Exec += time.Since(start)
-	var rows int64
+	acct := res.exec.Account()
 	for _, s := range segs {
-		rows += int64(s.Rows)
+		n += int64(s.Rows)
 	}
-	return rows, tm, nil
+	if len(ignore) > 0 {
+		rows, err := table.Unconflicting(segs, ignore, acct)
+		if err != nil {
+			return 0, nil, err
+		}
+		if int64(len(rows)) < n {
+			n = int64(len(rows))
+			all := segs
+			defer discard(all)
+			if segs, err = table.Picked(all, rows, acct); err != nil {
+				return 0, nil, err
+			}
+		}
+	}
+	if err := table.AppendFor(acct, segs...); err != nil {
+		discard(segs)
+		return 0, nil, err
+	}
+	return n, segs, nil
 }
 
 // discard gives the memory of segments back that no table has.

@@ -69,7 +69,13 @@ type Statement struct {
 
 // GivesRows reports whether the statement is one that answers with rows.
 func (s *Statement) GivesRows() bool {
-	switch s.Stmt.(type) {
+	switch st := s.Stmt.(type) {
+	case *ast.Insert:
+		return len(st.Returning) > 0
+	case *ast.Update:
+		return len(st.Returning) > 0
+	case *ast.Delete:
+		return len(st.Returning) > 0
 	case *ast.Query, *ast.Explain, *ast.Describe, *ast.Show, *ast.ShowTables, *ast.Execute:
 		return true
 	}
@@ -199,13 +205,11 @@ func (s *Session) run(ctx context.Context, tx *catalog.Tx, b bind.Bound, t Timin
 		return drop(tx, b, t)
 	case *bind.Insert:
 		return s.insert(ctx, tx, b, t)
-	case *bind.Delete:
-		return s.remove(ctx, tx, b, t)
-	case *bind.Update:
-		return s.update(ctx, tx, b, t)
+	case *bind.Change:
+		return s.changeRows(ctx, tx, b, t)
 	case *bind.Truncate:
 		for _, table := range b.Tables {
-			if err := replace(tx, table, nil); err != nil {
+			if err := replace(tx, table, nil, nil); err != nil {
 				return nil, err
 			}
 		}

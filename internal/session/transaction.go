@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -305,10 +306,9 @@ func writes(b bind.Bound) string {
 		return "DROP TABLE"
 	case *bind.Insert:
 		return "INSERT"
-	case *bind.Update:
-		return "UPDATE"
-	case *bind.Delete:
-		return "DELETE"
+	case *bind.Change:
+		verb, _, _ := strings.Cut(b.Verb, " ")
+		return verb
 	case *bind.Truncate:
 		return "TRUNCATE TABLE"
 	case *bind.Copy:

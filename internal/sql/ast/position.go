@@ -47,6 +47,7 @@ func (n *Join) Position() int          { return n.Pos }
 
 func (n *Insert) Position() int      { return n.Pos }
 func (n *Update) Position() int      { return n.Pos }
+func (n *Merge) Position() int       { return n.Pos }
 func (n *Delete) Position() int      { return n.Pos }
 func (n *Truncate) Position() int    { return n.Pos }
 func (n *CreateTable) Position() int { return n.Pos }

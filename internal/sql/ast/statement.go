@@ -16,7 +16,68 @@ type Insert struct {
 	Columns       []Ident
 	Query         *Query // nil for DEFAULT VALUES
 	DefaultValues bool
+	OnConflict    *OnConflict // nil without
 	Returning     []SelectItem
+}
+
+// OnConflict is ON CONFLICT [(columns) | ON CONSTRAINT name] DO NOTHING | DO UPDATE SET ... [WHERE ...], and INSERT OR IGNORE | OR
+// REPLACE, which are short for it.
+type OnConflict struct {
+	Pos        int
+	Columns    []Ident
+	Constraint Ident // may be Empty
+	Nothing    bool
+	Replace    bool // DO UPDATE of all columns that INSERT names
+	Set        []Assignment
+	Where      Expr
+}
+
+// Assignments are those of DO UPDATE.
+func (c *OnConflict) Assignments() []Assignment {
+	if c == nil {
+		return nil
+	}
+	return c.Set
+}
+
+// Condition is that of DO UPDATE, nil if there is none.
+func (c *OnConflict) Condition() Expr {
+	if c == nil {
+		return nil
+	}
+	return c.Where
+}
+
+// Merge is MERGE INTO t USING source ON condition WHEN ...
+type Merge struct {
+	Pos   int
+	With  *With
+	Table Name
+	Alias Ident
+	Using TableExpr
+	On    Expr
+	Whens []MergeWhen
+}
+
+// MergeAction is what a clause of MERGE does.
+type MergeAction uint8
+
+const (
+	MergeNothing MergeAction = iota
+	MergeInsert
+	MergeUpdate
+	MergeDelete
+)
+
+// MergeWhen is WHEN [NOT] MATCHED [AND condition] THEN action.
+type MergeWhen struct {
+	Pos     int
+	Matched bool
+	And     Expr // nil if not given
+	Action  MergeAction
+	Set     []Assignment // of MergeUpdate
+	Columns []Ident      // of MergeInsert
+	Values  []Expr       // of MergeInsert; nil is DEFAULT VALUES
 }
 
 // Update is UPDATE t SET ... [FROM ...] [WHERE ...].
@@ -31,9 +92,10 @@ type Update struct {
 	Returning []SelectItem
 }
 
-// Assignment is column = expr, or (a, b) = row: then there are several Columns.
+// Assignment is column = expr, or, if Several, (a, b) = row or subquery.
 type Assignment struct {
 	Columns []Ident
+	Several bool
 	X       Expr
 }
 
@@ -263,6 +325,7 @@ type Deallocate struct {
 func (s *Query) statement()       {}
 func (s *Insert) statement()      {}
 func (s *Update) statement()      {}
+func (s *Merge) statement()       {}
 func (s *Delete) statement()      {}
 func (s *Truncate) statement()    {}
 func (s *CreateTable) statement() {}

@@ -63,6 +63,7 @@ type binder struct {
 	now        time.Time
 	foreign    map[plan.ColID]*catalog.ColumnDef // columns that cannot be read
 	patience   diag.Patience
+	explain    bool // the statement is only to be shown
 }
 
 const noDepth = math.MaxInt

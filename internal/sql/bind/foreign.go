@@ -15,7 +15,7 @@ import (
 func (b *binder) noteForeign(r *rel, i int) {
 	var def *catalog.ColumnDef
 	switch c := &r.cols[i]; {
-	case r.scan != nil:
+	case r.scan != nil && r.ordinal == nil:
 		def = &r.scan.Table.Columns[i]
 	case r.shared != nil:
 		def = b.foreign[c.source]

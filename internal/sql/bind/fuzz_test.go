@@ -74,9 +74,7 @@ func plansOf(b Bound) []*plan.Query {
 		q = b.Plan
 	case *Insert:
 		q = b.Query
-	case *Delete:
-		q = b.Keep
-	case *Update:
+	case *Change:
 		q = b.Query
 	case *CreateTable:
 		q = b.Query

@@ -100,13 +100,15 @@ func describeBound(b Bound) string {
 		return describePlan(b.Plan)
 	case *Insert:
 		return "insert into " + b.Table.Name + "\n" + describePlan(b.Query)
-	case *Delete:
-		if b.Keep == nil {
+	case *Change:
+		if b.Query == nil {
 			return "delete all of " + b.Table.Name
 		}
-		return "delete from " + b.Table.Name + "\n" + describePlan(b.Keep)
-	case *Update:
-		return "update " + b.Table.Name + "\n" + describePlan(b.Query)
+		out := strings.ToLower(b.Verb) + " " + b.Table.Name + "\n" + describePlan(b.Query)
+		if b.Returning != nil {
+			out += "\nreturning\n" + describePlan(b.Returning.Query)
+		}
+		return out
 	case *Truncate:
 		return fmt.Sprintf("truncate %d tables", len(b.Tables))
 	case *CreateTable:

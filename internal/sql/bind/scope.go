@@ -40,6 +40,7 @@ type rel struct {
 	pos     int
 	table   *catalog.Table   // a stored table: its keys matter to GROUP BY
 	scan    *plan.Scan       // columns come from here on demand …
+	ordinal func(i int) int  // which column of the scanned table column i is; nil: column i
 	shared  *plan.SharedScan // … or from here
 	padded  bool             // an outer join may fill the columns with NULL
 	aliased bool             // name is an alias: the table's own name is hidden
@@ -135,7 +136,11 @@ func (b *binder) require(r *rel, i int) {
 	switch {
 	case r.scan != nil:
 		r.scan.Cols = append(r.scan.Cols, c.id)
-		r.scan.Ordinal = append(r.scan.Ordinal, i)
+		o := i
+		if r.ordinal != nil {
+			o = r.ordinal(i)
+		}
+		r.scan.Ordinal = append(r.scan.Ordinal, o)
 	case r.shared != nil:
 		r.shared.Cols = append(r.shared.Cols, c.id)
 		r.shared.Source = append(r.shared.Source, c.source)

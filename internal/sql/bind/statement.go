@@ -53,26 +53,39 @@ type Drop struct {
 // order, of the column's kind; NOT NULL, VARCHAR(n) of computed texts and unique keys
 // are for whoever stores the rows to check.
 type Insert struct {
-	Table *catalog.Table
-	Query *plan.Query
-	Pos   int
+	Table     *catalog.Table
+	Query     *plan.Query
+	Ignore    []int      // of these keys of the table, rows that are there already are left out
+	Returning *Returning // nil without
+	Pos       int
 }
 
-// Delete keeps the rows of Keep, all columns in order, and deletes the others. Keep is nil if
-// all rows go.
-type Delete struct {
-	Table *catalog.Table
-	Keep  *plan.Query
-	Pos   int
+// Change changes rows of a table, by a query over the rows and their numbers. The query's output is a column for each of Rows,
+// if there is one: the table's columns and then those that RETURNING wants besides; the number of the row, NULL for a
+// new one; and, if there are several Kinds, an INTEGER that tells which of them it is, from 1 on.
+type Change struct {
+	Verb     string // the command tag, without the number of rows
+	Table    *catalog.Table
+	Query    *plan.Query    // nil: all rows go
+	Rows     *catalog.Table // nil: nothing is stored or returned
+	Kinds    []ChangeKind
+	Assigned []bool // columns that may differ in updated rows; nil: all
+	Again    string // the message if a row is changed twice; "" if the query sees to it
+	Distinct []int  // keys of the table that new rows must not have twice: Again says so
+
+	Returning *Returning // nil without
+	Pos       int
 }
 
-// Update replaces the table's rows by those of Query: all columns in order, and then a
-// BOOLEAN that tells the rows that were updated.
-type Update struct {
-	Table *catalog.Table
-	Query *plan.Query
-	Pos   int
-}
+// ChangeKind is what becomes of a row.
+type ChangeKind uint8
+
+const (
+	KeepRow ChangeKind = iota
+	InsertRow
+	UpdateRow
+	DeleteRow
+)
 
 // Truncate empties tables.
 type Truncate struct{ Tables []*catalog.Table }
@@ -160,8 +173,7 @@ func (*CreateTable) bound() {}
 func (*CreateView) bound()  {}
 func (*Drop) bound()        {}
 func (*Insert) bound()      {}
-func (*Delete) bound()      {}
-func (*Update) bound()      {}
+func (*Change) bound()      {}
 func (*Truncate) bound()    {}
 func (*Copy) bound()        {}
 func (*Describe) bound()    {}
@@ -190,6 +202,8 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 		return b.update(s)
 	case *ast.Delete:
 		return b.delete(s)
+	case *ast.Merge:
+		return b.merge(s)
 	case *ast.Truncate:
 		t := &Truncate{}
 		for _, n := range s.Tables {
@@ -226,6 +240,7 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 		return out
 	case *ast.Explain:
 		out := &Explain{Analyze: s.Analyze, Verbose: s.Verbose, Options: b.options(s.Options)}
+		b.explain = true
 		out.Stmt = b.statement(s.Stmt)
 		return out
 	case *ast.Transaction:

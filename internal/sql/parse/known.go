@@ -10,7 +10,7 @@ import (
 
 // knownStatements begin statements.
 var knownStatements = wordSet(`alter analyze attach checkpoint close cluster comment declare detach discard do export fetch grant import
-	install listen load lock merge move notify pivot pragma reassign refresh reindex revoke summarize unlisten unpivot use vacuum`)
+	install listen load lock move notify pivot pragma reassign refresh reindex revoke summarize unlisten unpivot use vacuum`)
 
 // knownObjects follow CREATE and DROP.
 var knownObjects = wordSet(`aggregate cast collation conversion database domain event extension foreign function global group index language

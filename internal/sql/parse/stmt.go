@@ -31,6 +31,8 @@ func (p *parser) statement() ast.Statement {
 		return p.update(nil)
 	case "delete":
 		return p.delete(nil)
+	case "merge":
+		return p.merge(nil)
 	case "truncate":
 		return p.truncate()
 	case "drop":
@@ -73,6 +75,8 @@ func (p *parser) withStatement() ast.Statement {
 		return p.update(with)
 	case p.isWord("delete"):
 		return p.delete(with)
+	case p.isWord("merge"):
+		return p.merge(with)
 	}
 	q := p.queryRest(with, p.bodyPrimary())
 	q.Pos = with.Pos

@@ -8,6 +8,12 @@ import (
 func (p *parser) insert(with *ast.With) ast.Statement {
 	s := &ast.Insert{Pos: p.pos(), With: with}
 	p.next()
+	if pos := p.pos(); p.accept(kOr) { // DuckDB's words for two cases of ON CONFLICT
+		s.OnConflict = &ast.OnConflict{Pos: pos, Nothing: p.isWord("ignore"), Replace: p.isWord("replace")}
+		if !p.acceptWord("ignore") {
+			p.expectWord("replace")
+		}
+	}
 	p.expect(kInto)
 	s.Table = p.qualified()
 	if p.accept(kAs) {
@@ -29,10 +35,144 @@ func (p *parser) insert(with *ast.With) ast.Statement {
 		s.Query = p.query()
 	}
 	if p.kind() == kOn && p.at(1).is("conflict") {
-		panic(diag.Unsupported(p.pos(), "INSERT … ON CONFLICT"))
+		if s.OnConflict != nil {
+			p.unexpectedHint("OR REPLACE and OR IGNORE say already what happens on conflicts")
+		}
+		s.OnConflict = p.onConflict()
 	}
 	s.Returning = p.returning()
 	return s
+}
+
+// assignments reads a = x, (b, c) = (y, z) ...
+func (p *parser) assignments() (list []ast.Assignment) {
+	for {
+		var a ast.Assignment
+		if a.Several = p.kind() == tLParen; a.Several {
+			a.Columns = p.nameList()
+		} else {
+			a.Columns = []ast.Ident{p.name()}
+			if p.kind() == tLBracket || p.kind() == tDot {
+				panic(diag.Unsupported(p.pos(), "the assignment to a part of a column"))
+			}
+		}
+		p.expect(tEq)
+		a.X = p.exprOrDefault()
+		if list = append(list, a); !p.accept(tComma) {
+			return list
+		}
+	}
+}
+
+// onConflict reads ON CONFLICT [(columns) | ON CONSTRAINT name] DO NOTHING | DO UPDATE SET ... [WHERE ...].
+func (p *parser) onConflict() *ast.OnConflict {
+	c := &ast.OnConflict{Pos: p.pos()}
+	p.i += 2
+	switch {
+	case p.kind() == tLParen:
+		if !p.peek(1).isName() || p.peek(2) != tComma && p.peek(2) != tRParen {
+			panic(diag.Unsupported(p.pos(), "ON CONFLICT on an expression").WithHint("name the columns of a PRIMARY KEY or UNIQUE constraint"))
+		}
+		c.Columns = p.nameList()
+		if p.kind() == kWhere {
+			panic(diag.Unsupported(p.pos(), "ON CONFLICT with a partial index").WithHint("name the columns of a PRIMARY KEY or UNIQUE constraint"))
+		}
+	case p.accept(kOn):
+		p.expect(kConstraint)
+		c.Constraint = p.name()
+	}
+	if !p.acceptDo() {
+		p.unexpected()
+	}
+	if p.acceptWord("nothing") {
+		c.Nothing = true
+		return c
+	}
+	p.expectWord("update")
+	p.expectWord("set")
+	c.Set = p.assignments()
+	if p.accept(kWhere) {
+		c.Where = p.expr()
+	}
+	return c
+}
+
+// acceptDo consumes DO, a reserved word that begins nothing else.
+func (p *parser) acceptDo() bool {
+	if p.text() != "do" || p.kind() == tQuoted || p.kind() == tString {
+		return false
+	}
+	p.next()
+	return true
+}
+
+// merge reads MERGE INTO t USING source ON condition WHEN [NOT] MATCHED ... THEN ...
+func (p *parser) merge(with *ast.With) ast.Statement {
+	s := &ast.Merge{Pos: p.pos(), With: with}
+	p.next()
+	p.expect(kInto)
+	s.Table, s.Alias = p.target("")
+	p.expect(kUsing)
+	s.Using = p.table()
+	p.expect(kOn)
+	s.On = p.expr()
+	for p.kind() == kWhen {
+		s.Whens = append(s.Whens, p.mergeWhen())
+	}
+	if len(s.Whens) == 0 {
+		p.unexpectedHint("MERGE needs WHEN MATCHED THEN … or WHEN NOT MATCHED THEN …")
+	}
+	if p.kind() == kReturning {
+		panic(diag.Unsupported(p.pos(), "RETURNING of MERGE"))
+	}
+	return s
+}
+
+func (p *parser) mergeWhen() ast.MergeWhen {
+	w := ast.MergeWhen{Pos: p.expect(kWhen)}
+	w.Matched = !p.accept(kNot)
+	p.expectWord("matched")
+	if p.isWord("by") {
+		panic(diag.Unsupported(p.pos(), "WHEN NOT MATCHED BY"))
+	}
+	if p.accept(kAnd) {
+		w.And = p.expr()
+	}
+	p.expect(kThen)
+	switch {
+	case p.acceptDo():
+		p.expectWord("nothing")
+	case p.isWord("update") && w.Matched:
+		p.next()
+		p.expectWord("set")
+		w.Action, w.Set = ast.MergeUpdate, p.assignments()
+	case p.isWord("delete") && w.Matched:
+		p.next()
+		w.Action = ast.MergeDelete
+	case p.isWord("insert") && !w.Matched:
+		p.next()
+		w.Action = ast.MergeInsert
+		if p.kind() == kDefault {
+			p.next()
+			p.expect(kValues)
+			return w
+		}
+		w.Columns = p.optNameList()
+		p.expect(kValues)
+		p.expect(tLParen)
+		w.Values = append(w.Values, p.exprOrDefault())
+		for p.accept(tComma) {
+			w.Values = append(w.Values, p.exprOrDefault())
+		}
+		p.expect(tRParen)
+	default:
+		hint := "a row that is matched can be updated or deleted"
+		if !w.Matched {
+			hint = "a row that is not matched can be inserted"
+		}
+		p.unexpectedHint(hint)
+	}
+	return w
 }
 
 func (p *parser) returning() []ast.SelectItem {
@@ -60,20 +200,7 @@ func (p *parser) update(with *ast.With) ast.Statement {
 	p.next()
 	s.Table, s.Alias = p.target("set")
 	p.expectWord("set")
-	for {
-		var a ast.Assignment
-		if p.kind() == tLParen {
-			a.Columns = p.nameList()
-		} else {
-			a.Columns = []ast.Ident{p.name()}
-		}
-		p.expect(tEq)
-		a.X = p.exprOrDefault()
-		s.Set = append(s.Set, a)
-		if !p.accept(tComma) {
-			break
-		}
-	}
+	s.Set = p.assignments()
 	if p.accept(kFrom) {
 		s.From = p.fromList()
 	}

@@ -11,7 +11,7 @@ var stmtTests = []struct{ in, out string }{
 	{"insert into t default values returning a", `Insert{Table:t DefaultValues:true Returning:[SelectItem{X:<a>}]}`},
 	{"with x as (select 1) insert into t table x", `Insert{With:With{CTEs:[CTE{Name:x Query:<SELECT 1>}]} Table:t Query:<SELECT * FROM x>}`},
 	{"update t set a = 1, (b, c) = (2, default_value) from u where t.x = u.x",
-		`Update{Table:t Set:[Assignment{Columns:[a] X:<1>} Assignment{Columns:[b c] X:<(2, default_value)>}] From:[TableRef{Name:u}] Where:<t.x = u.x>}`},
+		`Update{Table:t Set:[Assignment{Columns:[a] X:<1>} Assignment{Columns:[b c] Several:true X:<(2, default_value)>}] From:[TableRef{Name:u}] Where:<t.x = u.x>}`},
 	{"update only t as x set a = default returning *", `Update{Table:t Alias:x Set:[Assignment{Columns:[a] X:<DEFAULT>}] Returning:[SelectItem{X:<*>}]}`},
 	{"delete from t", `Delete{Table:t}`},
 	{"delete from t x using u where x.a = u.a", `Delete{Table:t Alias:x Using:[TableRef{Name:u}] Where:<x.a = u.a>}`},

@@ -101,7 +101,18 @@ func (w *Writer) Write(ctx context.Context, res *kelpie.Result, o Options) error
 			return err
 		}
 	}
-	return rows(ctx, w.out, res, o)
+	tag := string(res.Tag())
+	if err := rows(ctx, w.out, res, o); err != nil || !ForPeople(o) || o.Bare || !changes(tag) {
+		return err
+	}
+	_, err := io.WriteString(w.out, tag+"\n")
+	return err
+}
+
+// changes reports the tag of a statement that changed rows: with RETURNING it has rows, too.
+func changes(tag string) bool {
+	verb, _, _ := strings.Cut(tag, " ")
+	return verb == "INSERT" || verb == "UPDATE" || verb == "DELETE"
 }
 
 // rows prints the rows of a result.
