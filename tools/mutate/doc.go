@@ -12,4 +12,6 @@
 //	go run ./tools/mutate -sample 20          20 of them, the same ones every time
 //	go run ./tools/mutate -only 'addMonths'   those whose key matches
 //	go run ./tools/mutate -list               the keys, without running anything
+//	go run ./tools/mutate -verdicts FILE      the whole set but for what was killed in runs before with that
+//	                                          file: an interrupted run goes on, survivors are tried again
 package main

@@ -34,14 +34,15 @@ func main() {
 	list := flag.Bool("list", false, "print the keys and stop")
 	again := flag.Bool("explained", false, "run those that explained.txt says survive, too")
 	jobs := flag.Int("jobs", 2, "test processes at a time")
+	verdicts := flag.String("verdicts", "", "note what is killed in this file, and skip what it says was killed before")
 	flag.Parse()
-	if err := run(*sample, *only, *list, *again, *jobs); err != nil {
+	if err := run(*sample, *only, *list, *again, *jobs, *verdicts); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(sample int, only string, list, again bool, jobs int) error {
+func run(sample int, only string, list, again bool, jobs int, verdicts string) error {
 	var all []*mutant
 	for _, q := range quotas {
 		ms, err := find(q.room)
@@ -70,6 +71,14 @@ func run(sample int, only string, list, again bool, jobs int) error {
 	if sample > 0 && sample < len(set) {
 		set = set[:sample]
 	}
+	noted, err := openVerdicts(verdicts)
+	if err != nil {
+		return err
+	}
+	defer noted.close()
+	before := len(set)
+	set = slices.DeleteFunc(set, func(m *mutant) bool { return noted.killed[m.key()] })
+	before -= len(set)
 	for i, m := range set {
 		m.id = i + 1
 	}
@@ -88,11 +97,11 @@ func run(sample int, only string, list, again bool, jobs int) error {
 	if err != nil {
 		return err
 	}
-	survivors, err := trial(dir, path, set, jobs)
+	survivors, err := trial(dir, path, set, jobs, noted)
 	if err != nil {
 		return err
 	}
-	return report(set, survivors, known)
+	return report(set, survivors, known, before)
 }
 
 // choose returns the set: pinned mutants, then each room's share by rank, in an order that mixes
@@ -193,7 +202,7 @@ func lines(text string) func(func(string) bool) {
 	}
 }
 
-func report(set, survivors []*mutant, known map[string]string) error {
+func report(set, survivors []*mutant, known map[string]string, before int) error {
 	open := 0
 	for _, m := range survivors {
 		why := known[m.key()]
@@ -203,8 +212,11 @@ func report(set, survivors []*mutant, known map[string]string) error {
 		}
 		fmt.Printf("survived  %s:%d  %s → %s\n          %s\n", m.file, m.line, m.key(), m.becomes, why)
 	}
+	if before > 0 {
+		fmt.Printf("%d were killed before, by the file of verdicts\n", before)
+	}
 	fmt.Printf("%d mutants: %d killed, %d survived with an explanation, %d without\n",
-		len(set), len(set)-len(survivors), len(survivors)-open, open)
+		before+len(set), before+len(set)-len(survivors), len(survivors)-open, open)
 	if open > 0 {
 		return fmt.Errorf("%d mutants survive: write the test that kills them, or say in explained.txt why none can", open)
 	}

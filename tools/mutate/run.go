@@ -50,7 +50,7 @@ func shared(pkg string, args ...string) *killer {
 
 // trial builds the test binaries, makes sure that they pass without a mutant, and returns the
 // mutants that pass too.
-func trial(dir, overlay string, set []*mutant, jobs int) ([]*mutant, error) {
+func trial(dir, overlay string, set []*mutant, jobs int, noted *verdicts) ([]*mutant, error) {
 	need := map[string]bool{}
 	for _, m := range set {
 		for _, k := range killersOf(filepath.Dir(m.file)) {
@@ -74,15 +74,15 @@ func trial(dir, overlay string, set []*mutant, jobs int) ([]*mutant, error) {
 
 	// The cheap tests of all mutants first: what is left for the dear ones is soon known.
 	dear := killers[wholeSession]
-	left := attempt(dir, set, jobs, func(m *mutant) []*killer {
+	left := attempt(dir, set, jobs, noted, func(m *mutant) []*killer {
 		return slices.DeleteFunc(killersOf(filepath.Dir(m.file)), func(k *killer) bool { return k == dear })
 	})
 	fmt.Printf("%d of %d mutants are left for the rest of the session's tests\n", len(left), len(set))
-	return attempt(dir, left, jobs, func(*mutant) []*killer { return []*killer{dear} }), nil
+	return attempt(dir, left, jobs, noted, func(*mutant) []*killer { return []*killer{dear} }), nil
 }
 
 // attempt runs killers on mutants and returns those that pass them all.
-func attempt(dir string, set []*mutant, jobs int, of func(*mutant) []*killer) []*mutant {
+func attempt(dir string, set []*mutant, jobs int, noted *verdicts, of func(*mutant) []*killer) []*mutant {
 	var mu sync.Mutex
 	var survivors []*mutant
 	var wg sync.WaitGroup
@@ -106,6 +106,8 @@ func attempt(dir string, set []*mutant, jobs int, of func(*mutant) []*killer) []
 				if by == "" {
 					by = "SURVIVED"
 					survivors = append(survivors, m)
+				} else {
+					noted.add(m, by)
 				}
 				fmt.Printf("%3d %5.1fs  %-60s %s:%d  %s  %s → %s\n", m.id, time.Since(start).Seconds(), by, m.file, m.line, m.kind, m.text, m.becomes)
 				mu.Unlock()

@@ -11,7 +11,7 @@ func TestSet(t *testing.T) {
 	stdout := os.Stdout
 	defer func() { os.Stdout = stdout }()
 	os.Stdout, _ = os.Open(os.DevNull) // the list itself says nothing here
-	if err := run(0, "", true, false, 1); err != nil {
+	if err := run(0, "", true, false, 1, ""); err != nil {
 		t.Error(err)
 	}
 }
