@@ -159,3 +159,21 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestRoom: a text of as many bytes as a text may have is made if there is room for it, and not one of a byte more.
+func TestRoom(t *testing.T) {
+	made := 0
+	x := func(size int64) plan.Expr {
+		return plan.NewApply(&plan.Function{Name: "large", Size: func([]types.Value) int64 { return size },
+			Eval: func([]types.Value, types.Type) (types.Value, error) {
+				made++
+				return types.TextValue("large"), nil
+			}}, types.TText, 7)
+	}
+	if _, err := Expr(x(LongestText), nil); err != nil || made != 1 {
+		t.Error("the longest:", err)
+	}
+	if _, err := Expr(x(LongestText+1), nil); diag.CodeOf(err) != diag.ProgramLimitExceeded || made != 1 {
+		t.Error("a byte more:", err)
+	}
+}

@@ -69,3 +69,12 @@ func TestChooseLaneFront(t *testing.T) {
 		t.Error("facts have changed")
 	}
 }
+
+// TestPercent: what rows pass is never said to be none if some may.
+func TestPercent(t *testing.T) {
+	for share, want := range map[float64]string{0: "0%", 1e-9: "<1%", 0.0099: "<1%", 0.01: "1%", 0.014: "1%", 0.5: "50%", 1: "100%"} {
+		if got := percent(share); got != want {
+			t.Errorf("%v: %s, not %s", share, got, want)
+		}
+	}
+}

@@ -19,7 +19,9 @@ import (
 type killer struct {
 	pkg  string
 	args []string
+	once sync.Once
 	took time.Duration // without a mutant
+	err  error         // it fails without one
 }
 
 // killersOf returns the tests for a package's mutants: its own, then those that run whole queries.
@@ -29,10 +31,15 @@ func killersOf(pkg string) []*killer {
 	if own, _ := filepath.Glob(filepath.Join(pkg, "*_test.go")); len(own) > 0 {
 		ks = append(ks, shared(pkg, "-test.short"))
 	}
-	return append(ks,
-		shared("internal/session", "-test.short", "-test.run", "^TestCorpus$"),
-		shared("internal/session", "-test.short", "-test.skip", "^TestCorpus$"))
+	ks = append(ks, shared("internal/session", "-test.short", "-test.run", "^TestCorpus$"))
+	if forDevices.MatchString(pkg) {
+		ks = append(ks, shared("internal/session", "-test.run", "^TestCorpus$/./^simt$"))
+	}
+	return append(ks, shared("internal/session", "-test.short", "-test.skip", "^TestCorpus$"))
 }
+
+// forDevices are packages of which much is for GPUs. The short corpus has little of them.
+var forDevices = regexp.MustCompile(`^internal/(emit|phys|simt)(/|$)`)
 
 // wholeSession is the key of the dearest killer.
 const wholeSession = "internal/session -test.short -test.skip ^TestCorpus$"
@@ -48,8 +55,7 @@ func shared(pkg string, args ...string) *killer {
 	return killers[key]
 }
 
-// trial builds the test binaries, makes sure that they pass without a mutant, and returns the
-// mutants that pass too.
+// trial builds the test binaries and returns the mutants with which they pass as they do without one.
 func trial(dir, overlay string, set []*mutant, jobs int, noted *verdicts) ([]*mutant, error) {
 	need := map[string]bool{}
 	for _, m := range set {
@@ -63,50 +69,60 @@ func trial(dir, overlay string, set []*mutant, jobs int, noted *verdicts) ([]*mu
 			return nil, fmt.Errorf("building tests of %s: %w\n%s", pkg, err, out)
 		}
 	}
-	for key, k := range killers {
-		start := time.Now()
-		if failed, out := k.run(dir, 0, 20*time.Minute); failed != "" {
-			return nil, fmt.Errorf("without any mutant, %s fails:\n%s", key, out)
-		}
-		k.took = time.Since(start)
-		fmt.Printf("passes without a mutant: %s (%.1fs)\n", key, k.took.Seconds())
-	}
-
 	// The cheap tests of all mutants first: what is left for the dear ones is soon known.
 	dear := killers[wholeSession]
-	left := attempt(dir, set, jobs, noted, func(m *mutant) []*killer {
+	left, err := attempt(dir, set, jobs, noted, func(m *mutant) []*killer {
 		return slices.DeleteFunc(killersOf(filepath.Dir(m.file)), func(k *killer) bool { return k == dear })
 	})
+	if err != nil {
+		return nil, err
+	}
 	fmt.Printf("%d of %d mutants are left for the rest of the session's tests\n", len(left), len(set))
-	return attempt(dir, left, jobs, noted, func(*mutant) []*killer { return []*killer{dear} }), nil
+	return attempt(dir, left, jobs, noted, func(*mutant) []*killer { return []*killer{dear} })
+}
+
+// ready makes sure that the tests pass without a mutant, and knows then how long they take.
+func (k *killer) ready(dir string) error {
+	k.once.Do(func() {
+		name := k.pkg + " " + strings.Join(k.args, " ")
+		start := time.Now()
+		if failed, out := k.run(dir, 0, 20*time.Minute); failed != "" {
+			k.err = fmt.Errorf("without any mutant, %s fails:\n%s", name, out)
+			return
+		}
+		k.took = time.Since(start)
+		fmt.Printf("passes without a mutant: %s (%.1fs)\n", name, k.took.Seconds())
+	})
+	return k.err
 }
 
 // attempt runs killers on mutants and returns those that pass them all.
-func attempt(dir string, set []*mutant, jobs int, noted *verdicts, of func(*mutant) []*killer) []*mutant {
+func attempt(dir string, set []*mutant, jobs int, noted *verdicts, of func(*mutant) []*killer) ([]*mutant, error) {
 	var mu sync.Mutex
 	var survivors []*mutant
+	var broken error // tests that fail without a mutant: nothing can be said
 	var wg sync.WaitGroup
 	queue := make(chan *mutant)
 	for range jobs {
 		wg.Go(func() {
 			for m := range queue {
-				by := ""
-				start := time.Now()
 				mu.Lock()
 				ks := of(m)
+				skip := broken != nil
 				mu.Unlock()
-				for _, k := range ks {
-					// A mutant that loops is noticed by the clock; other mutants run beside it.
-					if by, _ = k.run(dir, m.id, 4*k.took+30*time.Second); by != "" {
-						by = k.pkg + " " + by
-						break
-					}
+				if skip {
+					continue
 				}
+				start := time.Now()
+				by, err := killedBy(dir, m, ks)
 				mu.Lock()
-				if by == "" {
+				switch {
+				case err != nil:
+					broken = err
+				case by == "":
 					by = "SURVIVED"
 					survivors = append(survivors, m)
-				} else {
+				default:
 					noted.add(m, by)
 				}
 				fmt.Printf("%3d %5.1fs  %-60s %s:%d  %s  %s → %s\n", m.id, time.Since(start).Seconds(), by, m.file, m.line, m.kind, m.text, m.becomes)
@@ -120,7 +136,21 @@ func attempt(dir string, set []*mutant, jobs int, noted *verdicts, of func(*muta
 	close(queue)
 	wg.Wait()
 	slices.SortFunc(survivors, func(a, b *mutant) int { return a.id - b.id })
-	return survivors
+	return survivors, broken
+}
+
+// killedBy is the first of some tests that notices a mutant; "" if none does.
+func killedBy(dir string, m *mutant, ks []*killer) (string, error) {
+	for _, k := range ks {
+		if err := k.ready(dir); err != nil {
+			return "", err
+		}
+		// A mutant that loops is noticed by the clock; other mutants run beside it.
+		if by, _ := k.run(dir, m.id, 4*k.took+30*time.Second); by != "" {
+			return k.pkg + " " + by, nil
+		}
+	}
+	return "", nil
 }
 
 func binary(dir, pkg string) string {

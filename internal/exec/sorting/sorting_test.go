@@ -160,3 +160,30 @@ func TestSort(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeExtent: what is looked at block by block is in order only if the blocks are, too.
+func TestWholeExtent(t *testing.T) {
+	team := work.NewTeam(context.Background(), 1)
+	for _, n := range []int{lookRows, lookRows + 1, 2 * lookRows, 2*lookRows + 2} {
+		es := make([]uint64, n)
+		for i := range es {
+			es[i] = 1000 + uint64(i+1)/2 // equal ones, also across the border of blocks
+		}
+		check := func(what string, want bool) {
+			t.Helper()
+			lo, hi, sorted, err := wholeExtent(team, es)
+			if err != nil || lo != slices.Min(es) || hi != slices.Max(es) || sorted != want {
+				t.Errorf("%d, %s: from %d to %d, in order: %v, %v", n, what, lo, hi, sorted, err)
+			}
+		}
+		check("in order", true)
+		for _, at := range []int{1, lookRows - 1, lookRows, n - 1} {
+			if at < n {
+				was := es[at]
+				es[at] = 7
+				check(fmt.Sprintf("a fall before %d", at), false)
+				es[at] = was
+			}
+		}
+	}
+}
