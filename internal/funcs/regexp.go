@@ -1,7 +1,6 @@
 package funcs
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -26,7 +25,7 @@ func positive(n, least int64, name string) error {
 }
 
 // matchesFrom gives the matches that begin at character start or after it, up to the n-th: pairs of offsets in s.
-func matchesFrom(re *regexp.Regexp, s string, start, n int64) [][]int {
+func matchesFrom(re matcher, s string, start, n int64) [][]int {
 	from := len(firstChars(s, clampInt(start-1)))
 	if start > 1 && int64(utf8.RuneCountInString(s)) < start-1 {
 		return nil
@@ -49,7 +48,7 @@ func matchesFrom(re *regexp.Regexp, s string, start, n int64) [][]int {
 
 // allMatches are the matches one after the other. PostgreSQL takes an empty one right behind another, too, which Go leaves out:
 // they are put in, unless the pattern looks at what is before it.
-func allMatches(re *regexp.Regexp, s string) [][]int {
+func allMatches(re matcher, s string) [][]int {
 	found := re.FindAllStringSubmatchIndex(s, -1)
 	if source := re.String(); !re.MatchString("") || strings.Contains(source, "^") || strings.Contains(source, `\b`) || strings.Contains(source, `\A`) {
 		return found
@@ -73,7 +72,7 @@ func allMatches(re *regexp.Regexp, s string) [][]int {
 }
 
 // shifted searches the part of the text from an offset on.
-func shifted(re *regexp.Regexp, s string, from int, n int64) [][]int {
+func shifted(re matcher, s string, from int, n int64) [][]int {
 	var out [][]int
 	for _, m := range allMatches(re, s[from:]) {
 		for i := range m {
@@ -228,7 +227,7 @@ func regexpReplaceNth(a []types.Value, _ types.Type) (types.Value, error) {
 }
 
 // replaceMatches replaces the n-th match, all for 0.
-func replaceMatches(re *regexp.Regexp, s, by string, start, n int64) string {
+func replaceMatches(re matcher, s, by string, start, n int64) string {
 	found := matchesFrom(re, s, start, n)
 	if n > 0 {
 		if int64(len(found)) < n {

@@ -64,8 +64,8 @@ func readFlags(s string, allowGlobal bool) (f regexFlags, global bool, err error
 // compiled remembers patterns: those of a query are few, and its rows many.
 var compiled = struct {
 	sync.RWMutex
-	m map[regexKey]*regexp.Regexp
-}{m: map[regexKey]*regexp.Regexp{}}
+	m map[regexKey]matcher
+}{m: map[regexKey]matcher{}}
 
 type regexKey struct{ pattern, flags string }
 
@@ -73,7 +73,7 @@ type regexKey struct{ pattern, flags string }
 const mostCompiled = 512
 
 // compile reads a pattern. A g among the flags is ignored where it is allowed.
-func compile(pattern, flags string, allowGlobal bool) (*regexp.Regexp, error) {
+func compile(pattern, flags string, allowGlobal bool) (matcher, error) {
 	key := regexKey{pattern, flags}
 	compiled.RLock()
 	re := compiled.m[key]
@@ -99,7 +99,7 @@ func compile(pattern, flags string, allowGlobal bool) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-func compileWith(pattern string, f regexFlags) (*regexp.Regexp, error) {
+func compileWith(pattern string, f regexFlags) (matcher, error) {
 	r := regexReader{s: pattern, f: f}
 	source, err := r.read()
 	if err != nil {
@@ -122,9 +122,10 @@ func compileWith(pattern string, f regexFlags) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, errorf(diag.InvalidRegularExpression, "invalid regular expression: %s", reason(err))
 	}
-	if !r.lazy {
-		re.Longest()
+	if r.lazy {
+		return newLazy(re, r.prefers.of() == shortest)
 	}
+	re.Longest()
 	return re, nil
 }
 
@@ -142,6 +143,42 @@ type regexReader struct {
 	f    regexFlags
 	lazy bool // has quantifiers that prefer the shortest match
 	b    strings.Builder
+
+	prefers preference   // of what was read at this depth
+	outside []preference // of what is around it
+}
+
+// A length is what a part of a pattern prefers to match, if it can choose.
+type length uint8
+
+const (
+	indifferent length = iota
+	longest
+	shortest
+)
+
+// preference is what PostgreSQL says of a pattern, or of one in parentheses: of several branches it is the longest match, of one that
+// which its first part prefers that has a preference.
+type preference struct {
+	first    length // of the branch, but for its last part
+	last     length // of that
+	branches bool   // there are several
+}
+
+func (p *preference) of() length {
+	if p.branches {
+		return longest
+	}
+	p.part(indifferent)
+	return p.first
+}
+
+// part notes that another part of the branch begins, which can be counted.
+func (p *preference) part(prefers length) {
+	if p.first == indifferent {
+		p.first = p.last
+	}
+	p.last = prefers
 }
 
 func bad(format string, args ...any) error {
@@ -177,18 +214,22 @@ func (r *regexReader) read() (string, error) {
 			if err != nil {
 				return "", err
 			}
+			r.prefers.part(indifferent)
 			operand = counts
 			continue
 		case c == '[':
 			if err := r.bracket(); err != nil {
 				return "", err
 			}
+			r.prefers.part(indifferent)
 			operand = true
 			continue
 		case c == '(':
 			if err := r.open(); err != nil {
 				return "", err
 			}
+			r.outside = append(r.outside, r.prefers)
+			r.prefers = preference{}
 			depth++
 			operand = false
 			continue
@@ -197,6 +238,10 @@ func (r *regexReader) read() (string, error) {
 				return "", bad("parentheses () not balanced")
 			}
 			depth--
+			inner := r.prefers.of()
+			r.prefers = r.outside[depth]
+			r.outside = r.outside[:depth]
+			r.prefers.part(inner)
 			operand = true
 		case c == '*' || c == '+' || c == '?' || c == '{' && r.i+1 < len(r.s) && r.s[r.i+1] >= '0' && r.s[r.i+1] <= '9':
 			if !operand {
@@ -210,9 +255,13 @@ func (r *regexReader) read() (string, error) {
 		case c == '{':
 			r.b.WriteString(`\{`)
 			r.i++
+			r.prefers.part(indifferent)
 			operand = true
 			continue
-		case c == '|' || c == '^':
+		case c == '|':
+			r.prefers.branches = true
+			operand = false
+		case c == '^':
 			operand = false
 		case c == '$':
 			operand = false
@@ -233,9 +282,11 @@ func (r *regexReader) read() (string, error) {
 			_, n := utf8.DecodeRuneInString(r.s[r.i:])
 			r.b.WriteString(r.s[r.i : r.i+n])
 			r.i += n
+			r.prefers.part(indifferent)
 			operand = true
 			continue
 		default:
+			r.prefers.part(indifferent)
 			operand = true
 		}
 		r.b.WriteByte(c)
@@ -302,7 +353,7 @@ func (r *regexReader) open() error {
 const mostCounted = 255
 
 func (r *regexReader) quantifier() error {
-	start := r.i
+	start, fixed := r.i, false
 	if r.s[r.i] == '{' {
 		end := strings.IndexByte(r.s[r.i:], '}')
 		if end < 0 {
@@ -317,15 +368,20 @@ func (r *regexReader) quantifier() error {
 		if err != nil || m > mostCounted || n > mostCounted || m > n {
 			return bad("invalid repetition count(s)")
 		}
+		fixed = !pair
 		r.i += end + 1
 	} else {
 		r.i++
 	}
 	r.b.WriteString(r.s[start:r.i])
+	prefers := longest
 	if r.i < len(r.s) && r.s[r.i] == '?' {
-		r.lazy = true
+		r.lazy, prefers = true, shortest
 		r.b.WriteByte('?')
 		r.i++
+	}
+	if !fixed { // else there is nothing to choose
+		r.prefers.last = prefers
 	}
 	return nil
 }
