@@ -118,9 +118,6 @@ func jaro(x, y []rune) float64 {
 	if len(x) == 0 && len(y) == 0 {
 		return 1
 	}
-	if len(x) == 0 || len(y) == 0 {
-		return 0
-	}
 	reach := max(max(len(x), len(y))/2-1, 0)
 	taken := make([]bool, len(y))
 	var matched []rune
