@@ -310,6 +310,12 @@ func (p *parsedDate) timestamp(source string) (int64, error) {
 		return 0, diag.Errorf(diag.InvalidDatetime, diag.NoPos, "hour \"%d\" is invalid for the 12-hour clock", p.hour).
 			WithHint("use the 24-hour clock, or give an hour between 1 and 12")
 	}
+	if p.month == 0 { // PostgreSQL takes a zero as if nothing were given
+		p.month = 1
+	}
+	if p.day == 0 {
+		p.day = 1
+	}
 	hour := p.hour
 	switch {
 	case p.halves && p.pm && hour < 12:
@@ -371,7 +377,7 @@ func (p *parsedDate) timestamp(source string) (int64, error) {
 	}
 	clock := hour*3600 + p.min*60 + p.sec
 	if p.haveSecondOfDay {
-		if p.secondOfDay < 0 || p.secondOfDay > 86400 {
+		if p.secondOfDay < 0 || p.secondOfDay > 86399 {
 			return bad()
 		}
 		clock = p.secondOfDay

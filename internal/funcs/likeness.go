@@ -183,10 +183,12 @@ func soundex(s string) string {
 		if c < 0 {
 			continue
 		}
-		if before := letter(s[i-1]); before < 0 || soundexCodes[c] != soundexCodes[before] {
-			if soundexCodes[c] != '0' {
-				out = append(out, soundexCodes[c])
-			}
+		before := s[i-1] // what is no letter is its own code
+		if k := letter(before); k >= 0 {
+			before = soundexCodes[k]
+		}
+		if soundexCodes[c] != before && soundexCodes[c] != '0' {
+			out = append(out, soundexCodes[c])
 		}
 	}
 	return string(out) + strings.Repeat("0", 4-len(out))

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -110,7 +111,7 @@ func overlay(a []types.Value, _ types.Type) (types.Value, error) {
 		return fail(diag.SubstringError, "negative substring length not allowed")
 	}
 	next := from + count
-	if count > 0 && next < 0 {
+	if next > math.MaxInt32 {
 		return fail(diag.NumericOutOfRange, "integer out of range")
 	}
 	return text(firstChars(s, clampInt(from-1)) + by + skipChars(s, clampInt(max(next-1, 0))))

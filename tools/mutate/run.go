@@ -20,9 +20,15 @@ type killer struct {
 	pkg  string
 	args []string
 	once sync.Once
-	took time.Duration // without a mutant
-	err  error         // it fails without one
+	took bounds // without a mutant
+	err  error  // it fails without one
 }
+
+// bounds are how long a run takes, or may take: time of processors, and on the clock. What loops without an end uses up the
+// former, whatever else the machine has to do; what waits without an end, the latter.
+type bounds struct{ cpu, wall time.Duration }
+
+func (b bounds) enough() bounds { return bounds{3*b.cpu + 10*time.Second, 10*b.wall + 2*time.Minute} }
 
 // killersOf returns the tests for a package's mutants: its own, then those that run whole queries.
 func killersOf(pkg string) []*killer {
@@ -85,13 +91,13 @@ func trial(dir, overlay string, set []*mutant, jobs int, noted *verdicts) ([]*mu
 func (k *killer) ready(dir string) error {
 	k.once.Do(func() {
 		name := k.pkg + " " + strings.Join(k.args, " ")
-		start := time.Now()
-		if failed, out := k.run(dir, 0, 20*time.Minute); failed != "" {
+		failed, out, took := k.run(dir, 0, bounds{time.Hour, time.Hour})
+		if failed != "" {
 			k.err = fmt.Errorf("without any mutant, %s fails:\n%s", name, out)
 			return
 		}
-		k.took = time.Since(start)
-		fmt.Printf("passes without a mutant: %s (%.1fs)\n", name, k.took.Seconds())
+		k.took = took
+		fmt.Printf("passes without a mutant: %s (%.1fs, %.1fs of processors)\n", name, took.wall.Seconds(), took.cpu.Seconds())
 	})
 	return k.err
 }
@@ -145,8 +151,7 @@ func killedBy(dir string, m *mutant, ks []*killer) (string, error) {
 		if err := k.ready(dir); err != nil {
 			return "", err
 		}
-		// A mutant that loops is noticed by the clock; other mutants run beside it.
-		if by, _ := k.run(dir, m.id, 4*k.took+30*time.Second); by != "" {
+		if by, _, _ := k.run(dir, m.id, k.took.enough()); by != "" {
 			return k.pkg + " " + by, nil
 		}
 	}
@@ -159,23 +164,30 @@ func binary(dir, pkg string) string {
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .{0,60}|fatal error: .{0,60}|SIG.{0,60}|internal error.{0,60})`)
 
-// run returns what failed, or "" if all passed, and the output.
-func (k *killer) run(dir string, id int, limit time.Duration) (failed, output string) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+// run returns what failed, or "" if all passed, the output, and how long it took.
+func (k *killer) run(dir string, id int, limit bounds) (failed, output string, took bounds) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit.wall)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary(dir, k.pkg), append([]string{"-test.failfast", "-test.timeout=0"}, k.args...)...)
+	start := time.Now()
+	args := append([]string{"-c", `ulimit -t "$0" && exec "$@"`, strconv.Itoa(int(limit.cpu.Seconds()) + 1),
+		binary(dir, k.pkg), "-test.failfast", "-test.timeout=0"}, k.args...)
+	cmd := exec.CommandContext(ctx, "sh", args...)
 	cmd.Dir = k.pkg
 	cmd.Env = append(os.Environ(), "KELPIE_MUTANT="+strconv.Itoa(id))
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
+	took.wall = time.Since(start)
+	if cmd.ProcessState != nil {
+		took.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
 	switch {
 	case err == nil:
-		return "", string(out)
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "time", string(out)
+		return "", string(out), took
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) || took.cpu >= limit.cpu:
+		return "time", string(out), took
 	}
 	if m := failure.FindStringSubmatch(string(out)); m != nil {
-		return m[1] + m[2], string(out)
+		return m[1] + m[2], string(out), took
 	}
-	return err.Error(), string(out)
+	return err.Error(), string(out), took
 }
