@@ -137,6 +137,24 @@ func TestGPUTexts(t *testing.T) {
 	}
 }
 
+// TestGPUTextsOfComparisons: what ranges prove of a comparison with a literal is not proven, since another literal comes to the same kernel.
+func TestGPUTextsOfComparisons(t *testing.T) {
+	s := New(NewDB())
+	rowsOf(t, s, "CREATE TABLE n (a INTEGER NOT NULL, b INTEGER NOT NULL); INSERT INTO n SELECT g, g % 10 + 2000 FROM generate_series(1, 1000) x(g)")
+	for _, form := range []string{"a < %s", "%s < a", "a = %s", "%s >= a", "a <> %s"} {
+		sum := func(literal string) []string {
+			return kernelsOf(t, s, "SELECT sum(CASE WHEN "+fmt.Sprintf(form, literal)+" THEN b ELSE 1 END) FROM n")
+		}
+		if same, x, y := sameTexts(sum("500"), sum("1900")); !same {
+			t.Errorf("%s: a kernel is another\n%s", form, whereTextsPart(x, y))
+		}
+	}
+	if same, _, _ := sameTexts(kernelsOf(t, s, "SELECT sum(CASE WHEN a < b THEN b ELSE 1 END) FROM n"),
+		kernelsOf(t, s, "SELECT sum(CASE WHEN a < a + 1 THEN b ELSE 1 END) FROM n")); same {
+		t.Error("other comparisons have the same kernels: nothing is compared here")
+	}
+}
+
 // decisions is what kernels are for: their names and comments, which tell the tables that they scan, the kinds of those that they look up, filters and sinks.
 func decisions(texts []string) (out []string) {
 	for _, text := range texts {
