@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -47,6 +48,22 @@ func TestGroupsOfVariants(t *testing.T) {
 		ask("set threads = " + threads)
 		if got := ask("select count(*), sum(n), sum(k % 1000), count(k) from (select k, count(*) as n from v where v < 50 group by k) q"); got != "400000|400000|196599985|399999\n" {
 			t.Errorf("%s threads: %s", threads, got)
+		}
+	}
+}
+
+// TestSparseDirectory: a directory by key is far larger than the groups that threads find, and most groups are found by several threads.
+func TestSparseDirectory(t *testing.T) {
+	s := New(NewDB())
+	rowsOf(t, s, "CREATE TABLE n AS SELECT g % 30000 AS k, g AS a, CASE WHEN g % 30000 % 100 = 3 THEN 1000000 ELSE 0 END AS b FROM generate_series(1, 60000) x(g)")
+	query := "SELECT k, count(*) AS c, sum(a) AS s FROM n WHERE a < b GROUP BY k"
+	for _, threads := range []int{1, 2, 7} {
+		s.Configure(func(x *Settings) { x.Threads, x.MorselRows, x.Off.ThreadTrial = threads, 1000, true })
+		if text := explainText(t, s, "EXPLAIN (analyze, pipelines, timing off) "+query); !strings.Contains(text, "dense directory, 300 groups") {
+			t.Fatalf("this is for groups in a directory by key:\n%s", text)
+		}
+		if got := rowsOf(t, s, "SELECT count(*), sum(c), sum(s), min(c), max(c), min(k), max(k) FROM ("+query+") t"); got != "300|600|17971800|2|2|3|29903\n" {
+			t.Errorf("%d threads: %s", threads, got)
 		}
 	}
 }
