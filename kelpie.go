@@ -54,6 +54,7 @@ type Table struct {
 	Rows    int64  // 0 for a view
 	Bytes   int64  // what the table's columns take in memory, dictionaries not counted
 	SQL     string // the statement that makes one like it, without a semicolon
+	Schema  string // "" if it needs none before its name
 }
 
 // Tables lists tables and views by name, as far as they are committed.
@@ -62,33 +63,28 @@ func (db *DB) Tables() []Table { return db.Session().Tables() }
 // Tables lists tables and views by name, as the session's transaction sees them.
 func (s *Session) Tables() []Table {
 	var out []Table
-	tx := s.inner.View()
-	for _, name := range tx.Names() {
-		rel, err := tx.Lookup("", name)
-		if err != nil {
-			continue // dropped in between
-		}
-		t := Table{Name: name}
-		if stored, ok := rel.(*catalog.Table); ok {
-			snap := stored.Snapshot()
-			t.Rows, t.Bytes, t.SQL = snap.Rows, snap.MemBytes(), tableSQL(stored)
-			for _, c := range stored.Columns {
+	for _, rel := range s.inner.View().Relations() {
+		switch rel := rel.(type) {
+		case *catalog.Table:
+			snap := rel.Snapshot()
+			t := Table{Schema: rel.Schema, Name: rel.Name, Rows: snap.Rows, Bytes: snap.MemBytes(), SQL: tableSQL(rel)}
+			for _, c := range rel.Columns {
 				t.Columns = append(t.Columns, Column{c.Name, c.Type.String(), !c.NotNull})
 			}
-		} else {
-			t.View, t.Columns = true, s.viewColumns(name)
-			if v, ok := rel.(*catalog.View); ok {
-				t.SQL = viewSQL(v)
-			}
+			out = append(out, t)
+		case *catalog.View:
+			out = append(out, Table{Schema: rel.Schema, Name: rel.Name, View: true, Columns: s.viewColumns(rel), SQL: viewSQL(rel)})
 		}
-		out = append(out, t)
 	}
 	return out
 }
 
+// Qualified is the table's name with its schema, if it needs one, and with quotes, if they need them.
+func (t *Table) Qualified() string { return qualified(t.Schema, t.Name) }
+
 // viewColumns are the columns of a view; none if it does not fit its tables any more.
-func (s *Session) viewColumns(name string) []Column {
-	cols, err := s.inner.ViewColumns(name)
+func (s *Session) viewColumns(v *catalog.View) []Column {
+	cols, err := s.inner.ViewColumns(v)
 	if err != nil {
 		return nil
 	}

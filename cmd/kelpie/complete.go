@@ -57,7 +57,7 @@ func (s *shell) candidates(text string, pos int) (start int, words []string) {
 	wantsTable := commandLine(before) >= 0 || slices.Contains(beforeTable, lastWord(before[:start]))
 	var names []string
 	for _, t := range tables {
-		names = append(names, kelpie.QuoteIdent(t.Name))
+		names = append(names, t.Qualified())
 		if wantsTable {
 			continue
 		}

@@ -32,7 +32,11 @@ func (r *runner) list(ctx context.Context, kind, pattern string) error {
 			is, sizes = "view", "null, null"
 		}
 		if (kind == "" || kind == is) && matches(pattern, t.Name) {
-			rows = append(rows, fmt.Sprintf("(%s, '%s', %d, %s)", kelpie.QuoteString(t.Name), is, len(t.Columns), sizes))
+			name := t.Name
+			if t.Schema != "" {
+				name = t.Qualified()
+			}
+			rows = append(rows, fmt.Sprintf("(%s, '%s', %d, %s)", kelpie.QuoteString(name), is, len(t.Columns), sizes))
 		}
 	}
 	if len(rows) == 0 {

@@ -215,6 +215,7 @@ func (t *Table) ReplaceAssigned(acct *budget.Account, base *Snapshot, assigned [
 	}
 	t.publish(rows, segs)
 	t.origin = nil // these are no longer its rows
+	t.writes++
 	return nil
 }
 

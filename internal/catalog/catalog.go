@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,22 +25,78 @@ type Catalog struct {
 // state is what the names mean at a moment. It is never changed, only followed by another, so that a
 // statement which looks everything up in one state sees all tables as they were at one time.
 type state struct {
-	rels    map[string]Relation // by lower-case name
+	rels    map[string]Relation // by relKey
 	version uint64
 }
 
-// Relation is a *Table or a *View.
-type Relation interface{ relationName() string }
+// Relation is what has a name in a catalog: a *Table, *View or *Sequence, of which there is one by a name in a schema; or a
+// *Schema or *Macro, which have names of their own.
+type Relation interface {
+	relationName() string
+	key() string
+}
 
 // View is a stored query.
 type View struct {
+	Schema  string // "" is the one that needs no name
 	Name    string
 	Columns []string // names given to its columns; nil = the query's own
+	Width   int      // how many columns it had when it was made; 0: not known
 	SQL     string   // the query
+	Path    []string // where its names were looked for when it was made
 }
 
-func (t *Table) relationName() string { return t.Name }
-func (v *View) relationName() string  { return v.Name }
+// Schema is a namespace besides the one that needs no name.
+type Schema struct{ Name string }
+
+// Macro is an expression or a query with parameters.
+type Macro struct {
+	Schema, Name string
+	Params       []Param
+	SQL          string
+	Table        bool   // the text is a query
+	Result       string // the type that a function returns; "" as the text has it
+	Function     bool   // made by CREATE FUNCTION
+}
+
+// Param is a parameter of a macro; Type and Default are SQL texts, "" if not given.
+type Param struct{ Name, Type, Default string }
+
+func (t *Table) relationName() string    { return t.Name }
+func (v *View) relationName() string     { return v.Name }
+func (s *Schema) relationName() string   { return s.Name }
+func (m *Macro) relationName() string    { return m.Name }
+func (q *Sequence) relationName() string { return q.Name }
+
+func (t *Table) key() string    { return relKey(t.Schema, t.Name) }
+func (v *View) key() string     { return relKey(v.Schema, v.Name) }
+func (q *Sequence) key() string { return relKey(q.Schema, q.Name) }
+func (s *Schema) key() string   { return "schema\x00" + strings.ToLower(s.Name) }
+func (m *Macro) key() string    { return "macro\x00" + relKey(m.Schema, m.Name) }
+
+// relKey is under which a name stands in a state: names are equal in any case, and no name has a zero byte.
+func relKey(schema, name string) string {
+	if IsMain(schema) {
+		return strings.ToLower(name)
+	}
+	return strings.ToLower(schema) + "\x00" + strings.ToLower(name)
+}
+
+// IsMain reports the schema that needs no name, under its names in DuckDB and PostgreSQL.
+func IsMain(schema string) bool {
+	return schema == "" || strings.EqualFold(schema, "main") || strings.EqualFold(schema, "public")
+}
+
+// Main is the name of the schema that needs none.
+const Main = "public"
+
+// SchemaName is a schema by its name.
+func SchemaName(schema string) string {
+	if IsMain(schema) {
+		return Main
+	}
+	return schema
+}
 
 // New returns an empty catalog with all encodings.
 func New() *Catalog {
@@ -57,15 +114,6 @@ const (
 	Keep                    // IF NOT EXISTS: leave the old one
 	Replace                 // OR REPLACE: the new one takes its place
 )
-
-// CheckSchema accepts the one schema there is, under its names in DuckDB and PostgreSQL.
-func CheckSchema(schema string) error {
-	switch strings.ToLower(schema) {
-	case "", "main", "public":
-		return nil
-	}
-	return &types.Error{Code: "3F000", Msg: fmt.Sprintf("schema %q does not exist", schema)}
-}
 
 // Lookup finds a table or view; the schema may be empty. The error is 42P01, or 3F000 for
 // an unknown schema.
@@ -142,13 +190,19 @@ func (c *Catalog) change(step func(*Tx) error) error {
 	return tx.Commit(context.Background())
 }
 
-func isTable(r Relation) bool { _, ok := r.(*Table); return ok }
-
+// kindOf is what a relation is called in messages.
 func kindOf(r Relation) string {
-	if isTable(r) {
+	switch r.(type) {
+	case *Table:
 		return "table"
+	case *View:
+		return "view"
+	case *Sequence:
+		return "sequence"
+	case *Schema:
+		return "schema"
 	}
-	return "view"
+	return "function"
 }
 
 // Version changes whenever a transaction that changed something is committed.
@@ -171,7 +225,8 @@ func list[R Relation](rels map[string]Relation) []R {
 		}
 	}
 	slices.SortFunc(out, func(a, b R) int {
-		return strings.Compare(strings.ToLower(a.relationName()), strings.ToLower(b.relationName()))
+		return cmp.Or(strings.Compare(strings.ToLower(schemaOf(a)), strings.ToLower(schemaOf(b))),
+			strings.Compare(strings.ToLower(a.relationName()), strings.ToLower(b.relationName())))
 	})
 	return out
 }

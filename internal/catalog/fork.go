@@ -11,7 +11,8 @@ var lastID atomic.Uint64
 
 // fork is a copy of the table that can be changed without t's readers noticing.
 func (t *Table) fork() *Table {
-	f := &Table{Name: t.Name, Columns: t.Columns, Keys: t.Keys, id: t.id, enc: t.enc, dicts: t.dicts, origin: t}
+	f := &Table{Schema: t.Schema, Name: t.Name, Columns: t.Columns, Keys: t.Keys, Rules: t.Rules, id: t.id, enc: t.enc, dicts: t.dicts,
+		writes: t.writes, origin: t}
 	f.resetState()
 	t.mu.Lock()
 	copy(f.state, t.state)
@@ -24,8 +25,10 @@ func (t *Table) fork() *Table {
 
 // added is the rows that a fork has more than its origin. Appending keeps the numbers of rows
 // even where it merges segments, so they are the last ones.
-func (t *Table) added() ([]*Segment, error) {
-	skip := t.origin.Snapshot().Rows
+func (t *Table) added() ([]*Segment, error) { return t.rowsFrom(t.origin.Snapshot().Rows) }
+
+// rowsFrom is the rows after the first skip ones.
+func (t *Table) rowsFrom(skip int64) ([]*Segment, error) {
 	var out []*Segment
 	for _, s := range t.Snapshot().Segments {
 		switch n := int64(s.Rows); {

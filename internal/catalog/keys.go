@@ -120,21 +120,6 @@ func (t *Table) duplicate(key int, rows *rowSet, row int64) error {
 	}
 }
 
-// KeyName is the name PostgreSQL would give the constraint of Keys[i]: t_pkey for a
-// primary key, t_a_b_key for another.
-func (t *Table) KeyName(i int) string {
-	primary := i == 0
-	name := t.Name
-	for _, c := range t.Keys[i] {
-		primary = primary && t.Columns[c].NotNull
-		name += "_" + t.Columns[c].Name
-	}
-	if primary {
-		return t.Name + "_pkey"
-	}
-	return name + "_key"
-}
-
 // beyond reports that some key column's new values are all above its old ones.
 func beyond(old *Snapshot, fresh []*Segment, cols []int) bool {
 	if old.Rows == 0 {

@@ -42,6 +42,7 @@ func numberStats(rows int64) ColumnStats {
 // dictionaries.
 func (t *Table) With(more []ColumnDef) *Table {
 	out := NewTable(t.Name, append(slices.Clip(t.Columns), more...), nil, t.enc)
+	out.Schema = t.Schema
 	copy(out.dicts, t.dicts)
 	return out
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,9 +16,21 @@ type ColumnDef struct {
 	Type    types.Type
 	NotNull bool
 	Default string // SQL text of the DEFAULT clause; "" = NULL
+	// Generated is the SQL text of the expression whose value the column always has; "" = none.
+	Generated string
+	Identity  Identity // whether its Default is that of an identity column
 
 	Foreign *Foreign // a column of a file that SQL types do not describe fully; else nil
 }
+
+// Identity says whether statements may give an identity column a value.
+type Identity uint8
+
+const (
+	NoIdentity Identity = iota
+	IdentityAlways
+	IdentityByDefault
+)
 
 // Foreign is what a file says of a column beyond its SQL type.
 type Foreign struct {
@@ -76,14 +89,17 @@ type Snapshot struct {
 // Table is a stored table, or what a transaction is making of one: see fork.go. The exported
 // fields do not change after NewTable.
 type Table struct {
+	Schema  string // "" is the one that needs no name
 	Name    string
 	Columns []ColumnDef
-	Keys    [][]int // unique keys as column ordinals; the first is the primary key
+	Keys    [][]int // unique keys as column ordinals; the first may be the primary key
+	Rules   Rules
 
 	id     uint64 // common to a table and its forks
 	enc    column.Options
 	dicts  []*column.Dict // of the Text columns
 	snap   atomic.Pointer[Snapshot]
+	writes uint64 // how often rows were changed or deleted
 	origin *Table // of a fork: what it has been made of, as long as it has those rows and perhaps more
 
 	mu      sync.Mutex // held by writers; guards what follows
@@ -94,6 +110,9 @@ type Table struct {
 // NewTable makes an empty table.
 func NewTable(name string, columns []ColumnDef, keys [][]int, enc column.Options) *Table {
 	t := &Table{Name: name, Columns: columns, Keys: keys, id: lastID.Add(1), enc: enc}
+	if len(keys) > 0 { // PostgreSQL gives primary keys columns that are not NULL
+		t.Rules.Primary = !slices.ContainsFunc(keys[0], func(c int) bool { return !columns[c].NotNull })
+	}
 	t.dicts = make([]*column.Dict, len(columns))
 	for i, c := range columns {
 		if c.Type.Kind == types.Text {

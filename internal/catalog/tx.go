@@ -22,8 +22,10 @@ type Tx struct {
 	alone bool // has the right to publish since its beginning
 
 	mu    sync.Mutex
-	own   map[string]change   // by lower-case name
+	own   map[string]change   // by relKey
 	reads map[string]struct{} // names that were looked up, if Serializable
+	// relies are names whose rows must stay as they are; true: others may be added.
+	relies map[string]bool
 }
 
 // change is what a transaction made of a name. It keeps what was there before, to find out at the
@@ -52,18 +54,70 @@ func (tx *Tx) Serializable() { tx.reads = map[string]struct{}{} }
 
 // Lookup finds a table or view as the transaction sees it. The errors are those of Catalog.Lookup.
 func (tx *Tx) Lookup(schema, name string) (Relation, error) {
-	if err := CheckSchema(schema); err != nil {
-		return nil, err
-	}
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
-	if r := tx.find(strings.ToLower(name)); r != nil {
+	if r := tx.find(relKey(schema, name)); r != nil {
 		return r, nil
+	}
+	if err := tx.checkSchema(schema); err != nil {
+		return nil, err
 	}
 	return nil, undefined(name)
 }
 
-// find is what the transaction sees under a lower-case name; nil if there is nothing.
+// Macro finds a macro; nil if there is none.
+func (tx *Tx) Macro(schema, name string) *Macro {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	m, _ := tx.find((&Macro{Schema: schema, Name: name}).key()).(*Macro)
+	return m
+}
+
+// HasSchema reports whether there is a schema of that name.
+func (tx *Tx) HasSchema(schema string) bool {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	return tx.checkSchema(schema) == nil
+}
+
+func (tx *Tx) checkSchema(schema string) error {
+	if !IsMain(schema) && tx.find((&Schema{schema}).key()) == nil {
+		return &types.Error{Code: "3F000", Msg: fmt.Sprintf("schema %q does not exist", schema)}
+	}
+	return nil
+}
+
+// RelyOn makes Commit fail if others change a table meanwhile: rows of this transaction are right only as long as those are there. If
+// it may grow, rows that others append do no harm.
+func (tx *Tx) RelyOn(t *Table, mayGrow bool) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	if tx.relies == nil {
+		tx.relies = map[string]bool{}
+	}
+	key := t.key()
+	if grow, ok := tx.relies[key]; !ok || grow {
+		tx.relies[key] = mayGrow
+	}
+}
+
+// reliable reports that what the transaction relies on is still so.
+func (tx *Tx) reliable(cur *state) bool {
+	for key, mayGrow := range tx.relies {
+		was, now := tx.base.rels[key], cur.rels[key]
+		if was == now || was == nil {
+			continue
+		}
+		a, _ := was.(*Table)
+		b, _ := now.(*Table)
+		if !mayGrow || a == nil || b == nil || a.id != b.id || a.writes != b.writes {
+			return false
+		}
+	}
+	return true
+}
+
+// find is what the transaction sees under a key; nil if there is nothing.
 func (tx *Tx) find(key string) Relation {
 	if ch, ok := tx.own[key]; ok {
 		return ch.now
@@ -74,19 +128,33 @@ func (tx *Tx) find(key string) Relation {
 	return tx.base.rels[key]
 }
 
-// Names lists the names of all tables and views, sorted.
+// Names lists the names of the tables and views that need no schema before them, sorted.
 func (tx *Tx) Names() []string {
+	var out []string
+	for _, r := range tx.Relations() {
+		switch x := r.(type) {
+		case *Table:
+			if IsMain(x.Schema) {
+				out = append(out, x.Name)
+			}
+		case *View:
+			if IsMain(x.Schema) {
+				out = append(out, x.Name)
+			}
+		}
+	}
+	return out
+}
+
+// Relations lists all that has a name, by schemas and names.
+func (tx *Tx) Relations() []Relation {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
 	rels := tx.base.rels
 	if len(tx.own) > 0 {
 		rels = apply(rels, tx.own)
 	}
-	var out []string
-	for _, r := range list[Relation](rels) {
-		out = append(out, r.relationName())
-	}
-	return out
+	return list[Relation](rels)
 }
 
 // apply is a copy of rels with changes.
@@ -122,24 +190,75 @@ func (tx *Tx) AddTable(t *Table, mode IfExists) error { return tx.create(t, mode
 func (tx *Tx) CreateView(v *View, mode IfExists) error { return tx.create(v, mode) }
 
 func (tx *Tx) create(r Relation, mode IfExists) error {
-	name := r.relationName()
-	key := strings.ToLower(name)
+	name, key := r.relationName(), r.key()
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
+	if err := tx.checkSchema(schemaOf(r)); err != nil {
+		return err
+	}
 	if old := tx.find(key); old != nil {
 		switch {
 		case mode == Keep:
 			return nil
 		case mode == Fail:
-			return duplicateName(name)
+			return duplicate(r)
 		}
 		// A view does not replace a table, nor a table a view: that would lose more than was meant.
-		if isTable(old) != isTable(r) {
+		if kindOf(old) != kindOf(r) {
 			return wrongKind(name, kindOf(r))
 		}
 	}
 	tx.put(key, r)
 	return nil
+}
+
+// Add puts a view, schema, sequence or macro under its name.
+func (tx *Tx) Add(r Relation, mode IfExists) error { return tx.create(r, mode) }
+
+// schemaOf is where a relation is, "" if it is in none.
+func schemaOf(r Relation) string {
+	switch x := r.(type) {
+	case *Table:
+		return x.Schema
+	case *View:
+		return x.Schema
+	case *Sequence:
+		return x.Schema
+	case *Macro:
+		return x.Schema
+	}
+	return ""
+}
+
+// SchemaOf is the schema of a relation by its name.
+func SchemaOf(r Relation) string { return SchemaName(schemaOf(r)) }
+
+// NameOf is the name of a relation.
+func NameOf(r Relation) string { return r.relationName() }
+
+// duplicate is the error if a name is taken.
+func duplicate(r Relation) error {
+	switch r.(type) {
+	case *Schema:
+		return &types.Error{Code: "42P06", Msg: fmt.Sprintf("schema %q already exists", r.relationName())}
+	case *Macro:
+		return &types.Error{Code: "42723", Msg: fmt.Sprintf("function %q already exists", r.relationName())}
+	}
+	return duplicateName(r.relationName())
+}
+
+// Drop removes what was found by Lookup or Relations.
+func (tx *Tx) Drop(r Relation) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.put(r.key(), nil)
+}
+
+// Put makes r what its name means, whatever that was before.
+func (tx *Tx) Put(r Relation) {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.put(r.key(), r)
 }
 
 func duplicateName(name string) error {
@@ -172,7 +291,7 @@ func (tx *Tx) drop(name, kind string, ifExists bool) error {
 // Write is the version of a table, found by Lookup, whose rows the transaction may change: a fork
 // of it that only the transaction sees, made when it is first asked for.
 func (tx *Tx) Write(t *Table) *Table {
-	key := strings.ToLower(t.Name)
+	key := t.key()
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
 	if own, ok := tx.own[key].now.(*Table); ok && own.id == t.id {
@@ -186,7 +305,7 @@ func (tx *Tx) Write(t *Table) *Table {
 // Unchanged is a *Conflict if others have changed a table since the transaction began: then
 // there is no use in replacing its rows, because Commit would refuse it.
 func (tx *Tx) Unchanged(t *Table) error {
-	key := strings.ToLower(t.Name)
+	key := t.key()
 	if cur := tx.c.state.Load(); cur.rels[key] != tx.base.rels[key] {
 		return conflict("concurrent update")
 	}
@@ -217,6 +336,9 @@ func (tx *Tx) Commit(ctx context.Context) error {
 	}
 	tx.forgetUnchanged()
 	cur := tx.c.state.Load()
+	if !tx.reliable(cur) {
+		return conflict("concurrent update")
+	}
 	for key := range tx.reads {
 		if cur.rels[key] != tx.base.rels[key] {
 			return conflict("read/write dependencies among transactions")
@@ -276,7 +398,7 @@ func merge(has Relation, ch change) (Relation, error) {
 	case ch.was == nil && ch.now == nil:
 		return has, nil // made and dropped again: nothing was changed
 	case ch.was == nil:
-		return nil, &Conflict{duplicateName(ch.now.relationName())}
+		return nil, &Conflict{duplicate(ch.now)}
 	case has == nil:
 		return nil, conflict("concurrent drop")
 	}

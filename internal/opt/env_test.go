@@ -28,7 +28,7 @@ type testEnv struct {
 }
 
 func (e *testEnv) Table(_, name string) (*catalog.Table, bool) { t, ok := e.tables[name]; return t, ok }
-func (e *testEnv) View(string) (*catalog.View, bool)           { return nil, false }
+func (e *testEnv) View(string, string) (*catalog.View, bool)   { return nil, false }
 func (e *testEnv) TableNames() []string                        { return nil }
 func (e *testEnv) File(f bind.FileRef, pos int) (*catalog.Table, error) {
 	return nil, diag.Errorf(diag.UndefinedFile, pos, "no file %s", f.Path)

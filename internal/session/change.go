@@ -21,6 +21,9 @@ func (s *Session) insert(ctx context.Context, tx *catalog.Tx, b *bind.Insert, t 
 	defer res.Close()
 	table := tx.Write(b.Table)
 	n, segs, err := s.append(ctx, table, res, b.Ignore)
+	if err == nil {
+		err = s.verify(ctx, tx, table, segs)
+	}
 	if err != nil {
 		return nil, at(err, b.Pos)
 	}
@@ -34,6 +37,9 @@ func (s *Session) changeRows(ctx context.Context, tx *catalog.Tx, b *bind.Change
 		if base.Rows > 0 {
 			if err := replace(tx, b.Table, nil, nil); err != nil {
 				return nil, at(err, b.Pos)
+			}
+			if err := s.followReferences(ctx, tx, &removal{table: b.Table, base: base}); err != nil {
+				return nil, err
 			}
 		}
 		return done(fmt.Sprintf("%s %d", b.Verb, base.Rows), t), nil
@@ -55,6 +61,9 @@ func (s *Session) changeRows(ctx context.Context, tx *catalog.Tx, b *bind.Change
 	if len(c.edits)+len(c.added) > 0 {
 		if err := s.publish(ctx, tx, c); err != nil {
 			return nil, at(err, b.Pos)
+		}
+		if err := s.settle(ctx, tx, c); err != nil {
+			return nil, err
 		}
 	}
 	return s.returning(ctx, b.Returning, c.fresh, fmt.Sprintf("%s %d", b.Verb, c.n), res.Timing)
@@ -189,6 +198,23 @@ func (s *Session) publish(ctx context.Context, tx *catalog.Tx, c *changes) error
 		return own.AppendFor(c.acct, added...)
 	}
 	return own.ReplaceAssigned(c.acct, own.Snapshot(), nil, append(segs, added...)...)
+}
+
+// settle holds the changed rows to the constraints of their table and of those that refer to it.
+func (s *Session) settle(ctx context.Context, tx *catalog.Tx, c *changes) error {
+	if c.Verb != "DELETE" {
+		if err := s.verify(ctx, tx, tx.Write(c.Table), c.fresh); err != nil {
+			return err
+		}
+	}
+	if len(c.edits) == 0 {
+		return nil
+	}
+	m := &removal{table: c.Table, base: c.base, edits: c.edits, fresh: c.fresh, assigned: c.Assigned}
+	if c.Verb == "DELETE" {
+		m.assigned = nil
+	}
+	return s.followReferences(ctx, tx, m)
 }
 
 // inOrder reports that the fresh rows follow each other as the rows do whose place they take.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/file"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -121,7 +123,7 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 	if load.Defaults, err = s.defaults(ctx, tx, b.Table, have); err != nil {
 		return nil, err
 	}
-	n, err := src.Load(ctx, tx.Write(b.Table), load)
+	n, err := s.load(ctx, tx, b, src, load)
 	if err != nil {
 		return nil, atPos(err, b.Pos)
 	}
@@ -129,12 +131,53 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 	return done(fmt.Sprintf("COPY %d", n), t), nil
 }
 
+// load reads a file into a table. One with columns that are computed for each row gets its rows by INSERT, from a table of what
+// the file has.
+func (s *Session) load(ctx context.Context, tx *catalog.Tx, b *bind.Copy, src *file.Source, load file.LoadOptions) (int64, error) {
+	if !slices.ContainsFunc(b.Table.Columns, func(c catalog.ColumnDef) bool { return c.Generated != "" || strings.Contains(c.Default, "nextval(") }) {
+		own := tx.Write(b.Table)
+		before := own.Snapshot().Rows
+		n, err := src.Load(ctx, own, load)
+		if err != nil || len(own.Rules.Checks)+len(own.Rules.Foreign) == 0 {
+			return n, err
+		}
+		fresh, err := own.RowsFrom(before)
+		if err != nil {
+			return 0, err
+		}
+		return n, s.verify(ctx, tx, own, fresh)
+	}
+	rows := b.Table.With(nil)
+	rows.Columns = slices.Clone(rows.Columns)
+	for i := range rows.Columns {
+		rows.Columns[i].NotNull = false
+	}
+	n, err := src.Load(ctx, rows, load)
+	if err != nil {
+		return 0, err
+	}
+	var names []string
+	for _, o := range load.Columns {
+		if o >= 0 && b.Table.Columns[o].Generated == "" {
+			names = append(names, ast.QuoteIdent(b.Table.Columns[o].Name))
+		}
+	}
+	list := strings.Join(names, ", ")
+	res, err := s.internal(ctx, tx, map[string]*catalog.Table{"copied": rows}, fmt.Sprintf("INSERT INTO %s.%s (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM copied",
+		ast.QuoteIdent(catalog.SchemaOf(b.Table)), ast.QuoteIdent(b.Table.Name), list, list))
+	if err != nil {
+		return 0, unplaced(err)
+	}
+	res.Close()
+	return n, nil
+}
+
 // defaults are the values of columns that a file does not have.
 func (s *Session) defaults(ctx context.Context, tx *catalog.Tx, t *catalog.Table, have []int) ([]types.Value, error) {
 	out := make([]types.Value, len(t.Columns))
 	for i, c := range t.Columns {
 		out[i] = types.NullOf(c.Type)
-		if c.Default == "" || slices.Contains(have, i) {
+		if c.Default == "" || strings.Contains(c.Default, "nextval(") || slices.Contains(have, i) {
 			continue
 		}
 		stmts, err := Parse("SELECT " + c.Default)

@@ -22,7 +22,7 @@ func TestPartsRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := bind.Statement(env{s, s.DB.Catalog.Begin(), ctx}, stmts[0].Stmt, nil)
+	b, err := bind.Statement(s.env(ctx, s.DB.Catalog.Begin()), stmts[0].Stmt, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestPatience(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := func(ctx context.Context) (*plan.Query, error) {
-			b, err := bind.Statement(env{s, s.DB.Catalog.Begin(), ctx}, stmts[0].Stmt, nil)
+			b, err := bind.Statement(s.env(ctx, s.DB.Catalog.Begin()), stmts[0].Stmt, nil)
 			if err != nil {
 				return nil, err
 			}

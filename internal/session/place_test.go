@@ -121,7 +121,7 @@ func boundQuery(t *testing.T, s *Session, text string) *plan.Query {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := bind.Statement(env{s, s.DB.Catalog.Begin(), context.Background()}, stmts[0].Stmt, nil)
+	b, err := bind.Statement(s.env(context.Background(), s.DB.Catalog.Begin()), stmts[0].Stmt, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

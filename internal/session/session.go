@@ -37,6 +37,7 @@ type Session struct {
 	prepared map[string]*prepared
 	open     *transaction // since BEGIN; nil: each statement is a transaction of its own
 	closed   bool
+	numbers  bind.Numbers // that it got from sequences
 	// Progress, if set, is told how far a long statement is.
 	Progress func(stage string, done, total, rows int64)
 }
@@ -157,9 +158,12 @@ func (s *Session) View() *catalog.Tx {
 }
 
 // ViewColumns are the columns of a view.
-func (s *Session) ViewColumns(name string) ([]Column, error) {
-	describe := &ast.Describe{Table: ast.Name{{Name: name}}}
-	b, err := bind.Statement(env{s, s.View(), context.Background()}, describe, nil)
+func (s *Session) ViewColumns(v *catalog.View) ([]Column, error) { return s.ViewColumnsIn(s.View(), v) }
+
+// ViewColumnsIn are the columns of a view as a transaction sees it.
+func (s *Session) ViewColumnsIn(tx *catalog.Tx, v *catalog.View) ([]Column, error) {
+	describe := &ast.Describe{Table: ast.Name{{Name: catalog.SchemaOf(v)}, {Name: v.Name}}}
+	b, err := bind.Statement(s.env(context.Background(), tx), describe, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +180,7 @@ func (s *Session) attempt(ctx context.Context, tx *catalog.Tx, st Statement, arg
 	defer diag.Recover("session", &err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // columns and tuples lie outside of the Go heap
 	start := time.Now()
-	b, err := bind.Statement(env{s, tx, ctx}, st.Stmt, args)
+	b, err := bind.Statement(s.env(ctx, tx), st.Stmt, args)
 	if err != nil {
 		return nil, err
 	}
@@ -202,18 +206,23 @@ func (s *Session) run(ctx context.Context, tx *catalog.Tx, b bind.Bound, t Timin
 		}
 		return done("CREATE VIEW", t), nil
 	case *bind.Drop:
-		return drop(tx, b, t)
+		return s.drop(ctx, tx, b, t)
 	case *bind.Insert:
 		return s.insert(ctx, tx, b, t)
 	case *bind.Change:
 		return s.changeRows(ctx, tx, b, t)
 	case *bind.Truncate:
-		for _, table := range b.Tables {
-			if err := replace(tx, table, nil, nil); err != nil {
-				return nil, err
-			}
-		}
-		return done("TRUNCATE TABLE", t), nil
+		return s.truncate(ctx, tx, b, t)
+	case *bind.Create:
+		return s.create(tx, b, t)
+	case *bind.CreateIndex:
+		return s.createIndex(tx, b, t)
+	case *bind.AlterTable:
+		return s.alterTable(ctx, tx, b, t)
+	case *bind.AlterSequence:
+		return alterSequence(tx, b, t)
+	case *bind.Analyze:
+		return done(b.Tag, t), nil
 	case *bind.Copy:
 		return s.copy(ctx, tx, b, t)
 	case *bind.Describe:
@@ -286,7 +295,7 @@ func (s *Session) execute(ctx context.Context, tx *catalog.Tx, b *bind.Execute, 
 		}
 	}
 	start := time.Now()
-	inner, err := bind.Statement(env{s, tx, ctx}, p.stmt, args)
+	inner, err := bind.Statement(s.env(ctx, tx), p.stmt, args)
 	if err != nil {
 		return nil, err
 	}

@@ -55,9 +55,9 @@ var clientSettings = []setting{
 		func(s *Settings) string { return s.client.floats },
 		func(s *Settings, v types.Value) error { return s.client.setFloats(v) }},
 	oneMeaning("intervalstyle", "how intervals are written: postgres", "postgres", func(v string) bool { return v == "postgres" }),
-	{"search_path", "schemas of tables that are named without one: there is public, also called main",
+	{"search_path", "schemas where names without one are looked for; new tables are made in the first",
 		func(s *Settings) string { return s.client.path },
-		func(s *Settings, v types.Value) error { return s.client.setPath(v.String()) }},
+		func(s *Settings, v types.Value) error { s.client.path = v.String(); return nil }},
 	oneMeaning("standard_conforming_strings", "backslashes in plain strings are backslashes: on", "on", func(v string) bool {
 		return slices.Contains([]string{"on", "true", "yes", "1"}, v)
 	}),
@@ -101,18 +101,6 @@ func (c *client) setFloats(v types.Value) error {
 		return diag.Unsupported(diag.NoPos, "rounding floating-point numbers to fewer digits").WithHint("use round()")
 	}
 	c.floats = strconv.Itoa(n)
-	return nil
-}
-
-// setPath accepts the schemas that there are; an empty path asks for names with a schema, which work anyway.
-func (c *client) setPath(list string) error {
-	for name := range strings.SplitSeq(list, ",") {
-		name = strings.ToLower(strings.Trim(strings.TrimSpace(name), `"`))
-		if !slices.Contains([]string{"", "$user", "public", "main", "pg_catalog"}, name) {
-			return diag.Errorf(diag.InvalidSchemaName, diag.NoPos, "schema %q does not exist", name).WithHint("there is public, also called main")
-		}
-	}
-	c.path = list
 	return nil
 }
 

@@ -84,7 +84,7 @@ func TestSettings(t *testing.T) {
 		{"search_path = public", "public"},
 		{"search_path = \"$user\", public", "$user, public"},
 		{"search_path = ''", "(empty)"},
-		{"search_path = analytics, public", "! 3F000"},
+		{"search_path = analytics, public", "analytics, public"},
 		{"standard_conforming_strings = on", "on"},
 		{"standard_conforming_strings = off", "! 0A000"},
 		{"timezone = 'Etc/UTC'", "UTC"},

@@ -300,10 +300,15 @@ func writes(b bind.Bound) string {
 	case *bind.CreateView:
 		return "CREATE VIEW"
 	case *bind.Drop:
-		if b.View {
-			return "DROP VIEW"
-		}
-		return "DROP TABLE"
+		return "DROP " + strings.ToUpper(dropKinds[b.Kind])
+	case *bind.Create:
+		return b.Tag
+	case *bind.CreateIndex:
+		return "CREATE INDEX"
+	case *bind.AlterTable:
+		return "ALTER TABLE"
+	case *bind.AlterSequence:
+		return "ALTER SEQUENCE"
 	case *bind.Insert:
 		return "INSERT"
 	case *bind.Change:

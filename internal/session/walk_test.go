@@ -121,7 +121,7 @@ func walk(t *testing.T, setup, sql string) []section {
 	stmts, err := parse.Parse(sql)
 	fail(err)
 	add("ast", ast.FormatQuery(stmts[0].Stmt.(*ast.Query)))
-	b, err := bind.Statement(env{s, s.DB.Catalog.Begin(), context.Background()}, stmts[0].Stmt, nil)
+	b, err := bind.Statement(s.env(context.Background(), s.DB.Catalog.Begin()), stmts[0].Stmt, nil)
 	fail(err)
 	q := b.(*bind.Query).Plan
 	add("bound plan", plan.Format(q))

@@ -16,6 +16,7 @@ type Insert struct {
 	Columns       []Ident
 	Query         *Query // nil for DEFAULT VALUES
 	DefaultValues bool
+	Overriding    bool        // OVERRIDING SYSTEM VALUE
 	OnConflict    *OnConflict // nil without
 	Returning     []SelectItem
 }
@@ -112,8 +113,10 @@ type Delete struct {
 
 // Truncate is TRUNCATE [TABLE] a, b.
 type Truncate struct {
-	Pos    int
-	Tables []Name
+	Pos     int
+	Tables  []Name
+	Restart bool // RESTART IDENTITY
+	Cascade bool // tables that refer to them, too
 }
 
 // CreateTable is CREATE TABLE t (columns) or CREATE TABLE t [(names)] AS query.
@@ -138,10 +141,22 @@ type ColumnDef struct {
 	NotNull    bool
 	PrimaryKey bool
 	Unique     bool
-	Default    Expr        // nil if not given
-	Check      Expr        // nil if not given
-	References *References // nil if not given
+	Default    Expr // nil if not given
+	// Constraints are CHECK and REFERENCES, and keys that have a name.
+	Constraints []Constraint
+	Generated   Expr     // AS (expression) STORED; nil if not given
+	Identity    Identity // GENERATED … AS IDENTITY
+	Sequence    []Option // of an identity
 }
+
+// Identity says who gives a column its numbers.
+type Identity uint8
+
+const (
+	NoIdentity        Identity = iota
+	IdentityAlways             // only the sequence
+	IdentityByDefault          // the sequence, if INSERT does not
+)
 
 // ConstraintKind is the kind of a table-level constraint.
 type ConstraintKind uint8
@@ -163,10 +178,127 @@ type Constraint struct {
 	Check      Expr        // of Check
 }
 
-// References is REFERENCES t [(columns)].
+// References is REFERENCES t [(columns)] [ON DELETE action] [ON UPDATE action].
 type References struct {
-	Table   Name
-	Columns []Ident
+	Table              Name
+	Columns            []Ident
+	OnDelete, OnUpdate RefAction
+}
+
+// RefAction is what becomes of rows that refer to one that is changed.
+type RefAction uint8
+
+const (
+	NoAction RefAction = iota
+	Restrict
+	Cascade
+	SetNull
+	SetDefault
+)
+
+// AlterKind is what ALTER TABLE does.
+type AlterKind uint8
+
+const (
+	AddColumn AlterKind = iota
+	DropColumn
+	RenameColumn
+	RenameTable
+	AlterType
+	SetDefaultValue // Expr nil: DROP DEFAULT
+	SetNotNull
+	DropNotNull
+	AddConstraint
+	DropConstraint
+	RenameConstraint
+	SetSchema
+	DropExpression
+)
+
+// AlterTable is ALTER TABLE [IF EXISTS] t action, ... A view is renamed by it, too.
+type AlterTable struct {
+	Pos      int
+	View     bool // ALTER VIEW
+	IfExists bool
+	Name     Name
+	Actions  []AlterAction
+}
+
+// AlterAction is one change.
+type AlterAction struct {
+	Pos        int
+	Kind       AlterKind
+	Name       Ident      // of the column or constraint
+	To         Ident      // new name
+	Exists     bool       // IF EXISTS, IF NOT EXISTS
+	Cascade    bool       // of a drop
+	Column     ColumnDef  // of AddColumn
+	Type       TypeName   // of AlterType
+	X          Expr       // USING, DEFAULT
+	Constraint Constraint // of AddConstraint
+}
+
+// CreateIndex is CREATE [UNIQUE] INDEX [name] ON t (columns).
+type CreateIndex struct {
+	Pos         int
+	Unique      bool
+	IfNotExists bool
+	Name        Ident // may be Empty
+	Table       Name
+	Columns     []Ident // "" for an expression
+}
+
+// CreateSchema is CREATE SCHEMA name.
+type CreateSchema struct {
+	Pos         int
+	IfNotExists bool
+	Name        Ident
+}
+
+// Sequence is CREATE SEQUENCE and ALTER SEQUENCE.
+type Sequence struct {
+	Pos                          int
+	Alter                        bool
+	Temp, IfNotExists, OrReplace bool // Alter: IfNotExists is IF EXISTS
+	Name                         Name
+	Options                      []Option // increment, minvalue, maxvalue, start, restart, cycle, owned; without a value: NO …
+}
+
+// CreateMacro is CREATE MACRO name(parameters) AS expression or AS TABLE query, and CREATE FUNCTION … LANGUAGE SQL.
+type CreateMacro struct {
+	Pos         int
+	OrReplace   bool
+	IfNotExists bool
+	Temp        bool
+	Function    bool // CREATE FUNCTION
+	Name        Name
+	Params      []MacroParam
+	Result      *TypeName // RETURNS type; nil if not given
+	X           Expr      // scalar
+	Query       *Query    // table
+	Text        string    // of X or Query
+}
+
+// MacroParam is a parameter, with its type if that is given.
+type MacroParam struct {
+	Name    Ident
+	Type    *TypeName
+	Default Expr
+}
+
+// Pragma is PRAGMA name, name = value or name(arguments).
+type Pragma struct {
+	Pos  int
+	Name string
+	Args []Expr
+	Set  bool // name = value
+}
+
+// Analyze is ANALYZE and VACUUM, of tables that are named or of all.
+type Analyze struct {
+	Pos    int
+	Vacuum bool
+	Tables []Name
 }
 
 // CreateView is CREATE VIEW v [(columns)] AS query. QueryText is the text of the
@@ -188,9 +320,13 @@ type DropKind uint8
 const (
 	DropTable DropKind = iota
 	DropView
+	DropIndex
+	DropSchema
+	DropSequence
+	DropMacro
 )
 
-// Drop is DROP TABLE | VIEW [IF EXISTS] a, b [CASCADE | RESTRICT].
+// Drop is DROP kind [IF EXISTS] a, b [CASCADE | RESTRICT].
 type Drop struct {
 	Pos      int
 	Kind     DropKind
@@ -322,24 +458,31 @@ type Deallocate struct {
 	All  bool
 }
 
-func (s *Query) statement()       {}
-func (s *Insert) statement()      {}
-func (s *Update) statement()      {}
-func (s *Merge) statement()       {}
-func (s *Delete) statement()      {}
-func (s *Truncate) statement()    {}
-func (s *CreateTable) statement() {}
-func (s *CreateView) statement()  {}
-func (s *Drop) statement()        {}
-func (s *Describe) statement()    {}
-func (s *ShowTables) statement()  {}
-func (s *Show) statement()        {}
-func (s *Set) statement()         {}
-func (s *Reset) statement()       {}
-func (s *Copy) statement()        {}
-func (s *Explain) statement()     {}
-func (s *Call) statement()        {}
-func (s *Transaction) statement() {}
-func (s *Prepare) statement()     {}
-func (s *Execute) statement()     {}
-func (s *Deallocate) statement()  {}
+func (s *Query) statement()        {}
+func (s *Insert) statement()       {}
+func (s *Update) statement()       {}
+func (s *Merge) statement()        {}
+func (s *Delete) statement()       {}
+func (s *Truncate) statement()     {}
+func (s *CreateTable) statement()  {}
+func (s *CreateView) statement()   {}
+func (s *Drop) statement()         {}
+func (s *Describe) statement()     {}
+func (s *ShowTables) statement()   {}
+func (s *Show) statement()         {}
+func (s *Set) statement()          {}
+func (s *Reset) statement()        {}
+func (s *Copy) statement()         {}
+func (s *Explain) statement()      {}
+func (s *Call) statement()         {}
+func (s *Transaction) statement()  {}
+func (s *Prepare) statement()      {}
+func (s *Execute) statement()      {}
+func (s *Deallocate) statement()   {}
+func (s *AlterTable) statement()   {}
+func (s *CreateIndex) statement()  {}
+func (s *CreateSchema) statement() {}
+func (s *Sequence) statement()     {}
+func (s *CreateMacro) statement()  {}
+func (s *Pragma) statement()       {}
+func (s *Analyze) statement()      {}

@@ -17,12 +17,28 @@ type Env interface {
 	// Table finds a stored table; schema is "" if none was written.
 	Table(schema, name string) (*catalog.Table, bool)
 	// View finds a view.
-	View(name string) (*catalog.View, bool)
+	View(schema, name string) (*catalog.View, bool)
 	// File opens FROM 'x.parquet' as a table; pos is the place of the name. The format is "" if
 	// the file's name tells.
 	File(f FileRef, pos int) (*catalog.Table, error)
 	// TableNames lists tables and views, for hints.
 	TableNames() []string
+}
+
+// Objects is an Env that has more than tables and views. An empty schema is looked for in the path.
+type Objects interface {
+	Sequence(schema, name string) (*catalog.Sequence, bool)
+	Macro(schema, name string) *catalog.Macro
+	HasSchema(name string) bool
+	// Taken reports that there is a table, view or sequence of that name, in that schema.
+	Taken(schema, name string) bool
+	// Path is the schemas where names are looked for; CurrentSchema the one where new ones are made, "" if there is none.
+	Path() []string
+	CurrentSchema() string
+	// Along is the same Env with another path.
+	Along(path []string) Env
+	// Numbers is the state of sequences that a session remembers.
+	Numbers() *Numbers
 }
 
 // Clock is an Env that says what now() is.
@@ -63,7 +79,12 @@ type binder struct {
 	now        time.Time
 	foreign    map[plan.ColID]*catalog.ColumnDef // columns that cannot be read
 	patience   diag.Patience
-	explain    bool // the statement is only to be shown
+	explain    bool  // the statement is only to be shown
+	uses       *Uses // notes what is used; nil: nobody asks
+	// onColumn is told which column a name means; nil: nobody asks.
+	onColumn func(e *ast.ColumnRef, r *rel, i int)
+	// onTable is told which table a name in FROM means; nil: nobody asks.
+	onTable func(t *ast.TableRef, table *catalog.Table)
 }
 
 const noDepth = math.MaxInt

@@ -146,6 +146,12 @@ func (b *binder) changes(out *Change, n plan.Node, target *rel, values []plan.Ex
 		r.cols = append(r.cols, outCol{name: "clause", id: p.col(b.ref(clause), "clause")})
 	}
 	r.node = p.done()
+	if out.Verb != "DELETE" && hasGenerated(out.Table) {
+		r = b.generate(out.Table, r)
+		for i := range out.Assigned {
+			out.Assigned[i] = out.Assigned[i] || out.Table.Columns[i].Generated != ""
+		}
+	}
 	if once {
 		b.keepFirst(&r, []orderKey{{col: row}})
 	}
@@ -194,6 +200,7 @@ func (b *binder) assignment(s *scope, t *catalog.Table, a *ast.Assignment, value
 				continue
 			}
 		}
+		maySet(c, id.Pos)
 		e, pos := value(i)
 		values[o] = b.store(e, c, pos)
 	}

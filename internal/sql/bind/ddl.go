@@ -1,91 +1,150 @@
 package bind
 
 import (
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // createTable binds CREATE TABLE in both forms.
 func (b *binder) createTable(s *ast.CreateTable) Bound {
 	out := &CreateTable{IfNotExists: s.IfNotExists, OrReplace: s.OrReplace, Temp: s.Temp, Pos: s.Name.Pos()}
-	out.Schema, out.Name = splitName(s.Name)
+	out.Schema, out.Name = b.newName(s.Name)
 	if s.As != nil {
 		b.createTableAs(s, out)
 		return out
 	}
-	var primary []int
+	var list []ast.Constraint
 	for i := range s.Columns {
 		c := &s.Columns[i]
-		def := catalog.ColumnDef{Name: c.Name.Name, Type: typeName(c.Type), NotNull: c.NotNull || c.PrimaryKey}
-		if c.Default != nil {
-			b.assign(b.expr(&scope{clause: "DEFAULT expressions"}, c.Default), def.Type, c.Default.Position(),
-				"column "+quoted(def.Name))
-			def.Default = ast.Format(c.Default)
-		}
-		if c.Check != nil {
-			unsupported(c.Check.Position(), "a CHECK constraint")
-		}
-		if c.References != nil {
-			out.notice("foreign keys are accepted but not enforced")
-		}
-		if c.PrimaryKey {
-			primary = onePrimary(primary, []int{i}, s, c.Pos)
+		def, seq := b.columnDef(out.Schema, out.Name, c)
+		if seq != nil {
+			out.Sequences = append(out.Sequences, seq)
 		}
 		out.addColumn(def, c.Pos)
+		list = append(list, columnConstraints(c)...)
 	}
-	for i := range s.Constraints {
-		k := &s.Constraints[i]
-		switch k.Kind {
-		case ast.PrimaryKey:
-			primary = onePrimary(primary, out.ordinals(k.Columns), s, k.Pos)
-			for _, o := range primary {
-				out.Columns[o].NotNull = true
-			}
-		case ast.ForeignKey:
-			out.ordinals(k.Columns)
-			out.notice("foreign keys are accepted but not enforced")
-		case ast.Check:
-			unsupported(k.Pos, "a CHECK constraint")
-		}
-	}
-	if primary != nil {
-		out.Keys, out.HasPrimary = append(out.Keys, primary), true
-	}
-	for i := range s.Columns {
-		if s.Columns[i].Unique {
-			out.addKey([]int{i})
-		}
-	}
-	for i := range s.Constraints {
-		if k := &s.Constraints[i]; k.Kind == ast.Unique {
-			out.addKey(out.ordinals(k.Columns))
-		}
-	}
+	d := &definition{Schema: out.Schema, Name: out.Name, Columns: out.Columns}
+	b.checkGenerated(d, s.Columns)
+	b.constraints(d, append(list, s.Constraints...))
+	out.Columns, out.Keys, out.Rules = d.Columns, d.Keys, d.Rules
 	return out
 }
 
-func onePrimary(old, key []int, s *ast.CreateTable, pos int) []int {
-	if old != nil {
-		fail(diag.InvalidTableDefinition, pos, "multiple primary keys for table %s are not allowed", quoted(s.Name.Last()))
+// newName is where an object is made: in the schema that is named, or the first of the path.
+func (b *binder) newName(n ast.Name) (schema, name string) {
+	schema, name = splitName(n)
+	objects, ok := b.env.(Objects)
+	switch {
+	case !ok:
+		return schema, name
+	case schema == "":
+		schema = objects.CurrentSchema()
+		if schema == "" {
+			fail(diag.InvalidSchemaName, n.Pos(), "no schema has been selected to create in")
+		}
+	case !objects.HasSchema(schema):
+		fail(diag.InvalidSchemaName, n.Pos(), "schema %q does not exist", schema)
+	case isSystemSchema(schema):
+		fail(diag.InsufficientPrivilege, n.Pos(), "permission denied to create %q", n.String())
 	}
-	return key
+	if catalog.IsMain(schema) {
+		schema = ""
+	}
+	return schema, name
+}
+
+func isSystemSchema(schema string) bool {
+	return schema == "information_schema" || schema == "pg_catalog"
+}
+
+// columnDef binds a column, without its constraints but NOT NULL, and the sequence that it needs, if it does.
+func (b *binder) columnDef(schema, table string, c *ast.ColumnDef) (catalog.ColumnDef, *catalog.Sequence) {
+	def := catalog.ColumnDef{Name: c.Name.Name, NotNull: c.NotNull || c.PrimaryKey}
+	serial := serialTypes[c.Type.Name]
+	switch {
+	case serial.Kind != types.Unknown && c.Type.Schema == "":
+		def.Type, def.NotNull = serial, true
+		if c.Default != nil {
+			fail(diag.SyntaxError, c.Pos, "multiple default values specified for column %q of table %q", def.Name, table)
+		}
+	case c.Type.Name == "" && c.Generated != nil: // of a generated column: see checkGenerated
+	default:
+		def.Type = typeName(c.Type)
+	}
+	if c.Default != nil {
+		def.Default = b.defaultText(&def, c.Default)
+	}
+	if c.Generated != nil {
+		switch {
+		case c.Default != nil:
+			fail(diag.SyntaxError, c.Pos, "both default and generation expression specified for column %q of table %q", def.Name, table)
+		case c.Identity != ast.NoIdentity:
+			fail(diag.SyntaxError, c.Pos, "both identity and generation expression specified for column %q of table %q", def.Name, table)
+		}
+		def.Generated = ast.Format(c.Generated)
+	}
+	if serial.Kind == types.Unknown && c.Identity == ast.NoIdentity {
+		return def, nil
+	}
+	if c.Identity != ast.NoIdentity {
+		if c.Default != nil {
+			fail(diag.SyntaxError, c.Pos, "both default and identity specified for column %q of table %q", def.Name, table)
+		}
+		if k := def.Type.Kind; k != types.Int16 && k != types.Int32 && k != types.Int64 {
+			fail(diag.InvalidParameter, c.Pos, "identity column type must be smallint, integer, or bigint")
+		}
+		def.Identity = catalog.Identity(c.Identity)
+	}
+	seq := b.newSequence(schema, b.freeName(schema, table+"_"+def.Name+"_seq"), def.Type, c.Sequence, c.Pos)
+	seq.OwnerTable, seq.OwnerCol = table, def.Name
+	def.Default = "nextval(" + ast.QuoteString(qualifiedName(schema, seq.Name)) + ")"
+	return def, seq
+}
+
+// serialTypes are integers with a sequence.
+var serialTypes = map[string]types.Type{
+	"smallserial": types.TInt16, "serial2": types.TInt16, "serial": types.TInt32, "serial4": types.TInt32,
+	"bigserial": types.TInt64, "serial8": types.TInt64,
+}
+
+// qualifiedName is a name that means the same whatever the path is.
+func qualifiedName(schema, name string) string {
+	if catalog.IsMain(schema) {
+		return ast.QuoteIdent(name)
+	}
+	return ast.QuoteIdent(schema) + "." + ast.QuoteIdent(name)
+}
+
+// freeName is a name that no relation of the schema has.
+func (b *binder) freeName(schema, name string) string {
+	o, ok := b.env.(Objects)
+	if !ok {
+		return name
+	}
+	for i, free := 0, name; ; i++ {
+		if !o.Taken(schema, free) {
+			return free
+		}
+		free = name + strconv.Itoa(i+1)
+	}
+}
+
+// defaultText checks a DEFAULT and is its text.
+func (b *binder) defaultText(def *catalog.ColumnDef, x ast.Expr) string {
+	e := b.assign(b.expr(&scope{clause: "DEFAULT expressions"}, x), def.Type, x.Position(), "column "+quoted(def.Name))
+	if plan.HasSubquery(e) {
+		fail(diag.FeatureNotSupported, x.Position(), "cannot use subquery in DEFAULT expression")
+	}
+	return ast.Format(x)
 }
 
 func quoted(name string) string { return `"` + name + `"` }
-
-func (t *CreateTable) notice(text string) {
-	for _, n := range t.Notices {
-		if n == text {
-			return
-		}
-	}
-	t.Notices = append(t.Notices, text)
-}
 
 // addColumn checks that the name is new.
 func (t *CreateTable) addColumn(def catalog.ColumnDef, pos int) {
@@ -95,45 +154,6 @@ func (t *CreateTable) addColumn(def catalog.ColumnDef, pos int) {
 		}
 	}
 	t.Columns = append(t.Columns, def)
-}
-
-// addKey adds a unique key unless it is there already.
-func (t *CreateTable) addKey(key []int) {
-	for _, k := range t.Keys {
-		same := len(k) == len(key)
-		for i := 0; same && i < len(k); i++ {
-			same = k[i] == key[i]
-		}
-		if same {
-			return
-		}
-	}
-	t.Keys = append(t.Keys, key)
-}
-
-// ordinals finds the columns of a constraint.
-func (t *CreateTable) ordinals(names []ast.Ident) []int {
-	var out []int
-	for _, id := range names {
-		o := -1
-		all := make([]string, len(t.Columns))
-		for i := range t.Columns {
-			if all[i] = t.Columns[i].Name; all[i] == id.Name {
-				o = i
-			}
-		}
-		if o < 0 {
-			panic(diag.Errorf(diag.UndefinedColumn, id.Pos, "column %q named in key does not exist", id.Name).
-				WithHint(diag.DidYouMean(id.Name, all)))
-		}
-		for _, have := range out {
-			if have == o {
-				fail(diag.DuplicateColumn, id.Pos, "column %q appears twice in a key", id.Name)
-			}
-		}
-		out = append(out, o)
-	}
-	return out
 }
 
 func (b *binder) createTableAs(s *ast.CreateTable, out *CreateTable) {
@@ -157,12 +177,16 @@ func (b *binder) createTableAs(s *ast.CreateTable, out *CreateTable) {
 func (b *binder) createView(s *ast.CreateView) Bound {
 	out := &CreateView{IfNotExists: s.IfNotExists, OrReplace: s.OrReplace, Temp: s.Temp, Pos: s.Name.Pos()}
 	out.View = &catalog.View{SQL: s.QueryText}
-	out.Schema, out.View.Name = splitName(s.Name)
+	out.View.Schema, out.View.Name = b.newName(s.Name)
+	if o, ok := b.env.(Objects); ok {
+		out.View.Path = o.Path()
+	}
 	b.params = nil // a view is bound again without them
 	q := b.finish(b.query(s.Query, nil))
 	if len(s.Columns) > len(q.Output) {
 		fail(diag.SyntaxError, s.Columns[len(q.Output)].Pos, "CREATE VIEW specifies more column names than columns")
 	}
+	out.View.Width = len(q.Output)
 	names := append([]string(nil), q.Names...)
 	for i, id := range s.Columns {
 		names[i] = id.Name
@@ -173,32 +197,6 @@ func (b *binder) createView(s *ast.CreateView) Bound {
 			if names[i] == names[j] {
 				fail(diag.DuplicateColumn, s.Query.Pos, "column %q specified more than once", names[i])
 			}
-		}
-	}
-	return out
-}
-
-func (b *binder) drop(s *ast.Drop) Bound {
-	out := &Drop{View: s.Kind == ast.DropView, IfExists: s.IfExists, Cascade: s.Cascade, Pos: s.Pos}
-	for _, n := range s.Names {
-		schema, name := splitName(n)
-		_, isTable := b.env.Table(schema, name)
-		_, isView := b.env.View(name)
-		kind, ok, other := "table", isTable, isView
-		if out.View {
-			kind, ok, other = "view", isView, isTable
-		}
-		switch {
-		case ok:
-		case other:
-			panic(diag.Errorf(diag.WrongObjectType, n.Pos(), "%q is not a %s", name, kind).
-				WithHint("use DROP %s", map[bool]string{true: "TABLE", false: "VIEW"}[out.View]))
-		case !s.IfExists:
-			panic(diag.Errorf(diag.UndefinedTable, n.Pos(), "%s %q does not exist", kind, name).
-				WithHint(diag.DidYouMean(name, b.env.TableNames())))
-		}
-		if !slices.ContainsFunc(out.Names, func(o string) bool { return strings.EqualFold(o, name) }) {
-			out.Names = append(out.Names, name)
 		}
 	}
 	return out

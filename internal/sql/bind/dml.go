@@ -30,7 +30,7 @@ func (b *binder) insert(s *ast.Insert) Bound {
 func (b *binder) inserted(s *ast.Insert, t *catalog.Table) result {
 	targets := b.targetColumns(t, s.Columns)
 	if s.DefaultValues {
-		return b.insertRows(t, nil, &ast.Values{Rows: [][]ast.Expr{{}}})
+		return b.generate(t, b.insertRows(t, nil, &ast.Values{Rows: [][]ast.Expr{{}}}))
 	}
 	q := s.Query
 	if s.With != nil {
@@ -38,14 +38,24 @@ func (b *binder) inserted(s *ast.Insert, t *catalog.Table) result {
 	}
 	if v, ok := q.Body.(*ast.Values); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil {
 		checkWidth(len(v.Rows[0]), len(targets), len(s.Columns) > 0, s.Columns, v.Rows[0][min(len(targets), len(v.Rows[0])-1)].Position())
-		return b.insertRows(t, targets, v)
+		for _, row := range v.Rows {
+			for i, x := range row {
+				if _, ok := x.(*ast.Default); !ok && i < len(targets) {
+					mayGive(&t.Columns[targets[i]], s.Overriding, x.Position())
+				}
+			}
+		}
+		return b.generate(t, b.insertRows(t, targets, v))
 	}
 	r := b.query(q, nil)
 	for _, c := range r.cols {
 		b.mustRead(c.id, c.pos)
 	}
 	checkWidth(len(r.cols), len(targets), len(s.Columns) > 0, s.Columns, q.Pos)
-	return b.insertQuery(t, targets, r)
+	for i := range r.cols {
+		mayGive(&t.Columns[targets[i]], s.Overriding, r.cols[i].pos)
+	}
+	return b.generate(t, b.insertQuery(t, targets, r))
 }
 
 // targetColumns is the ordinals of the columns named, or of all.
@@ -171,5 +181,3 @@ func (b *binder) insertQuery(t *catalog.Table, targets []int, r result) result {
 	out.node = p.done()
 	return out
 }
-
-func (c outCol) typeIn(b *binder) types.Type { return b.cols.Get(c.id).Type }

@@ -23,14 +23,14 @@ type testEnv struct {
 }
 
 func (e *testEnv) Table(schema, name string) (*catalog.Table, bool) {
-	if catalog.CheckSchema(schema) != nil {
+	if !catalog.IsMain(schema) {
 		return nil, false
 	}
 	t, ok := e.tables[name]
 	return t, ok
 }
 
-func (e *testEnv) View(name string) (*catalog.View, bool) { v, ok := e.views[name]; return v, ok }
+func (e *testEnv) View(_, name string) (*catalog.View, bool) { v, ok := e.views[name]; return v, ok }
 
 func (e *testEnv) File(f FileRef, pos int) (*catalog.Table, error) {
 	if t, ok := e.tables[strings.TrimSuffix(f.Path, ".parquet")]; ok {

@@ -98,13 +98,16 @@ func (b *binder) tableRef(t *ast.TableRef) (plan.Node, []*rel) {
 	}
 	table, ok := b.env.Table(schema, name)
 	if !ok {
-		if v, ok := b.env.View(name); ok {
+		if v, ok := b.env.View(schema, name); ok {
 			n, r := b.view(v, t.Pos)
 			r.schema = schema
 			applyAlias(r, t.Alias)
 			return n, []*rel{r}
 		}
 		panic(b.unknownTable(t.Name))
+	}
+	if b.onTable != nil {
+		b.onTable(t, table)
 	}
 	n, r := b.scan(table, schema, t.Pos)
 	applyAlias(r, t.Alias)
@@ -132,6 +135,9 @@ func (b *binder) unknownTable(n ast.Name) *diag.Error {
 
 // scan makes the scan of a stored table, of no columns yet.
 func (b *binder) scan(t *catalog.Table, schema string, pos int) (*plan.Scan, *rel) {
+	if b.uses != nil {
+		b.uses.table(t)
+	}
 	n := &plan.Scan{Table: t, Snap: t.Snapshot(), Alias: t.Name}
 	r := &rel{name: t.Name, schema: schema, table: t, scan: n, pos: pos, cols: make([]relCol, len(t.Columns))}
 	for i := range t.Columns {

@@ -34,6 +34,9 @@ func (c *call) upper() string { return strings.ToUpper(c.name) }
 // function binds a call in function syntax.
 func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 	name := e.Name.Last()
+	if m := b.findMacro(e.Name, false); m != nil && e.Over == nil {
+		return b.macro(s, m, e)
+	}
 	if len(e.Name) > 1 && e.Name[len(e.Name)-2].Name != "pg_catalog" {
 		fail(diag.UndefinedFunction, e.Pos, "function %s does not exist", e.Name.String())
 	}

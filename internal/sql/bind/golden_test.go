@@ -123,7 +123,7 @@ func describeBound(b Bound) string {
 				s.WriteString(" default " + c.Default)
 			}
 		}
-		fmt.Fprintf(&s, "\nkeys %v primary %v if not exists %v or replace %v %q", b.Keys, b.HasPrimary, b.IfNotExists, b.OrReplace, b.Notices)
+		fmt.Fprintf(&s, "\nkeys %v primary %v if not exists %v or replace %v %+v", b.Keys, b.Rules.Primary, b.IfNotExists, b.OrReplace, b.Rules)
 		if b.Query != nil {
 			s.WriteString("\n" + describePlan(b.Query))
 		}
@@ -147,6 +147,8 @@ func describeBound(b Bound) string {
 			s += " " + o.Name + "=" + o.Value.String()
 		}
 		return s + "\n" + describeBound(b.Stmt)
+	case *Drop:
+		return fmt.Sprintf("drop kind %d %v if exists %v cascade %v", b.Kind, b.Names, b.IfExists, b.Cascade)
 	case *Transaction:
 		return fmt.Sprintf("transaction kind %d", b.Kind)
 	case *Prepare:

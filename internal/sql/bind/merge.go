@@ -151,6 +151,7 @@ func (b *binder) mergeAction(s *scope, t *catalog.Table, w *ast.MergeWhen) (Chan
 			values[targets[i]] = b.defaultValue(c, d.Pos)
 			continue
 		}
+		mayGive(c, false, x.Position())
 		values[targets[i]] = b.store(b.expr(s, x), c, x.Position())
 	}
 	for o := range values {

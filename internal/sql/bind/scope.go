@@ -22,6 +22,8 @@ type scope struct {
 	clause string
 	// items are those of the select list once FROM is bound: where there is no column of a name, it may be that of an item.
 	items []ast.SelectItem
+	// params: the relation is the parameters of a macro, whose columns are expressions of the query around its call.
+	params bool
 }
 
 func (s *scope) push() *scope {
@@ -110,7 +112,7 @@ func (b *binder) read(c found, pos int) plan.Expr {
 			inAgg = true
 		}
 	}
-	if a := c.scope.aggs; a != nil && !inAgg {
+	if a := c.scope.aggs; a != nil && !inAgg && !c.scope.params {
 		a.refs = append(a.refs, written{c.rel, c.i, pos})
 	}
 	return b.column(c.rel, c.i)
@@ -133,6 +135,9 @@ func (b *binder) require(r *rel, i int) {
 		return
 	}
 	c.id = b.cols.New(c.name, c.typ, c.notNull && !r.padded)
+	if b.uses != nil && r.table != nil {
+		b.uses.table(r.table)[i] = true
+	}
 	switch {
 	case r.scan != nil:
 		r.scan.Cols = append(r.scan.Cols, c.id)
@@ -169,6 +174,9 @@ func (b *binder) columnRef(s *scope, e *ast.ColumnRef) plan.Expr {
 			return x
 		}
 		panic(b.unknownColumn(s, e))
+	}
+	if b.onColumn != nil {
+		b.onColumn(e, c.rel, c.i)
 	}
 	return b.mustReadExpr(b.read(c, e.Pos), e.Pos)
 }

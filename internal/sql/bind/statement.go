@@ -19,20 +19,18 @@ type Query struct{ Plan *plan.Query }
 type CreateTable struct {
 	Schema, Name string
 	Columns      []catalog.ColumnDef
-	// Keys are the unique keys as column ordinals. The first is the primary key if HasPrimary.
-	Keys        [][]int
-	HasPrimary  bool
-	IfNotExists bool
-	OrReplace   bool
-	Temp        bool
-	Query       *plan.Query // AS query; nil without, or WITH NO DATA
-	Notices     []string    // what was accepted but has no effect
-	Pos         int
+	Keys         [][]int // unique keys as column ordinals
+	Rules        catalog.Rules
+	Sequences    []*catalog.Sequence // of its columns
+	IfNotExists  bool
+	OrReplace    bool
+	Temp         bool
+	Query        *plan.Query // AS query; nil without, or WITH NO DATA
+	Pos          int
 }
 
 // CreateView is CREATE VIEW; the query was bound once to see that it is right.
 type CreateView struct {
-	Schema      string
 	View        *catalog.View
 	IfNotExists bool
 	OrReplace   bool
@@ -40,14 +38,39 @@ type CreateView struct {
 	Pos         int
 }
 
-// Drop is DROP TABLE or DROP VIEW. Without IF EXISTS all names were found.
-type Drop struct {
-	View     bool
-	Names    []string
-	IfExists bool
-	Cascade  bool
+// Drop is DROP of whatever kind. Names are for the session to find.
+type Drop struct{ *ast.Drop }
+
+// Create puts a relation under its name: CREATE SCHEMA, SEQUENCE and MACRO.
+type Create struct {
+	Relation               catalog.Relation
+	Tag                    string
+	IfNotExists, OrReplace bool
+	Pos                    int
+}
+
+// AlterTable is ALTER TABLE: each of its actions is bound by AlterAction when those before it are done.
+type AlterTable struct{ *ast.AlterTable }
+
+// AlterSequence puts another sequence in the place of one.
+type AlterSequence struct {
+	Sequence *catalog.Sequence // nil: there is none, and IF EXISTS
+	Name     string
 	Pos      int
 }
+
+// CreateIndex is CREATE INDEX.
+type CreateIndex struct {
+	Table       *catalog.Table
+	Columns     []int // nil of an index that is not unique
+	Index       catalog.Index
+	Unique      bool
+	IfNotExists bool
+	Pos         int
+}
+
+// Analyze is ANALYZE or VACUUM of tables that are there.
+type Analyze struct{ Tag string }
 
 // Insert adds the rows of Query to Table. Query's output is one column for each of the table's, in
 // order, of the column's kind; NOT NULL, VARCHAR(n) of computed texts and unique keys
@@ -88,7 +111,12 @@ const (
 )
 
 // Truncate empties tables.
-type Truncate struct{ Tables []*catalog.Table }
+type Truncate struct {
+	Tables  []*catalog.Table
+	Restart bool // the sequences of their columns, too
+	Cascade bool // and the tables that refer to them
+	Pos     int
+}
 
 // Describe lists columns: of a table, a file or a query.
 type Describe struct {
@@ -168,23 +196,28 @@ type Deallocate struct {
 	Pos  int
 }
 
-func (*Query) bound()       {}
-func (*CreateTable) bound() {}
-func (*CreateView) bound()  {}
-func (*Drop) bound()        {}
-func (*Insert) bound()      {}
-func (*Change) bound()      {}
-func (*Truncate) bound()    {}
-func (*Copy) bound()        {}
-func (*Describe) bound()    {}
-func (*Show) bound()        {}
-func (*Set) bound()         {}
-func (*Call) bound()        {}
-func (*Explain) bound()     {}
-func (*Transaction) bound() {}
-func (*Prepare) bound()     {}
-func (*Execute) bound()     {}
-func (*Deallocate) bound()  {}
+func (*Query) bound()         {}
+func (*CreateTable) bound()   {}
+func (*CreateView) bound()    {}
+func (*Drop) bound()          {}
+func (*Insert) bound()        {}
+func (*Change) bound()        {}
+func (*Create) bound()        {}
+func (*AlterTable) bound()    {}
+func (*AlterSequence) bound() {}
+func (*CreateIndex) bound()   {}
+func (*Analyze) bound()       {}
+func (*Truncate) bound()      {}
+func (*Copy) bound()          {}
+func (*Describe) bound()      {}
+func (*Show) bound()          {}
+func (*Set) bound()           {}
+func (*Call) bound()          {}
+func (*Explain) bound()       {}
+func (*Transaction) bound()   {}
+func (*Prepare) bound()       {}
+func (*Execute) bound()       {}
+func (*Deallocate) bound()    {}
 
 // Statement binds any statement.
 func Statement(env Env, stmt ast.Statement, params []types.Value) (out Bound, err error) {
@@ -205,7 +238,7 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 	case *ast.Merge:
 		return b.merge(s)
 	case *ast.Truncate:
-		t := &Truncate{}
+		t := &Truncate{Restart: s.Restart, Cascade: s.Cascade, Pos: s.Pos}
 		for _, n := range s.Tables {
 			t.Tables = append(t.Tables, b.target(n, "truncate"))
 		}
@@ -215,7 +248,32 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 	case *ast.CreateView:
 		return b.createView(s)
 	case *ast.Drop:
-		return b.drop(s)
+		return &Drop{s}
+	case *ast.AlterTable:
+		return &AlterTable{s}
+	case *ast.CreateIndex:
+		return b.createIndex(s)
+	case *ast.CreateSchema:
+		if isSystemSchema(s.Name.Name) || catalog.IsMain(s.Name.Name) {
+			if !s.IfNotExists {
+				fail(diag.DuplicateSchema, s.Name.Pos, "schema %q already exists", s.Name.Name)
+			}
+		}
+		return &Create{Relation: &catalog.Schema{Name: s.Name.Name}, Tag: "CREATE SCHEMA", IfNotExists: s.IfNotExists, Pos: s.Name.Pos}
+	case *ast.Sequence:
+		return b.sequence(s)
+	case *ast.CreateMacro:
+		return b.createMacro(s)
+	case *ast.Pragma:
+		return b.pragma(s)
+	case *ast.Analyze:
+		for _, n := range s.Tables {
+			b.target(n, "analyze")
+		}
+		if s.Vacuum {
+			return &Analyze{"VACUUM"}
+		}
+		return &Analyze{"ANALYZE"}
 	case *ast.Copy:
 		return b.copy(s)
 	case *ast.Describe:
@@ -293,7 +351,7 @@ func (b *binder) target(n ast.Name, verb string) *catalog.Table {
 	if t, ok := b.env.Table(schema, name); ok {
 		return t
 	}
-	if _, ok := b.env.View(name); ok {
+	if _, ok := b.env.View(schema, name); ok {
 		fail(diag.WrongObjectType, n.Pos(), "cannot %s view %q", verb, name)
 	}
 	panic(b.unknownTable(n))
@@ -315,7 +373,7 @@ func (b *binder) describe(s *ast.Describe) Bound {
 			out.ofTable(t)
 			break
 		}
-		v, ok := b.env.View(name)
+		v, ok := b.env.View(schema, name)
 		if !ok {
 			panic(b.unknownTable(s.Table))
 		}

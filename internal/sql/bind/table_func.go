@@ -18,6 +18,9 @@ func (b *binder) funcTable(s *scope, t *ast.FuncTable) (plan.Node, []*rel) {
 		unsupported(t.Pos, "WITH ORDINALITY")
 	}
 	name := t.Call.Name.Last()
+	if m := b.findMacro(t.Call.Name, true); m != nil {
+		return b.macroTable(s, m, t)
+	}
 	switch name {
 	case "read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto":
 		return b.readFile(t, name)

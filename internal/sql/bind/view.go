@@ -12,14 +12,15 @@ import (
 
 // view binds the text of a view in place of its name.
 func (b *binder) view(v *catalog.View, pos int) (plan.Node, *rel) {
-	for _, name := range b.views {
-		if name == v.Name {
-			fail(diag.InvalidRecursion, pos, "view %q refers to itself", v.Name)
-		}
+	end := b.expanding("view "+qualifiedName(v.Schema, v.Name), pos)
+	if b.uses != nil {
+		b.uses.Views[v] = true
 	}
-	b.views = append(b.views, v.Name)
 	q := b.viewQuery(v, pos)
-	b.views = b.views[:len(b.views)-1]
+	end()
+	if v.Width > 0 && len(q.cols) > v.Width { // a star does not show columns that were added later
+		q.cols = q.cols[:v.Width]
+	}
 	for i, name := range v.Columns {
 		if i < len(q.cols) {
 			q.cols[i].name = name
@@ -33,10 +34,13 @@ func (b *binder) view(v *catalog.View, pos int) (plan.Node, *rel) {
 // viewQuery binds a view as if it stood alone. Its mistakes have positions in its own text, which
 // say nothing in this query: they are reported where the view is named.
 func (b *binder) viewQuery(v *catalog.View, pos int) (q result) {
-	ctes, agg, free := b.ctes, b.agg, b.free
+	ctes, agg, free, env := b.ctes, b.agg, b.free, b.env
 	b.ctes, b.agg = nil, nil
+	if o, ok := b.env.(Objects); ok && v.Path != nil { // names mean what they meant when it was made
+		b.env = o.Along(v.Path)
+	}
 	defer func() {
-		b.ctes, b.agg, b.free = ctes, agg, free
+		b.ctes, b.agg, b.free, b.env = ctes, agg, free, env
 		if p := recover(); p != nil {
 			var e *diag.Error
 			if err, ok := p.(error); ok && errors.As(err, &e) {

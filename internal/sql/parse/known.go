@@ -9,16 +9,16 @@ import (
 // Words that PostgreSQL or DuckDB know, and we do not yet. Whoever writes them made no mistake of syntax.
 
 // knownStatements begin statements.
-var knownStatements = wordSet(`alter analyze attach checkpoint close cluster comment declare detach discard do export fetch grant import
-	install listen load lock move notify pivot pragma reassign refresh reindex revoke summarize unlisten unpivot use vacuum`)
+var knownStatements = wordSet(`attach checkpoint close cluster comment declare detach discard do export fetch grant import
+	install listen load lock move notify pivot reassign refresh reindex revoke summarize unlisten unpivot use`)
 
 // knownObjects follow CREATE and DROP.
-var knownObjects = wordSet(`aggregate cast collation conversion database domain event extension foreign function global group index language
-	local macro materialized operator owned persistent policy procedure publication recursive role routine rule schema secret sequence server
+var knownObjects = wordSet(`aggregate cast collation conversion database domain event extension foreign global group language
+	local materialized operator owned persistent policy procedure publication recursive role routine rule secret server
 	statistics subscription tablespace text transform trigger type unique user`)
 
 // pairs say little without the word that follows.
-var pairs = wordSet("alter event foreign global import local materialized owned recursive refresh unique")
+var pairs = wordSet("event foreign global import local materialized owned recursive refresh unique")
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}

@@ -199,6 +199,15 @@ func (p *parser) expectWord(word string) {
 	}
 }
 
+// acceptReserved consumes a reserved word that has no kind of its own.
+func (p *parser) acceptReserved(word string) bool {
+	if p.kind() != kwOtherReserved || p.text() != word {
+		return false
+	}
+	p.next()
+	return true
+}
+
 // acceptWords consumes a run of unreserved words if all of them are there.
 func (p *parser) acceptWords(words ...string) bool {
 	for i, w := range words {

@@ -19,6 +19,8 @@ func (p *parser) statement() ast.Statement {
 		return p.describe()
 	case kEnd:
 		return p.transaction()
+	case kAnalyze:
+		return p.analyze()
 	case tIdent:
 	default:
 		p.refuseKnown("", knownStatements)
@@ -35,6 +37,12 @@ func (p *parser) statement() ast.Statement {
 		return p.merge(nil)
 	case "truncate":
 		return p.truncate()
+	case "alter":
+		return p.alter()
+	case "vacuum":
+		return p.analyze()
+	case "pragma":
+		return p.pragma()
 	case "drop":
 		return p.drop()
 	case "describe":

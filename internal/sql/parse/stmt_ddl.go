@@ -1,6 +1,9 @@
 package parse
 
-import "github.com/kelpiedb/kelpie/internal/sql/ast"
+import (
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
+)
 
 // create reads CREATE [OR REPLACE] [TEMP] TABLE | VIEW.
 func (p *parser) create() ast.Statement {
@@ -19,9 +22,18 @@ func (p *parser) create() ast.Statement {
 		return p.createTable(&ast.CreateTable{Pos: pos, OrReplace: replace, Temp: temp})
 	case p.acceptWord("view"):
 		return p.createView(&ast.CreateView{Pos: pos, OrReplace: replace, Temp: temp})
+	case p.isWord("sequence"):
+		p.next()
+		return p.sequence(&ast.Sequence{Pos: pos, OrReplace: replace, Temp: temp})
+	case p.isWord("macro"), p.isWord("function"):
+		return p.createMacro(&ast.CreateMacro{Pos: pos, OrReplace: replace, Temp: temp})
+	case !replace && !temp && p.acceptWord("schema"):
+		return p.createSchema(pos)
+	case !replace && !temp && (p.isWord("index") || p.kind() == kUnique && p.at(1).is("index")):
+		return p.createIndex(pos)
 	}
 	p.refuseKnown("CREATE ", knownObjects)
-	p.unexpectedHint("CREATE TABLE and CREATE VIEW are what can be created")
+	p.unexpectedHint("tables, views, indexes, schemas, sequences, macros and functions are what can be created")
 	return nil
 }
 
@@ -90,38 +102,119 @@ func (p *parser) tableElements(s *ast.CreateTable) {
 
 func (p *parser) columnDef() ast.ColumnDef {
 	c := ast.ColumnDef{Pos: p.pos(), Name: p.name()}
-	c.Type = p.typeName()
+	if p.kind() != kAs && !p.isWord("generated") { // of a generated column DuckDB needs no type
+		c.Type = p.typeName()
+	}
 	for {
+		pos := p.pos()
+		var name ast.Ident
 		if p.accept(kConstraint) {
-			p.name() // a column constraint's name is read and forgotten
+			name = p.name()
 		}
-		switch p.kind() {
-		case kNot:
+		keyed := func(kind ast.ConstraintKind) {
+			c.Constraints = append(c.Constraints, ast.Constraint{Pos: pos, Name: name, Kind: kind, Columns: []ast.Ident{c.Name}})
+		}
+		switch {
+		case p.kind() == kNot:
 			p.next()
 			p.expect(kNull)
 			c.NotNull = true
-		case kNull:
+		case p.kind() == kNull:
 			p.next()
-		case kPrimary:
+		case p.kind() == kPrimary:
 			p.next()
 			p.expectWord("key")
-			c.PrimaryKey, c.NotNull = true, true
-		case kUnique:
+			c.NotNull = true
+			if name.Empty() {
+				c.PrimaryKey = true
+			} else {
+				keyed(ast.PrimaryKey)
+			}
+		case p.kind() == kUnique:
 			p.next()
-			c.Unique = true
-		case kDefault:
+			if name.Empty() {
+				c.Unique = true
+			} else {
+				keyed(ast.Unique)
+			}
+		case p.kind() == kDefault:
 			p.next()
 			c.Default = p.exprPrec(precCompare) // stops before NOT NULL
-		case kCheck:
+		case p.kind() == kCheck:
 			p.next()
-			c.Check = p.parenExpr()
-		case kReferences:
-			c.References = p.references()
-		case kCollate:
+			keyed(ast.Check)
+			c.Constraints[len(c.Constraints)-1].Check = p.parenExpr()
+			p.constraintEnd()
+		case p.kind() == kReferences:
+			keyed(ast.ForeignKey)
+			c.Constraints[len(c.Constraints)-1].References = p.references()
+		case p.kind() == kCollate:
 			p.next()
 			p.qualified()
+		case p.isWord("generated"), p.kind() == kAs:
+			p.generated(&c)
 		default:
+			if !name.Empty() {
+				p.unexpected()
+			}
 			return c
+		}
+	}
+}
+
+// generated reads GENERATED ALWAYS AS (x) STORED, GENERATED ALWAYS | BY DEFAULT AS IDENTITY, and DuckDB's AS (x).
+func (p *parser) generated(c *ast.ColumnDef) {
+	byDefault := false
+	if p.acceptWord("generated") {
+		if p.acceptWord("by") {
+			p.expect(kDefault)
+			byDefault = true
+		} else {
+			p.expectWord("always")
+		}
+	}
+	p.expect(kAs)
+	if p.kind() == tLParen {
+		if byDefault {
+			p.unexpectedHint("an expression is GENERATED ALWAYS")
+		}
+		c.Generated = p.parenExpr()
+		if !p.acceptWord("stored") {
+			p.acceptWord("virtual") // which makes no difference to who reads it
+		}
+		return
+	}
+	p.expectWord("identity")
+	c.Identity = ast.IdentityAlways
+	if byDefault {
+		c.Identity = ast.IdentityByDefault
+	}
+	c.NotNull = true
+	if p.accept(tLParen) {
+		c.Sequence = p.sequenceOptions()
+		p.expect(tRParen)
+	}
+}
+
+// constraintEnd reads what may follow a constraint and says nothing new; what it cannot honor it refuses.
+func (p *parser) constraintEnd() {
+	for {
+		switch {
+		case p.isWord("match"):
+			if !p.at(1).is("simple") {
+				panic(diag.Unsupported(p.pos(), "MATCH FULL and MATCH PARTIAL"))
+			}
+			p.i += 2
+		case p.kind() == kDeferrable || p.isWord("initially") && p.at(1).is("deferred"):
+			panic(diag.Unsupported(p.pos(), "a constraint that is checked later").WithHint("constraints are checked at the end of each statement"))
+		case p.kind() == kNot && p.peek(1) == kDeferrable:
+			p.i += 2
+		case p.isWord("initially") && p.at(1).is("immediate"):
+			p.i += 2
+		case p.isWord("no") && p.at(1).is("inherit"):
+			p.i += 2
+		default:
+			return
 		}
 	}
 }
@@ -151,36 +244,42 @@ func (p *parser) tableConstraint() ast.Constraint {
 	case p.accept(kCheck):
 		c.Kind, c.Check = ast.Check, p.parenExpr()
 	default:
+		p.refuseKnown("", wordSet("exclude"))
 		p.unexpected()
 	}
+	p.constraintEnd()
 	return c
 }
 
-// references reads REFERENCES t [(columns)] and skips what to do on changes.
+// references reads REFERENCES t [(columns)] and what to do on changes.
 func (p *parser) references() *ast.References {
 	p.expect(kReferences)
 	r := &ast.References{Table: p.qualified(), Columns: p.optNameList()}
 	for {
-		switch {
-		case p.kind() == kOn && (p.at(1).is("delete") || p.at(1).is("update")):
-			p.i += 2
-			switch {
-			case p.acceptWords("no", "action"), p.acceptWord("cascade"), p.acceptWord("restrict"):
-			case p.acceptWord("set"):
-				if !p.accept(kNull) {
-					p.expect(kDefault)
-				}
-			default:
-				p.unexpected()
-			}
-		case p.isWord("match"):
-			p.next()
-			p.label()
-		case p.accept(kDeferrable):
-		case p.kind() == kNot && p.peek(1) == kDeferrable:
-			p.i += 2
-		default:
+		p.constraintEnd()
+		if p.kind() != kOn || !p.at(1).is("delete") && !p.at(1).is("update") {
 			return r
+		}
+		to := &r.OnDelete
+		if p.at(1).is("update") {
+			to = &r.OnUpdate
+		}
+		p.i += 2
+		switch {
+		case p.acceptWords("no", "action"):
+			*to = ast.NoAction
+		case p.acceptWord("cascade"):
+			*to = ast.Cascade
+		case p.acceptWord("restrict"):
+			*to = ast.Restrict
+		case p.acceptWord("set"):
+			*to = ast.SetNull
+			if !p.accept(kNull) {
+				p.expect(kDefault)
+				*to = ast.SetDefault
+			}
+		default:
+			p.unexpected()
 		}
 	}
 }
@@ -192,19 +291,39 @@ func (p *parser) drop() ast.Statement {
 	case p.accept(kTable):
 	case p.acceptWord("view"):
 		s.Kind = ast.DropView
+	case p.acceptWord("index"):
+		s.Kind = ast.DropIndex
+	case p.acceptWord("schema"):
+		s.Kind = ast.DropSchema
+	case p.acceptWord("sequence"):
+		s.Kind = ast.DropSequence
+	case p.acceptWord("macro"), p.acceptWord("function"):
+		s.Kind = ast.DropMacro
+		p.accept(kTable)
 	default:
 		p.refuseKnown("DROP ", knownObjects)
-		p.unexpectedHint("DROP TABLE and DROP VIEW are what can be dropped")
+		p.unexpectedHint("tables, views, indexes, schemas, sequences, macros and functions are what can be dropped")
 	}
 	if p.isWord("if") && p.peek(1) == kExists {
 		p.i += 2
 		s.IfExists = true
 	}
 	s.Names = p.names()
-	if p.acceptWord("cascade") {
-		s.Cascade = true
-	} else {
-		p.acceptWord("restrict")
+	if s.Kind == ast.DropMacro && p.accept(tLParen) { // the types of parameters say nothing: names are unique
+		for p.kind() != tRParen && p.kind() != tEOF {
+			p.next()
+		}
+		p.expect(tRParen)
 	}
+	s.Cascade = p.cascade()
 	return s
+}
+
+// cascade reads CASCADE or RESTRICT.
+func (p *parser) cascade() bool {
+	if p.acceptWord("cascade") {
+		return true
+	}
+	p.acceptWord("restrict")
+	return false
 }

@@ -29,6 +29,14 @@ func (p *parser) insert(with *ast.With) ast.Statement {
 		if p.kind() == tLParen && !p.queryAhead() {
 			s.Columns = p.nameList()
 		}
+		if p.acceptWord("overriding") {
+			if s.Overriding = !p.accept(kUser); s.Overriding {
+				p.expectWord("system")
+			} else {
+				panic(diag.Unsupported(p.pos(), "OVERRIDING USER VALUE"))
+			}
+			p.expectWord("value")
+		}
 		if !p.queryAhead() {
 			p.unexpected()
 		}
@@ -81,7 +89,7 @@ func (p *parser) onConflict() *ast.OnConflict {
 		p.expect(kConstraint)
 		c.Constraint = p.name()
 	}
-	if !p.acceptDo() {
+	if !p.acceptReserved("do") {
 		p.unexpected()
 	}
 	if p.acceptWord("nothing") {
@@ -95,15 +103,6 @@ func (p *parser) onConflict() *ast.OnConflict {
 		c.Where = p.expr()
 	}
 	return c
-}
-
-// acceptDo consumes DO, a reserved word that begins nothing else.
-func (p *parser) acceptDo() bool {
-	if p.text() != "do" || p.kind() == tQuoted || p.kind() == tString {
-		return false
-	}
-	p.next()
-	return true
 }
 
 // merge reads MERGE INTO t USING source ON condition WHEN [NOT] MATCHED ... THEN ...
@@ -140,7 +139,7 @@ func (p *parser) mergeWhen() ast.MergeWhen {
 	}
 	p.expect(kThen)
 	switch {
-	case p.acceptDo():
+	case p.acceptReserved("do"):
 		p.expectWord("nothing")
 	case p.isWord("update") && w.Matched:
 		p.next()
@@ -232,12 +231,10 @@ func (p *parser) truncate() ast.Statement {
 	p.accept(kTable)
 	p.accept(kOnly)
 	s.Tables = p.names()
-	if !p.acceptWords("restart", "identity") {
+	if s.Restart = p.acceptWords("restart", "identity"); !s.Restart {
 		p.acceptWords("continue", "identity")
 	}
-	if !p.acceptWord("cascade") {
-		p.acceptWord("restrict")
-	}
+	s.Cascade = p.cascade()
 	return s
 }
 
