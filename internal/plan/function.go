@@ -15,6 +15,8 @@ type Function struct {
 	// Volatile: each row has another value, so that it is computed when the query runs, for each row, and no two
 	// calls are the same.
 	Volatile bool
+	// InOrder: rows that are stored should ask for it one after the other, in their order.
+	InOrder bool
 	// Eval computes a value of type t. It keeps none of its operands but parts of their texts, and
 	// may be called by many threads at once.
 	Eval func(args []types.Value, t types.Type) (types.Value, error)
@@ -34,6 +36,22 @@ func Volatile(e Expr) bool {
 	WalkExpr(e, func(e Expr) bool {
 		x, ok := e.(*Call)
 		found = found || ok && x.Op == Apply && x.Fn.Volatile
+		return !found
+	})
+	return found
+}
+
+// InOrder reports a query with a function that rows should ask for in their order.
+func InOrder(q *Query) bool {
+	found := false
+	WalkNode(q.Root, func(n Node) bool {
+		NodeExprs(n, func(e Expr) {
+			WalkExpr(e, func(e Expr) bool {
+				x, ok := e.(*Call)
+				found = found || ok && x.Op == Apply && x.Fn.InOrder
+				return !found
+			})
+		})
 		return !found
 	})
 	return found

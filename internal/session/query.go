@@ -27,6 +27,9 @@ func (s *Session) loadQuery(ctx context.Context, q *plan.Query, t Timing) (*Resu
 	set := s.Settings()
 	opts := s.options(&set)
 	opts.Parts, set.readOnce = true, true
+	if plan.InOrder(q) {
+		opts.Threads = 1
+	}
 	if set.FileBlock == 0 { // of a segment's size, if rows are not long
 		set.FileBlock = loadBlock
 		if limit := opts.Account.Limit(); limit > 0 {

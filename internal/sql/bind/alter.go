@@ -300,7 +300,9 @@ func (x *altering) alterType(o int, a *ast.AlterAction) {
 		case c.Generated != "":
 			e = b.expr(s, parsed(c.Generated))
 		case a.X != nil:
-			e = b.expr(s, a.X)
+			if e = b.expr(s, a.X); plan.HasSubquery(e) {
+				fail(diag.FeatureNotSupported, a.X.Position(), "cannot use subquery in transform expression")
+			}
 		default:
 			e = b.column(s.rels[0], o)
 			if !assignable(e.Type(), c.Type) {

@@ -123,6 +123,9 @@ func (b *binder) merge(s *ast.Merge) Bound {
 		out.Kinds = append(out.Kinds, do)
 		c.cond, c.values = append(c.cond, cond), append(c.values, values)
 	}
+	if !slices.ContainsFunc(s.Whens, func(w ast.MergeWhen) bool { return !w.Matched }) {
+		join.Kind = plan.Inner
+	}
 	c.finish(out, join)
 	return out
 }

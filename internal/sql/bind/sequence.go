@@ -152,7 +152,7 @@ func (b *binder) sequenceArg(c *call) *catalog.Sequence {
 func (b *binder) nextval(q *catalog.Sequence, pos int) plan.Expr {
 	o, _ := b.env.(Objects)
 	numbers := o.Numbers()
-	fn := &plan.Function{Name: "nextval", Strict: true, Fails: true, Volatile: true,
+	fn := &plan.Function{Name: "nextval", Strict: true, Fails: true, Volatile: true, InOrder: true,
 		Eval: func([]types.Value, types.Type) (types.Value, error) {
 			x, err := q.Next()
 			if err == nil {

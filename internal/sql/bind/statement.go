@@ -349,6 +349,9 @@ func (b *binder) options(list []ast.Option) []Arg {
 func (b *binder) target(n ast.Name, verb string) *catalog.Table {
 	schema, name := splitName(n)
 	if t, ok := b.env.Table(schema, name); ok {
+		if isSystemSchema(t.Schema) && verb != "analyze" {
+			fail(diag.InsufficientPrivilege, n.Pos(), "permission denied: %q is a system catalog", t.Name)
+		}
 		return t
 	}
 	if _, ok := b.env.View(schema, name); ok {

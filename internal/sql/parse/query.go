@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"strings"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -145,6 +147,11 @@ func (p *parser) with() *ast.With {
 			p.next()
 			p.next()
 			c.Materialized = ast.MaterializeNo
+		}
+		for _, word := range []string{"insert", "update", "delete", "merge"} {
+			if p.kind() == tLParen && p.at(1).is(word) {
+				panic(diag.Unsupported(int(p.at(1).pos), "%s in WITH", strings.ToUpper(word)).WithHint("run it before, as a statement of its own, with RETURNING"))
+			}
 		}
 		c.Query = p.queryInParens()
 		w.CTEs = append(w.CTEs, c)
