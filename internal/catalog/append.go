@@ -161,7 +161,7 @@ func (t *Table) append(segs []*Segment, check bool, acct *budget.Account) error 
 	defer t.mu.Unlock()
 	old := t.snap.Load()
 	if check {
-		if err := t.checkNotNull(segs); err != nil {
+		if err := t.CheckNotNull(segs); err != nil {
 			return err
 		}
 		if err := t.checkKeys(old, segs, acct, nil); err != nil {
@@ -198,7 +198,7 @@ func (t *Table) ReplaceAssigned(acct *budget.Account, base *Snapshot, assigned [
 	if t.snap.Load() != base {
 		return &types.Error{Code: "40001", Msg: "could not serialize access due to concurrent update"}
 	}
-	if err := t.checkNotNull(segs); err != nil {
+	if err := t.CheckNotNull(segs); err != nil {
 		return err
 	}
 	state, indexes := t.state, t.indexes
@@ -226,7 +226,8 @@ func (t *Table) publish(rows int64, list []*Segment) {
 	t.snap.Store(s)
 }
 
-func (t *Table) checkNotNull(segs []*Segment) error {
+// CheckNotNull reports a NULL where none may be.
+func (t *Table) CheckNotNull(segs []*Segment) error {
 	for i, c := range t.Columns {
 		if !c.NotNull {
 			continue

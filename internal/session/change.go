@@ -104,6 +104,8 @@ func (c *changes) read(ctx context.Context, x *result.Result) error {
 			kind = c.Kinds[kinds[i]-1]
 		}
 		switch kind {
+		case bind.RefuseRow:
+			return c.Refusals[kinds[i]-1]
 		case bind.InsertRow:
 			c.added = append(c.added, int64(i))
 			continue

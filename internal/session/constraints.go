@@ -59,6 +59,18 @@ func (s *Session) verify(ctx context.Context, tx *catalog.Tx, t *catalog.Table, 
 	return nil
 }
 
+// acceptable holds rows to NOT NULL and CHECK before it is known whether they are stored.
+func (s *Session) acceptable(ctx context.Context, t *catalog.Table, segs []*catalog.Segment) error {
+	if err := t.CheckNotNull(segs); err != nil || len(t.Rules.Checks) == 0 {
+		return err
+	}
+	rows, err := tableOf(t, segs)
+	if err != nil {
+		return err
+	}
+	return s.checkRows(ctx, s.DB.Catalog.Begin(), t, rows)
+}
+
 // checkRows looks for a row that makes a CHECK false.
 func (s *Session) checkRows(ctx context.Context, tx *catalog.Tx, t, rows *catalog.Table) error {
 	if len(t.Rules.Checks) == 0 {
@@ -274,13 +286,26 @@ func (s *Session) picked(m *removal, from []*catalog.Segment, rows []int64, all 
 func (s *Session) follow(ctx context.Context, tx *catalog.Tx, m *removal, r reference, do catalog.Action, old, now *catalog.Table) error {
 	names := columnNames(r.child, r.key.Columns)
 	child := ast.QuoteIdent(catalog.SchemaOf(r.child)) + "." + ast.QuoteIdent(r.child.Name)
-	refers := fmt.Sprintf("EXISTS (SELECT 1 FROM gone g WHERE %s)", keyEquals("g", r.key.Refs, "c", names))
 	parent, err := tx.Lookup(m.table.Schema, m.table.Name)
 	if err != nil {
 		return err
 	}
 	beside := map[string]*catalog.Table{"gone": old, "referred": parent.(*catalog.Table)}
-	refers += fmt.Sprintf(" AND NOT EXISTS (SELECT 1 FROM referred p WHERE %s)", keyEquals("p", r.key.Refs, "c", names))
+	rows, same := "gone g", keyEquals("g", r.key.Refs, "c", names)
+	if now != nil { // rows whose key is another now
+		if beside["gone"], err = old.Snapshot().Numbered(); err != nil {
+			return err
+		}
+		if beside["become"], err = now.Snapshot().Numbered(); err != nil {
+			return err
+		}
+		rows += ", become n"
+		same += fmt.Sprintf(` AND g."row number" = n."row number" AND NOT (%s)`, keyEquals("g", r.key.Refs, "n", r.key.Refs))
+	}
+	refers := fmt.Sprintf("EXISTS (SELECT 1 FROM %s WHERE %s)", rows, same)
+	if do == catalog.NoAction { // another row may have taken the key over
+		refers += fmt.Sprintf(" AND NOT EXISTS (SELECT 1 FROM referred p WHERE %s)", keyEquals("p", r.key.Refs, "c", names))
+	}
 	var sql string
 	switch do {
 	case catalog.SetNull, catalog.SetDefault:
@@ -294,21 +319,11 @@ func (s *Session) follow(ctx context.Context, tx *catalog.Tx, m *removal, r refe
 			sql = fmt.Sprintf("DELETE FROM %s AS c WHERE %s", child, refers)
 			break
 		}
-		was, err := old.Snapshot().Numbered()
-		if err != nil {
-			return err
-		}
-		is, err := now.Snapshot().Numbered()
-		if err != nil {
-			return err
-		}
-		beside["gone"], beside["become"] = was, is
 		var set []string
 		for i, n := range names {
 			set = append(set, ast.QuoteIdent(n)+" = n."+ast.QuoteIdent(r.key.Refs[i]))
 		}
-		sql = fmt.Sprintf(`UPDATE %s AS c SET %s FROM gone g, become n WHERE g."row number" = n."row number" AND %s AND NOT (%s)`,
-			child, strings.Join(set, ", "), keyEquals("g", r.key.Refs, "c", names), keyEquals("g", r.key.Refs, "n", r.key.Refs))
+		sql = fmt.Sprintf("UPDATE %s AS c SET %s FROM %s WHERE %s", child, strings.Join(set, ", "), rows, same)
 	default:
 		sql = fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s LIMIT 1", prefixed("c", names), child, refers)
 	}

@@ -46,6 +46,9 @@ func (s *Session) append(ctx context.Context, table *catalog.Table, res *Result,
 		n += int64(s.Rows)
 	}
 	if len(ignore) > 0 {
+		if err := s.acceptable(ctx, table, segs); err != nil { // also where there is a conflict
+			return 0, nil, err
+		}
 		rows, err := table.Unconflicting(segs, ignore, acct)
 		if err != nil {
 			return 0, nil, err

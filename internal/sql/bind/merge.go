@@ -207,12 +207,39 @@ func (b *binder) upsert(s *ast.Insert, t *catalog.Table, rows result) Bound {
 		hit = plan.AndOf(hit, b.condition(sc, oc.Where, "WHERE"))
 	}
 	c.cond, c.values = []plan.Expr{c.matched(false), hit}, [][]plan.Expr{fresh, update}
+	c.refuse(out, t, excluded)
 	if s.Returning != nil {
 		out.Returning = b.returning(&returningClause{s.Returning, s.With, t, s.Table, s.Alias}, nil)
 		out.Rows = out.Returning.Rows
 	}
 	c.finish(out, join)
 	return out
+}
+
+// refuse adds clauses in front for rows that could not be inserted if there were no conflict: PostgreSQL holds them to NOT NULL and
+// CHECK all the same.
+func (c *clauses) refuse(out *Change, t *catalog.Table, excluded *rel) {
+	b := c.b
+	var conds []plan.Expr
+	var errs []*diag.Error
+	for o := range t.Columns {
+		if t.Columns[o].NotNull {
+			conds = append(conds, plan.NewCall(plan.IsNull, types.TBool, b.column(excluded, o)))
+			errs = append(errs, diag.Errorf(diag.NotNullViolation, out.Pos, "null value in column %q of relation %q violates not-null constraint",
+				t.Columns[o].Name, t.Name))
+		}
+	}
+	row := *excluded
+	row.name, row.aliased = t.Name, false
+	for _, ck := range t.Rules.Checks {
+		e := b.condition(&scope{rels: []*rel{&row}, clause: "check constraints"}, parsed(ck.SQL), "CHECK")
+		conds = append(conds, plan.Negate(&plan.Call{Op: plan.Coalesce, T: types.TBool, Args: []plan.Expr{e, plan.BoolConst(true)}}))
+		errs = append(errs, diag.Errorf(diag.CheckViolation, out.Pos, "new row for relation %q violates check constraint %q", t.Name, ck.Name))
+	}
+	for i := range conds {
+		out.Kinds, out.Refusals = append([]ChangeKind{RefuseRow}, out.Kinds...), append([]*diag.Error{errs[i]}, out.Refusals...)
+		c.cond, c.values = append([]plan.Expr{conds[i]}, c.cond...), append([][]plan.Expr{nil}, c.values...)
+	}
 }
 
 // arbiters are the keys that ON CONFLICT is about: the one that is named, or all.

@@ -92,9 +92,10 @@ type Change struct {
 	Query    *plan.Query    // nil: all rows go
 	Rows     *catalog.Table // nil: nothing is stored or returned
 	Kinds    []ChangeKind
-	Assigned []bool // columns that may differ in updated rows; nil: all
-	Again    string // the message if a row is changed twice; "" if the query sees to it
-	Distinct []int  // keys of the table that new rows must not have twice: Again says so
+	Assigned []bool        // columns that may differ in updated rows; nil: all
+	Again    string        // the message if a row is changed twice; "" if the query sees to it
+	Refusals []*diag.Error // those of the Kinds that are RefuseRow, which come first
+	Distinct []int         // keys of the table that new rows must not have twice: Again says so
 
 	Returning *Returning // nil without
 	Pos       int
@@ -108,6 +109,7 @@ const (
 	InsertRow
 	UpdateRow
 	DeleteRow
+	RefuseRow // it is an error: see Change.Refusals
 )
 
 // Truncate empties tables.
