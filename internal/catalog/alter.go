@@ -80,6 +80,13 @@ func recut(t types.Type, rows *rowSet, first int64, n, col int, enc column.Optio
 	return chunks[0], nil
 }
 
+// Version tells how often rows of the table were changed or deleted: as long as it is the same, rows keep their numbers.
+func (t *Table) Version() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.writes
+}
+
 // RowsFrom is the rows from number n on, as segments.
 func (t *Table) RowsFrom(n int64) ([]*Segment, error) { return t.rowsFrom(n) }
 

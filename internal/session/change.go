@@ -32,9 +32,12 @@ func (s *Session) insert(ctx context.Context, tx *catalog.Tx, b *bind.Insert, t 
 
 // changeRows is UPDATE, DELETE, MERGE and INSERT … ON CONFLICT DO UPDATE.
 func (s *Session) changeRows(ctx context.Context, tx *catalog.Tx, b *bind.Change, t Timing) (*Result, error) {
-	base := b.Table.Snapshot()
+	base := b.Base
 	if b.Query == nil { // all rows go
 		if base.Rows > 0 {
+			if tx.Write(b.Table).Version() != b.Version {
+				return nil, changedTwice(b)
+			}
 			if err := replace(tx, b.Table, nil, nil); err != nil {
 				return nil, at(err, b.Pos)
 			}
@@ -67,6 +70,46 @@ func (s *Session) changeRows(ctx context.Context, tx *catalog.Tx, b *bind.Change
 		}
 	}
 	return s.returning(ctx, b.Returning, c.fresh, fmt.Sprintf("%s %d", b.Verb, c.n), res.Timing)
+}
+
+// changedTwice is the error if two parts of a WITH change rows of one table: which of them would see what is anybody's guess.
+func changedTwice(b *bind.Change) error {
+	return diag.Unsupported(b.Pos, "changing rows of table %q twice in one statement", b.Table.Name).WithHint("use a statement for each")
+}
+
+// withChanges runs the statements of WITH that change rows, and then the one that it is for, which sees tables as they were before
+// all of them.
+func (s *Session) withChanges(ctx context.Context, tx *catalog.Tx, b *bind.WithChanges, t Timing) (*Result, error) {
+	for _, p := range b.Changes {
+		res, err := s.run(ctx, tx, p.Bound, t)
+		if err != nil {
+			return nil, err
+		}
+		if p.Rows != nil {
+			err = s.take(ctx, p, res)
+		}
+		t = res.Timing
+		res.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s.run(ctx, tx, b.Main, t)
+}
+
+// take keeps the rows that a statement of WITH returned, for those that refer to it.
+func (s *Session) take(ctx context.Context, p *bind.Pending, res *Result) error {
+	segs, err := s.segments(ctx, p.Rows, res)
+	if err != nil {
+		return err
+	}
+	if err := p.Rows.AppendTrusted(segs...); err != nil {
+		return err
+	}
+	for _, scan := range p.Scans {
+		scan.Snap = p.Rows.Snapshot()
+	}
+	return nil
 }
 
 // changes is what a statement does to the rows of a table.
@@ -164,6 +207,9 @@ func (s *Session) publish(ctx context.Context, tx *catalog.Tx, c *changes) error
 		}
 	}
 	own := tx.Write(c.Table)
+	if len(c.edits) > 0 && own.Version() != c.Version {
+		return changedTwice(c.Change)
+	}
 	fresh := make([]*catalog.Segment, len(c.fresh)) // without what is there for RETURNING only
 	for i, seg := range c.fresh {
 		fresh[i] = seg.Narrow(len(own.Columns))

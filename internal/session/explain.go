@@ -110,6 +110,8 @@ func explained(b bind.Bound, analyze bool) (q *plan.Query, note string, err erro
 		return b.Plan, "", nil
 	case *bind.Insert:
 		q, note = b.Query, "INSERT INTO "+b.Table.Name
+	case *bind.WithChanges:
+		return explained(b.Main, analyze)
 	case *bind.Change:
 		verb, _, _ := strings.Cut(b.Verb, " ")
 		q, note = b.Query, map[string]string{"DELETE": "DELETE FROM ", "UPDATE": "UPDATE ", "INSERT": "INSERT INTO ", "MERGE": "MERGE INTO "}[verb]+b.Table.Name

@@ -70,7 +70,13 @@ type Statement struct {
 
 // GivesRows reports whether the statement is one that answers with rows.
 func (s *Statement) GivesRows() bool {
-	switch st := s.Stmt.(type) {
+	return givesRows(s.Stmt)
+}
+
+func givesRows(stmt ast.Statement) bool {
+	switch st := stmt.(type) {
+	case *ast.WithChanges:
+		return givesRows(st.Stmt)
 	case *ast.Insert:
 		return len(st.Returning) > 0
 	case *ast.Update:
@@ -211,6 +217,8 @@ func (s *Session) run(ctx context.Context, tx *catalog.Tx, b bind.Bound, t Timin
 		return s.insert(ctx, tx, b, t)
 	case *bind.Change:
 		return s.changeRows(ctx, tx, b, t)
+	case *bind.WithChanges:
+		return s.withChanges(ctx, tx, b, t)
 	case *bind.Truncate:
 		return s.truncate(ctx, tx, b, t)
 	case *bind.Create:

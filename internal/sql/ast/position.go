@@ -72,3 +72,4 @@ func (n *Sequence) Position() int     { return n.Pos }
 func (n *CreateMacro) Position() int  { return n.Pos }
 func (n *Pragma) Position() int       { return n.Pos }
 func (n *Analyze) Position() int      { return n.Pos }
+func (n *WithChanges) Position() int  { return n.Pos }

@@ -25,7 +25,8 @@ type CTE struct {
 	Pos          int
 	Name         Ident
 	Columns      []Ident
-	Query        *Query
+	Query        *Query    // nil if Change
+	Change       Statement // INSERT, UPDATE or DELETE: only in WithChanges
 	Materialized Materialized
 }
 

@@ -60,6 +60,13 @@ type Merge struct {
 	Whens []MergeWhen
 }
 
+// WithChanges is a statement with WITH queries some of which change rows. Stmt itself has no WITH.
+type WithChanges struct {
+	Pos  int
+	With *With
+	Stmt Statement
+}
+
 // MergeAction is what a clause of MERGE does.
 type MergeAction uint8
 
@@ -486,3 +493,4 @@ func (s *Sequence) statement()     {}
 func (s *CreateMacro) statement()  {}
 func (s *Pragma) statement()       {}
 func (s *Analyze) statement()      {}
+func (s *WithChanges) statement()  {}

@@ -79,8 +79,9 @@ type binder struct {
 	now        time.Time
 	foreign    map[plan.ColID]*catalog.ColumnDef // columns that cannot be read
 	patience   diag.Patience
-	explain    bool  // the statement is only to be shown
-	uses       *Uses // notes what is used; nil: nobody asks
+	explain    bool                // the statement is only to be shown
+	pending    map[string]*Pending // WITH queries that change rows, by their names
+	uses       *Uses               // notes what is used; nil: nobody asks
 	// onColumn is told which column a name means; nil: nobody asks.
 	onColumn func(e *ast.ColumnRef, r *rel, i int)
 	// onTable is told which table a name in FROM means; nil: nobody asks.

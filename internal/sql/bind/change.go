@@ -63,7 +63,7 @@ func (b *binder) delete(s *ast.Delete) Bound {
 		b.with(s.With, changeUses(nil, s.Using, s.Where), nil)
 	}
 	t := b.target(s.Table, "delete from")
-	out := &Change{Verb: "DELETE", Table: t, Kinds: []ChangeKind{DeleteRow}, Assigned: make([]bool, len(t.Columns)), Pos: s.Pos}
+	out := &Change{Verb: "DELETE", Table: t, Base: t.Snapshot(), Version: t.Version(), Kinds: []ChangeKind{DeleteRow}, Assigned: make([]bool, len(t.Columns)), Pos: s.Pos}
 	if s.Where == nil && s.Using == nil && s.Returning == nil && !b.explain {
 		return out
 	}
@@ -100,7 +100,7 @@ func (b *binder) update(s *ast.Update) Bound {
 	for i := range s.Set {
 		b.assignment(sc, t, &s.Set[i], values)
 	}
-	out := &Change{Verb: "UPDATE", Table: t, Kinds: []ChangeKind{UpdateRow}, Assigned: assigned(values), Rows: t, Pos: s.Pos}
+	out := &Change{Verb: "UPDATE", Table: t, Base: t.Snapshot(), Version: t.Version(), Kinds: []ChangeKind{UpdateRow}, Assigned: assigned(values), Rows: t, Pos: s.Pos}
 	var more []carried
 	if s.Returning != nil {
 		out.Returning = b.returning(&returningClause{s.Returning, s.With, t, s.Table, s.Alias}, sc.rels[1:])

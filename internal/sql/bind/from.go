@@ -90,6 +90,11 @@ func fileName(path string) string {
 func (b *binder) tableRef(t *ast.TableRef) (plan.Node, []*rel) {
 	schema, name := splitName(t.Name)
 	if schema == "" {
+		if p := b.pending[name]; p != nil && b.findCTE(name) == nil {
+			n, r := b.scanPending(p, t.Pos)
+			applyAlias(r, t.Alias)
+			return n, []*rel{r}
+		}
 		if c := b.findCTE(name); c != nil {
 			n, r := b.scanCTE(c, t.Pos)
 			applyAlias(r, t.Alias)

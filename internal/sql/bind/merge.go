@@ -100,7 +100,7 @@ func (b *binder) merge(s *ast.Merge) Bound {
 	b.pad([]*rel{target})
 	b.cols.Get(row).NotNull = false
 
-	out := &Change{Verb: "MERGE", Table: t, Rows: t, Pos: s.Pos, Again: "MERGE command cannot affect row a second time"}
+	out := &Change{Verb: "MERGE", Table: t, Base: t.Snapshot(), Version: t.Version(), Rows: t, Pos: s.Pos, Again: "MERGE command cannot affect row a second time"}
 	c := &clauses{b: b, target: target, row: row}
 	alone := [2]int{-1, -1} // the clause after which no other of its kind can be reached
 	for i := range s.Whens {
@@ -183,7 +183,7 @@ func (b *binder) upsert(s *ast.Insert, t *catalog.Table, rows result) Bound {
 	b.pad([]*rel{target})
 	b.cols.Get(row).NotNull = false
 
-	out := &Change{Verb: "INSERT 0", Table: t, Rows: t, Kinds: []ChangeKind{InsertRow, UpdateRow}, Distinct: keys, Pos: s.Pos,
+	out := &Change{Verb: "INSERT 0", Table: t, Base: t.Snapshot(), Version: t.Version(), Rows: t, Kinds: []ChangeKind{InsertRow, UpdateRow}, Distinct: keys, Pos: s.Pos,
 		Again: "ON CONFLICT DO UPDATE command cannot affect row a second time"}
 	c := &clauses{b: b, target: target, row: row}
 	sc := &scope{rels: []*rel{target, excluded}, clause: "UPDATE"}

@@ -38,6 +38,7 @@ func (b *binder) returning(c *returningClause, others []*rel) *Returning {
 		return nil
 	}
 	b2 := newBinder(b.env, b.params)
+	b2.pending = b.pending
 	if c.with != nil {
 		b2.with(c.with, &ast.Query{Body: &ast.Select{Items: c.items}}, nil)
 	}

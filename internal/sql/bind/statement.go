@@ -89,8 +89,10 @@ type Insert struct {
 type Change struct {
 	Verb     string // the command tag, without the number of rows
 	Table    *catalog.Table
-	Query    *plan.Query    // nil: all rows go
-	Rows     *catalog.Table // nil: nothing is stored or returned
+	Base     *catalog.Snapshot // whose rows have the numbers
+	Version  uint64            // of the table, as Table.Version tells
+	Query    *plan.Query       // nil: all rows go
+	Rows     *catalog.Table    // nil: nothing is stored or returned
 	Kinds    []ChangeKind
 	Assigned []bool        // columns that may differ in updated rows; nil: all
 	Again    string        // the message if a row is changed twice; "" if the query sees to it
@@ -208,6 +210,7 @@ func (*Create) bound()        {}
 func (*AlterTable) bound()    {}
 func (*AlterSequence) bound() {}
 func (*CreateIndex) bound()   {}
+func (*WithChanges) bound()   {}
 func (*Analyze) bound()       {}
 func (*Truncate) bound()      {}
 func (*Copy) bound()          {}
@@ -239,6 +242,8 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 		return b.delete(s)
 	case *ast.Merge:
 		return b.merge(s)
+	case *ast.WithChanges:
+		return b.withChanges(s)
 	case *ast.Truncate:
 		t := &Truncate{Restart: s.Restart, Cascade: s.Cascade, Pos: s.Pos}
 		for _, n := range s.Tables {

@@ -88,6 +88,8 @@ type parser struct {
 	params int // highest $n
 	marks  int // number of ?
 
+	mayChange bool // the WITH that comes is that of a statement: its queries may change rows
+
 	// Names are the bulk of a tree; they are cut from blocks.
 	idents []ast.Ident
 	refs   []ast.ColumnRef

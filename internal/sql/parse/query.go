@@ -1,8 +1,6 @@
 package parse
 
 import (
-	"strings"
-
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -132,6 +130,8 @@ func (p *parser) bodyPrimary() ast.Body {
 
 func (p *parser) with() *ast.With {
 	w := &ast.With{Pos: p.expect(kWith)}
+	mayChange := p.mayChange
+	p.mayChange = false
 	// RECURSIVE is unreserved: WITH recursive AS (...) names a CTE so.
 	if p.isWord("recursive") && p.peek(1).isName() {
 		p.next()
@@ -148,12 +148,9 @@ func (p *parser) with() *ast.With {
 			p.next()
 			c.Materialized = ast.MaterializeNo
 		}
-		for _, word := range []string{"insert", "update", "delete", "merge"} {
-			if p.kind() == tLParen && p.at(1).is(word) {
-				panic(diag.Unsupported(int(p.at(1).pos), "%s in WITH", strings.ToUpper(word)).WithHint("run it before, as a statement of its own, with RETURNING"))
-			}
+		if c.Change = p.changeInParens(mayChange); c.Change == nil {
+			c.Query = p.queryInParens()
 		}
-		c.Query = p.queryInParens()
 		w.CTEs = append(w.CTEs, c)
 		if !p.accept(tComma) {
 			return w

@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
 
@@ -75,7 +77,17 @@ func (p *parser) statement() ast.Statement {
 
 // withStatement reads a statement that begins with WITH.
 func (p *parser) withStatement() ast.Statement {
+	pos := p.pos()
+	p.mayChange = true
 	with := p.with()
+	if slices.ContainsFunc(with.CTEs, func(c ast.CTE) bool { return c.Change != nil }) {
+		return &ast.WithChanges{Pos: pos, With: with, Stmt: p.afterWith(nil)}
+	}
+	return p.afterWith(with)
+}
+
+// afterWith reads what WITH is for.
+func (p *parser) afterWith(with *ast.With) ast.Statement {
 	switch {
 	case p.isWord("insert"):
 		return p.insert(with)
@@ -87,7 +99,9 @@ func (p *parser) withStatement() ast.Statement {
 		return p.merge(with)
 	}
 	q := p.queryRest(with, p.bodyPrimary())
-	q.Pos = with.Pos
+	if with != nil {
+		q.Pos = with.Pos
+	}
 	return q
 }
 

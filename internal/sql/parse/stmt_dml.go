@@ -174,6 +174,28 @@ func (p *parser) mergeWhen() ast.MergeWhen {
 	return w
 }
 
+// changeInParens reads INSERT, UPDATE or DELETE in parentheses, if one is there.
+func (p *parser) changeInParens(may bool) (s ast.Statement) {
+	if p.kind() != tLParen {
+		return nil
+	}
+	read := map[string]func(*ast.With) ast.Statement{"insert": p.insert, "update": p.update, "delete": p.delete}[p.at(1).text]
+	switch {
+	case p.at(1).is("merge"):
+		panic(diag.Unsupported(int(p.at(1).pos), "MERGE in WITH"))
+	case read == nil || p.peek(1) != tIdent:
+		return nil
+	case !may:
+		panic(diag.Errorf(diag.FeatureNotSupported, int(p.at(1).pos), "WITH clause containing a data-modifying statement must be at the top level"))
+	}
+	p.enter()
+	defer p.leave()
+	p.next()
+	s = read(nil)
+	p.expect(tRParen)
+	return s
+}
+
 func (p *parser) returning() []ast.SelectItem {
 	if !p.accept(kReturning) {
 		return nil
