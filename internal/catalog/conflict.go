@@ -13,30 +13,37 @@ func (t *Table) Unconflicting(fresh []*Segment, keys []int, acct *budget.Account
 	defer t.mu.Unlock()
 	old := t.snap.Load()
 	defer runtime.KeepAlive(old)
-	rows := newRowSet(0, old.Segments, fresh)
-	var seen []*keyIndex
+	rows, there := newRowSet(0, old.Segments, fresh), newRowSet(0, old.Segments)
+	type pair struct{ old, among *keyIndex }
+	var seen []pair
 	for _, k := range keys {
-		// Of its own: rows that are left out must not be in the table's index.
-		x := &keyIndex{cols: t.Keys[k]}
-		if err := x.reserve(rows, acct); err != nil {
+		if t.indexes[k].rows == 0 {
+			t.takeIndexes()
+		}
+		// The fresh rows have an index of their own: those that are left out must not be in the table's.
+		p := pair{t.indexes[k], &keyIndex{cols: t.Keys[k], rows: old.Rows}}
+		if err := p.old.reserve(there, acct); err != nil {
 			return nil, err
 		}
-		defer x.drop(acct)
-		x.catchUp(rows, old.Rows)
-		seen = append(seen, x)
+		p.old.catchUp(there, old.Rows)
+		if err := p.among.reserve(rows, acct); err != nil {
+			return nil, err
+		}
+		defer p.among.drop(acct)
+		seen = append(seen, p)
 	}
 	var out []int64
 next:
 	for row := old.Rows; row < rows.end(); row++ {
 		s, local := rows.find(row)
-		for _, x := range seen {
-			if h, ok := x.hash(s, local); ok && x.contains(h, rows, s, local) {
+		for _, p := range seen {
+			if h, ok := p.old.hash(s, local); ok && (p.old.contains(h, rows, s, local) || p.among.contains(h, rows, s, local)) {
 				continue next
 			}
 		}
-		for _, x := range seen {
-			if h, ok := x.hash(s, local); ok {
-				x.put(h, row)
+		for _, p := range seen {
+			if h, ok := p.among.hash(s, local); ok {
+				p.among.put(h, row)
 			}
 		}
 		out = append(out, row-old.Rows)
