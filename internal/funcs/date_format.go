@@ -119,10 +119,11 @@ next:
 
 // cased writes a name as the word in the format is written: MONTH, Month, month.
 func cased(name, word string) string {
+	upper := func(letter byte) bool { return letter&0x20 == 0 }
 	switch {
-	case len(word) > 1 && word[0] >= 'A' && word[0] <= 'Z' && word[1] >= 'A' && word[1] <= 'Z':
+	case len(word) > 1 && upper(word[0]) && upper(word[1]):
 		return strings.ToUpper(name)
-	case word[0] >= 'A' && word[0] <= 'Z':
+	case upper(word[0]):
 		return name
 	}
 	return strings.ToLower(name)
