@@ -41,11 +41,17 @@ func killersOf(pkg string) []*killer {
 	if forDevices.MatchString(pkg) {
 		ks = append(ks, shared("internal/session", "-test.run", "^TestCorpus$/./^simt$"))
 	}
+	if forFiles.MatchString(pkg) {
+		ks = append(ks, shared("internal/session", "-test.short", "-test.run", "^Test(CSV|File|Hive|JSON|Parquet)"))
+	}
 	return append(ks, shared("internal/session", "-test.short", "-test.skip", "^TestCorpus$"))
 }
 
-// forDevices are packages of which much is for GPUs. The short corpus has little of them.
-var forDevices = regexp.MustCompile(`^internal/(emit|phys|simt)(/|$)`)
+// Packages of which much is for GPUs or for files. The short corpus has little of the former and nothing of the latter.
+var (
+	forDevices = regexp.MustCompile(`^internal/(emit|phys|simt)(/|$)`)
+	forFiles   = regexp.MustCompile(`^internal/(exec|file)(/|$)`)
+)
 
 // wholeSession is the key of the dearest killer.
 const wholeSession = "internal/session -test.short -test.skip ^TestCorpus$"
