@@ -39,7 +39,7 @@ func killersOf(pkg string) []*killer {
 	}
 	ks = append(ks, shared("internal/session", "-test.short", "-test.run", "^TestCorpus$"))
 	if forDevices.MatchString(pkg) {
-		ks = append(ks, shared("internal/session", "-test.run", "^TestCorpus$/./^simt$"))
+		ks = append(ks, shared("internal/session", "-test.run", "^(TestCorpus|TestGPUTextsOfComparisons)$/./^simt$"))
 	}
 	if forFiles.MatchString(pkg) {
 		ks = append(ks, shared("internal/session", "-test.short", "-test.run", "^Test(CSV|File|Hive|JSON|Parquet)"))
