@@ -25,6 +25,7 @@ Flags:
   --runs N           measured runs of each query (default 3)
   --queries LIST     only these, such as q1,q6
   --json FILE        write the times as JSON, too (- is stdout, no table)
+  --analyze FILE     write EXPLAIN ANALYZE of each query there, once it is hot
 ` + engineHelp
 
 // benchResult is what --json writes.
@@ -47,6 +48,7 @@ func benchCommand(ctx context.Context, args []string) error {
 	runs := fs.Int("runs", 3, "")
 	only := fs.String("queries", "", "")
 	file := fs.String("json", "", "")
+	analyzeFile := fs.String("analyze", "", "")
 	words, err := parseFlags(fs, args, benchHelp)
 	if err != nil {
 		return err
@@ -77,6 +79,13 @@ func benchCommand(ctx context.Context, args []string) error {
 		}
 		defer jsonFile.Close()
 	}
+	var analyzed io.WriteCloser
+	if *analyzeFile != "" {
+		if analyzed, err = os.Create(*analyzeFile); err != nil {
+			return err
+		}
+		defer analyzed.Close()
+	}
 	meter := newProgress(os.Stderr)
 	db, err := engine.open(meter.option())
 	if err != nil {
@@ -104,6 +113,11 @@ func benchCommand(ctx context.Context, args []string) error {
 				return err
 			}
 		}
+		if analyzed != nil {
+			if err := r.analyze(ctx, q, analyzed); err != nil {
+				return err
+			}
+		}
 		table.line(m)
 		doc.Queries = append(doc.Queries, m)
 	}
@@ -113,6 +127,22 @@ func benchCommand(ctx context.Context, args []string) error {
 		return nil
 	}
 	return writeJSON(jsonFile, doc)
+}
+
+// analyze writes what EXPLAIN ANALYZE says of a query.
+func (r *runner) analyze(ctx context.Context, q gen.Query, w io.Writer) error {
+	res, err := r.session.Query(ctx, "explain analyze "+q.SQL)
+	if err != nil {
+		return failed(ctx, err, source{q.Name, q.SQL})
+	}
+	defer res.Close()
+	fmt.Fprintf(w, "== %s\n", q.Name)
+	for res.Next() {
+		if _, err := fmt.Fprintln(w, res.Values()[0]); err != nil {
+			return err
+		}
+	}
+	return res.Err()
 }
 
 func writeJSON(w io.WriteCloser, r benchResult) error {

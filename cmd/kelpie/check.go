@@ -191,6 +191,9 @@ func askRows(ctx context.Context, s *kelpie.Session, q gen.Query) (*rowSet, erro
 	defer res.Close()
 	set := &rowSet{notices: strings.Join(slices.DeleteFunc(slices.Clone(res.Notices()), func(n string) bool { return !strings.Contains(n, "runs on the CPU") }), "; "),
 		ordered: orderedText(q.SQL)}
+	if res.Len() > maxRows {
+		return set, set.addLarge(res)
+	}
 	for res.Next() {
 		set.add(res.Values())
 	}

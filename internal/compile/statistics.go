@@ -74,7 +74,7 @@ func (s *statistics) Rows(of pipe.Sink) (Rows, bool) {
 func (s *statistics) Keys(b *pipe.Build, key int) (Keys, error) {
 	t := s.w.Tables[b]
 	if rng := t.Tuple.Fields[key].Desc.Range; rng.Fits64() {
-		return &believed{phys.ChooseKeySet(t.Rows, int64(rng.Lo.Lo), int64(rng.Hi.Lo)), rng, t.Rows}, nil
+		return &believed{phys.ChooseKeySet(t.Rows, int64(rng.Lo.Lo), int64(rng.Hi.Lo), s.w.Can), rng, t.Rows}, nil
 	}
 	return nil, nil
 }

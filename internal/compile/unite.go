@@ -29,7 +29,9 @@ func (w *Walk) look(p *pipe.Pipeline, facts Facts) *emit.Fragment {
 		return nil
 	}
 	if t, ok := p.Source.(*pipe.Table); ok {
-		req.Shapes = facts.Shapes(t, nil)
+		if req.Shapes = facts.Shapes(t, nil); req.Shapes == nil && len(t.Scan.Cols) > 0 {
+			return nil
+		}
 	}
 	f, err := w.Emit(req)
 	if err != nil {

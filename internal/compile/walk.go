@@ -31,13 +31,14 @@ type Options struct {
 	Check   bool            // addresses and lengths of texts are looked at
 	Verbose bool            // comments tell expressions
 	Done    <-chan struct{} // closed when nobody wants the code any more; may be nil
+	Takes   int64           // see emit.Request
 }
 
 // Facts tell what lies below a pipeline.
 type Facts interface {
 	// Scan is what is known of a table's rows.
 	Scan(t *pipe.Table) Scan
-	// Shapes are those of the table's columns where they are first read, with such filters.
+	// Shapes are those of the table's columns where they are first read, with such filters; nil: nothing is known of them.
 	Shapes(t *pipe.Table, filters []scanned.Filter) []scanned.Shape
 	// Rows are those in a finished sink, or in the stage before; false: it is not known what they look like.
 	Rows(s pipe.Sink) (Rows, bool)
@@ -175,7 +176,7 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 
 // Emit makes the code of a request that is no pipeline of the program's.
 func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
-	req.Cols, req.Off, req.Check, req.Done = w.prog.Query.Cols, w.Off, w.Check, w.Done
+	req.Cols, req.Off, req.Check, req.Done, req.Takes = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes
 	req.Tables = w.Tables
 	if req.Target == 0 {
 		req.Target = w.Target
@@ -270,7 +271,7 @@ func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err er
 			all = append(all, candidate{rd, keys, share})
 		}
 	}
-	if w.Can.OneFilter { // sets cost something to make: only the best is made
+	if w.Can.FewFilters { // sets cost something to make: the best is made first
 		best := 0
 		for i := range all {
 			if all[i].share < clearlyLess*all[best].share {
@@ -279,6 +280,7 @@ func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err er
 		}
 		all = slices.Concat(all[min(best, len(all)):], all[:best])
 	}
+	left := t.Scan.Props().Rows
 	for _, c := range all {
 		f, ok, err := c.keys.Filter()
 		if err != nil {
@@ -291,7 +293,7 @@ func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err er
 		}
 		f.Col, f.Build, f.Key, f.Index = c.Col, c.Build, c.Key, len(out)
 		out = append(out, f)
-		if w.Can.OneFilter {
+		if left *= f.Share; !phys.WorthAnother(left, w.Can) {
 			break
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -57,7 +58,7 @@ func (e *emitter) buildSink(s *pipe.Build) {
 	if t.HasHash {
 		h = e.Hash(keys)
 	}
-	e.write(t, written{hash: h, keys: keys, cols: s.Payload})
+	e.write(t, written{hash: h, keys: keys, cols: s.Payload, rows: phys.Expected(s.Side())})
 	e.Free(keys...)
 }
 
@@ -106,5 +107,5 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 	if e.TopN {
 		e.dropWorse(s, e.f.Sink)
 	}
-	e.write(e.f.Sink, written{hash: ir.NoReg, cols: cols, late: e.f.Sink.Find(layout.LateRow) != nil})
+	e.write(e.f.Sink, written{hash: ir.NoReg, cols: cols, late: e.f.Sink.Find(layout.LateRow) != nil, rows: phys.Expected(s.Node)})
 }

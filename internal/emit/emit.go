@@ -67,6 +67,8 @@ type Request struct {
 	// Map works functions of a dictionary's texts out; nil: rows compute them.
 	Map scalar.TextMapper
 	Off techniques.Off
+	// Takes is the number of tuples for which warps of a GPU take room at a time; 0: that which pays.
+	Takes int64
 }
 
 // Fragment is a compiled pipeline before translation.

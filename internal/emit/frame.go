@@ -22,6 +22,8 @@ type frame interface {
 	matches(p *probe)
 	// tick counts a match, so that a row that has many does not keep the thread for itself.
 	tick()
+	// setOnce makes a byte 1 that is 0 or 1 already.
+	setOnce(at ir.Mem)
 	// tally adds one to the counter at a context offset.
 	tally(off int)
 	// write gives a tuple to the sink.
@@ -42,6 +44,7 @@ type written struct {
 	keys []code.Value // the first fields
 	cols []plan.ColID // those behind them
 	late bool         // then comes the number of the scan's row
+	rows int64        // how many are expected; 0: nobody knows
 }
 
 // groupRow is a row for a group sink. Registers are used up.
@@ -61,7 +64,7 @@ func (e *emitter) enterFrame() code.Abilities {
 		e.frame = &warp{emitter: e, shares: map[*layout.Field]*share{}}
 		// There is nothing to fetch ahead of rows that other lanes work on, and registers of a row end at its guard.
 		off := &e.Request.Off
-		off.Prefetch, off.MatchedKeys, off.PackedKeys = true, true, true
+		off.Prefetch, off.MatchedKeys = true, true
 		return code.Abilities{Checked: true, Parameters: true}
 	}
 	e.frame = &rowLoop{emitter: e}

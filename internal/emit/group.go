@@ -68,6 +68,7 @@ func (e *emitter) planGroups(g *plan.Group, keys []code.Value) *GroupPlan {
 		}
 		fs = append(fs, f)
 	}
+	facts.OneTable = !e.alone()
 	facts.NoArray = !e.alone() && !sharedArray(g, fs[len(keys):])
 	gp := &GroupPlan{Groups: phys.ChooseGroups(facts)}
 	narrow := 0
@@ -155,15 +156,10 @@ func (e *emitter) groupHash(gp *GroupPlan, keys []code.Value) ir.Reg {
 
 // initGroup writes the keys and the neutral elements of the aggregates.
 func (e *emitter) initGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
-	for i := range keys {
-		e.storeField(p, &gp.Tuple.Fields[i], keys[i])
-	}
+	e.nameGroup(p, gp, g, keys)
 	for i, a := range g.Aggs {
 		f := &gp.Tuple.Fields[len(keys)+i]
 		if firstOnly(a, f) {
-			v := e.first(i)
-			e.storeField(p, f, v)
-			e.Free(v)
 			continue
 		}
 		lo, hi := Neutral(a.Func, f.Desc.Form)
@@ -178,6 +174,20 @@ func (e *emitter) initGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.
 	for _, off := range gp.Versions {
 		if off > 0 {
 			e.B.Store(ir.At(p, off), ir.K(0), 8)
+		}
+	}
+}
+
+// nameGroup writes a new group's keys, and what its first row alone decides.
+func (e *emitter) nameGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
+	for i := range keys {
+		e.storeField(p, &gp.Tuple.Fields[i], keys[i])
+	}
+	for i, a := range g.Aggs {
+		if f := &gp.Tuple.Fields[len(keys)+i]; firstOnly(a, f) {
+			v := e.first(i)
+			e.storeField(p, f, v)
+			e.Free(v)
 		}
 	}
 }

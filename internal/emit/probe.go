@@ -316,9 +316,10 @@ func (e *emitter) bindMatch(p *probe, r ir.Reg) {
 
 // setFlag remembers in the tuple at r that it had a match.
 func (e *emitter) setFlag(p *probe, r ir.Reg) {
-	if p.op.SetFlag {
-		e.B.Store(ir.At(r, p.t.Tuple.Flag), ir.K(1), 1)
+	if !p.op.SetFlag {
+		return
 	}
+	e.setOnce(ir.At(r, p.t.Tuple.Flag))
 }
 
 func (e *emitter) probeInner(p *probe) {

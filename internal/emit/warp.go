@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -36,6 +38,7 @@ type warp struct {
 	shares   map[*layout.Field]*share
 	block    *blockGroups // groups of the block; nil: none
 	finally  func()
+	tallies  []tally
 	skipTo   int32 // the loop that a dropped row breaks out of
 }
 
@@ -128,6 +131,7 @@ func (e *warp) closeRows(i, n, step ir.Reg) {
 	if e.finally != nil {
 		e.finally()
 	}
+	e.addTallies()
 	e.hoistWords()
 	e.B.Clear(e.ofKernel...)
 	e.B.Clear(i, n, step, e.lane, e.below)
@@ -257,44 +261,6 @@ func (e *warp) ballot(name string, x ir.Val) ir.Reg {
 	return r
 }
 
-// position opens a register with this lane's place in the sink's space for tuples: local
-// resolution by counting the lanes below, global propagation by one atomic of the first lane.
-// all is the mask of lanes that want one; the others get an address that they must not use.
-func (e *warp) position(all ir.Reg, size int) ir.Reg {
-	out, first, n := e.Int("out"), e.Int("first"), e.Int("n")
-	e.B.Op1(ir.Ctz, first, all.V())
-	e.B.Mov(out, ir.K(0))
-	e.When(ir.EQ, e.lane.V(), first.V(), func() {
-		e.B.Op1(ir.Popcnt, n, all.V())
-		e.B.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
-		e.B.Atom(ir.AtomAdd, out, ir.At(ir.Ctx, layout.CtxCur), n.V(), ir.Val{})
-	}, nil)
-	e.B.Op2(ir.Shfl, out, out.V(), first.V())
-	e.B.Op2(ir.And, n, all.V(), e.below.V())
-	e.B.Op1(ir.Popcnt, n, n.V())
-	e.B.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
-	e.B.Op2(ir.Add, out, out.V(), n.V())
-	e.B.Clear(first, n)
-	return out
-}
-
-// writeTogether gives every active lane a tuple of the sink's and lets store fill it.
-func (e *warp) writeTogether(size int, store func(out ir.Reg)) {
-	e.B.Comment("write positions of the warp")
-	active := e.guard.active
-	all := e.ballot("writers", active.V())
-	e.When(ir.NE, all.V(), ir.K(0), func() {
-		out := e.position(all, size)
-		e.When(ir.NE, active.V(), ir.K(0), func() {
-			fits := e.fits(out, size)
-			e.When(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)
-			e.B.Clear(fits)
-		}, nil)
-		e.B.Clear(out)
-	}, nil)
-	e.B.Clear(all)
-}
-
 // fits opens a register that tells whether a tuple lies inside of the sink's space. One that does not is counted, but
 // not written: whoever launched the kernel makes more room and starts again.
 func (e *warp) fits(out ir.Reg, size int) ir.Reg {
@@ -330,17 +296,51 @@ func (e *warp) leave(status int32) {
 	e.B.Clear(old)
 }
 
+// setOnce makes a byte 1 that is 0 or 1, clearOnce 0. Writing what others read holds them up: it is done only where it changes something.
+func (e *warp) setOnce(at ir.Mem)   { e.changeOnce(at, 0, 1) }
+func (e *warp) clearOnce(at ir.Mem) { e.changeOnce(at, 1, 0) }
+
+func (e *warp) changeOnce(at ir.Mem, from, to int64) {
+	old := e.Int("old")
+	e.B.Load(old, at, 1, false)
+	e.When(ir.EQ, old.V(), ir.K(from), func() { e.B.Store(at, ir.K(to), 1) }, nil)
+	e.B.Clear(old)
+}
+
 // alone: other lanes add to the same state.
 func (e *warp) alone() bool { return false }
 
 // tick does nothing: a launch runs to its end.
 func (e *warp) tick() {}
 
-// tally adds one to a counter that all lanes share.
+// tally adds one to a counter that all lanes share: each lane counts in a register, and adds that up with its warp after its last row.
 func (e *warp) tally(off int) {
-	n := e.Int("rows")
-	e.B.Atom(ir.AtomAdd, n, ir.At(ir.Ctx, off), ir.K(1), ir.Val{})
-	e.B.Clear(n)
+	i := slices.IndexFunc(e.tallies, func(t tally) bool { return t.off == off })
+	if i < 0 {
+		i = len(e.tallies)
+		e.tallies = append(e.tallies, tally{off, e.perKernel("rows", ir.I64, 0)})
+	}
+	n := e.tallies[i].n
+	e.B.Op2(ir.Add, n, n.V(), ir.K(1))
+}
+
+// tally is a counter at a context offset, and a lane's part of it.
+type tally struct {
+	off int
+	n   ir.Reg
+}
+
+// addTallies adds the lanes' counts up.
+func (e *warp) addTallies() {
+	for _, t := range e.tallies {
+		other := e.Int("other")
+		for d := int64(16); d > 0; d /= 2 {
+			e.B.Op2(ir.ShflXor, other, t.n.V(), ir.K(d))
+			e.B.Op2(ir.Add, t.n, t.n.V(), other.V())
+		}
+		e.When(ir.EQ, e.lane.V(), ir.K(0), func() { e.B.Atom(ir.AtomAdd, other, ir.At(ir.Ctx, t.off), t.n.V(), ir.Val{}) }, nil)
+		e.B.Clear(other)
+	}
 }
 
 // refuse ends the compilation: the device lacks something that the CPU has.

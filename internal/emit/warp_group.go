@@ -28,25 +28,93 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 		e.addToBlock(b, keys)
 		return
 	}
+	if e.addUpFirst(g, gp, keys, h) {
+		return
+	}
 	group := e.perRow("group", ir.I64, 0)
 	switch gp.Mode {
 	case phys.ArrayGroups:
 		e.arrayGroup(group, gp, g, keys)
 	case phys.DenseGroups:
-		e.laneDenseGroup(group, gp, g, keys)
+		e.laneDenseGroup(group, e.spareTuples(gp), gp, g, keys)
 	default:
-		e.hashGroup(group, gp, g, keys, h)
+		e.hashGroup(group, e.spareTuples(gp), gp, g, keys, h)
 	}
-	var shares []*share
+	shares := e.rowShares(g, gp)
+	e.arrive(func() {
+		e.resolve(group, shares, func() {
+			for _, s := range shares {
+				e.propagate(group, s)
+			}
+		})
+	})
+}
+
+// rowShares are what the row brings to the aggregates.
+func (e *warp) rowShares(g *plan.Group, gp *GroupPlan) (out []*share) {
 	for i, a := range g.Aggs {
 		f := &gp.Tuple.Fields[len(g.Keys)+i]
 		if firstOnly(a, f) {
 			continue
 		}
-		shares = append(shares, e.newShare(a, f, gp.Versions[i], true, e.perRow))
+		out = append(out, e.newShare(a, f, gp.Versions[i], true, e.perRow))
 		e.aggregate(ir.NoReg, f, a)
 	}
-	e.arrive(func() { e.resolve(group, shares) })
+	return out
+}
+
+// addUpFirst adds the lanes of a group up before one of them looks for it, which is possible where one word tells groups apart, and better: lanes
+// side by side often have rows of one group. It reports that it did so.
+func (e *warp) addUpFirst(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.Reg) bool {
+	word := gp.Packed || gp.Mode == phys.DenseGroups || len(keys) == 1 && keys[0].Desc.Form == layout.I64 && !gp.Tuple.Fields[0].Desc.Nullable
+	if !word || gp.Mode == phys.ArrayGroups {
+		return false
+	}
+	for i, a := range g.Aggs {
+		if firstOnly(a, &gp.Tuple.Fields[len(g.Keys)+i]) {
+			return false // what the first row of a group decides is not worked out for the others
+		}
+	}
+	group := e.perRow("group", ir.I64, 0)
+	id, hash := e.perRow("id", ir.I64, 0), ir.NoReg
+	switch {
+	case gp.Packed:
+		e.B.Mov(id, h.V())
+		hash = id
+	case gp.Mode == phys.DenseGroups:
+		e.arrayIndex(id, gp, keys)
+	default:
+		e.B.Mov(id, keys[0].A)
+		if h != ir.NoReg {
+			hash = e.perRow("hash", ir.I64, 0)
+			e.B.Mov(hash, h.V())
+		}
+	}
+	kept := make([]code.Value, len(keys))
+	for i, v := range keys {
+		kept[i] = e.keep(gp.Tuple.Fields[i].Name, v)
+	}
+	shares, spare := e.rowShares(g, gp), e.spareTuples(gp)
+	e.arrive(func() {
+		e.resolve(id, shares, func() {
+			outer := e.skipTo
+			once := e.B.Loop()
+			e.skipTo = once
+			e.Block(func() {
+				if gp.Mode == phys.DenseGroups {
+					e.laneDenseGroup(group, spare, gp, g, kept)
+				} else {
+					e.hashGroup(group, spare, gp, g, kept, hash)
+				}
+				for _, s := range shares {
+					e.propagate(group, s)
+				}
+			})
+			e.B.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
+			e.skipTo = outer
+		})
+	})
+	return true
 }
 
 // arrayGroup finds the group's slot. The host has filled all slots with neutral elements;
@@ -57,16 +125,7 @@ func (e *warp) arrayGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Va
 	t := e.Int("made")
 	e.B.Load(t, ir.At(p, gp.Tuple.Flag), 1, false)
 	e.When(ir.EQ, t.V(), ir.K(0), func() {
-		for i := range keys {
-			e.storeField(p, &gp.Tuple.Fields[i], keys[i])
-		}
-		for i, a := range g.Aggs {
-			if f := &gp.Tuple.Fields[len(keys)+i]; firstOnly(a, f) {
-				v := e.first(i)
-				e.storeField(p, f, v)
-				e.Free(v)
-			}
-		}
+		e.nameGroup(p, gp, g, keys)
 		e.B.Store(ir.At(p, gp.Tuple.Flag), ir.K(1), 1)
 	}, nil)
 	e.B.Clear(t)
@@ -84,8 +143,7 @@ func (e *warp) arrayAt(p ir.Reg, gp *GroupPlan) {
 // hashGroup finds the group in the directory or makes it. A new group's tuple is written
 // completely before its entry is swapped in; who loses that race goes on with the winner's
 // entry like with any other, so nobody waits.
-func (e *warp) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value, h ir.Reg) {
-	spare := e.spareTuples(gp.Tuple.Size)
+func (e *warp) hashGroup(p, spare ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value, h ir.Reg) {
 	dir, mask, slot, tag, ent := e.Int("dir"), e.Int("mask"), e.Int("slot"), e.Int("tag"), e.Int("entry")
 	e.B.Op2(ir.Shr, tag, h.V(), ir.K(layout.TagShift))
 	e.B.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
@@ -111,20 +169,9 @@ func (e *warp) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Val
 		e.B.Op2(ir.And, p, ent.V(), ir.K(layout.AddrMask))
 		e.B.Op2(ir.Shr, ent, ent.V(), ir.K(layout.TagShift))
 		e.B.Continue(l, ir.NE, ent.V(), tag.V())
-		e.B.Fence() // the other side of the one above: the keys are those written before the entry
-		for i := range keys {
-			f := &gp.Tuple.Fields[i]
-			if f.Desc.Form.Words() == 1 && f.Desc.Form != layout.F64 && f.Null < 0 && keys[i].Never() {
-				v := e.Int(f.Name)
-				e.B.Load8(v, ir.At(p, f.Off))
-				e.B.Continue(l, ir.NE, v.V(), keys[i].A)
-				e.B.Clear(v)
-				continue
-			}
-			same := e.sameField(p, f, keys[i], true)
-			e.B.Continue(l, ir.EQ, same.V(), ir.K(0))
-			e.B.Clear(same)
-		}
+		from := len(e.B.F.Code)
+		e.sameGroup(l, p, gp, keys, h)
+		e.relax(from, p)
 		e.B.Break(l, ir.Always, ir.K(0), ir.K(0))
 	})
 	e.B.Next(l)
@@ -134,20 +181,53 @@ func (e *warp) hashGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Val
 	e.B.Clear(dir, mask, slot, tag, ent)
 }
 
-// laneDenseGroup finds the group by the key's place in the directory or makes it, likewise.
-func (e *warp) laneDenseGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
-	spare := e.spareTuples(gp.Tuple.Size)
+// sameGroup goes on in a loop unless the tuple at p has the keys.
+func (e *warp) sameGroup(l int32, p ir.Reg, gp *GroupPlan, keys []code.Value, h ir.Reg) {
+	if gp.Packed { // the hash tells
+		v := e.Int("hash")
+		e.B.Load8(v, ir.At(p, 0))
+		e.B.Continue(l, ir.NE, v.V(), h.V())
+		e.B.Clear(v)
+		return
+	}
+	for i := range keys {
+		f := &gp.Tuple.Fields[i]
+		if f.Desc.Form.Words() == 1 && f.Desc.Form != layout.F64 && f.Null < 0 && keys[i].Never() {
+			v := e.Int(f.Name)
+			e.B.Load8(v, ir.At(p, f.Off))
+			e.B.Continue(l, ir.NE, v.V(), keys[i].A)
+			e.B.Clear(v)
+			continue
+		}
+		same := e.sameField(p, f, keys[i], true)
+		e.B.Continue(l, ir.EQ, same.V(), ir.K(0))
+		e.B.Clear(same)
+	}
+}
+
+// relax lets loads from the tuple at p, in code from an index on, pass by what the multiprocessor has in its own cache. The keys there are those
+// that were written before the entry: its writer has seen to that, and a load by an address that another load has brought cannot come before it.
+func (e *warp) relax(from int, p ir.Reg) {
+	for i := from; i < len(e.B.F.Code); i++ {
+		if in := &e.B.F.Code[i]; (in.Op == ir.Load || in.Op == ir.FLoad) && in.M.Base == p && in.Kind == ir.Plain {
+			in.Kind = ir.Relaxed
+		}
+	}
+}
+
+// laneDenseGroup finds the group by the key's place in the directory or makes it. All tuples begin as groups without rows, so that a new one can be
+// added to as soon as its entry is there; nobody reads its keys before the kernel ends.
+func (e *warp) laneDenseGroup(p, spare ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
 	k, dir := e.Int("k"), e.Int("dir")
-	e.B.Op2(ir.Sub, k, keys[0].A, e.Fact(gp.Domains[0].Lo))
+	e.arrayIndex(k, gp, keys)
 	e.B.Load8(dir, ir.At(ir.Ctx, layout.CtxDir))
 	e.B.Load8(p, ir.AtIndex(dir, k, 8, 0))
 	e.When(ir.EQ, p.V(), ir.K(0), func() {
 		e.unlessFull(spare, gp.Tuple.Size)
-		e.B.Store(ir.At(spare, 0), k.V(), 8)
-		e.initGroup(spare, gp, g, keys)
-		e.B.Fence()
 		e.B.Atom(ir.AtomCAS, p, ir.AtIndex(dir, k, 8, 0), ir.K(0), spare.V())
 		e.When(ir.EQ, p.V(), ir.K(0), func() {
+			e.B.Store(ir.At(spare, 0), k.V(), 8)
+			e.nameGroup(spare, gp, g, keys)
 			e.B.Mov(p, spare.V())
 			e.B.Mov(spare, ir.K(0))
 		}, nil)
@@ -164,8 +244,12 @@ func (e *warp) unlessFull(spare ir.Reg, size int) {
 
 // spareTuples gives every lane with a row an unused tuple before its guard, in case that the
 // row makes a group. A lane keeps its tuple until it is used.
-func (e *warp) spareTuples(size int) ir.Reg {
+func (e *warp) spareTuples(gp *GroupPlan) ir.Reg {
 	spare := e.perKernel("spare", ir.I64, 0)
+	var own *room
+	if n := e.room().Takes(gp.Expect); n > 0 {
+		own = e.newRoom(gp.Tuple.Size, n)
+	}
 	e.guard.before = true
 	e.insert(e.guard.row, func() {
 		want := e.Int("want")
@@ -173,7 +257,12 @@ func (e *warp) spareTuples(size int) ir.Reg {
 		e.B.Op2(ir.And, want, want.V(), e.guard.has.V())
 		all := e.ballot("wanting", want.V())
 		e.When(ir.NE, all.V(), ir.K(0), func() {
-			out := e.position(all, size)
+			var out ir.Reg
+			if own != nil {
+				out = e.positionIn(own, all)
+			} else {
+				out = e.position(all, gp.Tuple.Size)
+			}
 			e.B.Sel(spare, ir.NE, want.V(), ir.K(0), out.V(), spare.V())
 			e.B.Clear(out)
 		}, nil)
@@ -196,12 +285,13 @@ func (e *warp) update(_ ir.Reg, f *layout.Field, _ plan.AggFunc, v code.Value) {
 // merge: groups of a device are in one table, there is nothing to combine.
 func (e *warp) merge(ir.Reg) { e.refuse("merging groups is not supported") }
 
-// resolve adds up the shares of lanes that met in one group and propagates the sums.
+// resolve adds up the shares of lanes that met in one group, which one word tells, and lets the first lane of each take over, whose shares then
+// are the sums.
 //
 // All groups of the warp are added up at the same time: a lane takes the share of the next
 // lane above it in its group, whereupon every second lane of the group is done; after at most
 // five rounds the first lane of each group has the whole.
-func (e *warp) resolve(group ir.Reg, shares []*share) {
+func (e *warp) resolve(group ir.Reg, shares []*share, take func()) {
 	e.B.Comment("lanes of one group add up")
 	active := e.guard.active
 	act := e.ballot("rows", active.V())
@@ -242,11 +332,7 @@ func (e *warp) resolve(group ir.Reg, shares []*share) {
 		if len(rest) > 0 {
 			e.addUp(mates, rank, rest)
 		}
-		e.When(ir.NE, first.V(), ir.K(0), func() {
-			for _, s := range shares {
-				e.propagate(group, s)
-			}
-		}, nil)
+		e.When(ir.NE, first.V(), ir.K(0), take, nil)
 		for _, s := range shares {
 			if s.all {
 				e.B.Clear(s.v.A.R)

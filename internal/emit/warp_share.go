@@ -259,7 +259,7 @@ func (e *warp) propagate(p ir.Reg, s *share) {
 		e.B.Clear(old)
 	}
 	if s.f.Null >= 0 {
-		e.When(ir.EQ, s.v.Null, ir.K(0), func() { e.B.Store(ir.At(p, s.f.Null), ir.K(0), 1) }, nil)
+		e.When(ir.EQ, s.v.Null, ir.K(0), func() { e.clearOnce(ir.At(p, s.f.Null)) }, nil)
 	}
 }
 
@@ -299,7 +299,7 @@ func (e *warp) putAny(p ir.Reg, s *share) {
 	default:
 		e.B.Store(at, s.v.A, 8)
 	}
-	e.B.Store(ir.At(p, s.f.Null), ir.K(0), 1)
+	e.clearOnce(ir.At(p, s.f.Null))
 }
 
 // reduceRows is the aggregation without groups: every lane adds its rows up in registers;

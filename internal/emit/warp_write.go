@@ -28,8 +28,19 @@ func (e *warp) write(t *layout.Tuple, r written) {
 	if len(r.keys) > 0 && kept[0].Desc.Form == layout.I64 {
 		e.noteRange(kept[0])
 	}
+	var own *room
+	if n := e.room().Takes(r.rows); n > 0 {
+		own = e.newRoom(t.Size, n)
+		before := e.finally
+		e.finally = func() {
+			if before != nil {
+				before()
+			}
+			e.noteGap(own)
+		}
+	}
 	e.arrive(func() {
-		e.writeTogether(t.Size, func(out ir.Reg) {
+		e.writeTogether(t.Size, own, func(out ir.Reg) {
 			if h != ir.NoReg {
 				e.B.Store(ir.At(out, 0), h.V(), 8)
 			}

@@ -11,21 +11,29 @@ import (
 
 // Place is where pipelines run: a device of that name, with copies of tables in its memory.
 func Place(name string) compile.Place {
-	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{OneFilter: true, Lists: true}, Copies: Shapes}
+	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, WideBitmaps: 256 << 20, Lists: true, Unite: true}, Copies: Shapes}
 }
 
 // measured are the facts of a run: what sinks below a pipeline hold, and what was found out about it.
 type measured struct {
 	r   *run
+	p   *pipe.Pipeline
 	src *source // of the pipeline
 }
 
-func (m measured) Scan(*pipe.Table) compile.Scan {
+func (m measured) Scan(t *pipe.Table) compile.Scan {
+	if t != m.p.Source {
+		return compile.Scan{Rows: t.Scan.Snap.Rows}
+	}
 	return compile.Scan{Rows: m.src.rows, Arrays: m.src.arrays}
 }
 
-func (m measured) Shapes(*pipe.Table, []scanned.Filter) []scanned.Shape {
-	var out []scanned.Shape
+// Shapes are known of the pipeline's own table alone.
+func (m measured) Shapes(t *pipe.Table, _ []scanned.Filter) []scanned.Shape {
+	if t != m.p.Source {
+		return nil
+	}
+	out := []scanned.Shape{}
 	for _, c := range m.src.scan.cols {
 		out = append(out, onDevice(c.shape))
 	}
@@ -33,6 +41,9 @@ func (m measured) Shapes(*pipe.Table, []scanned.Filter) []scanned.Shape {
 }
 
 func (m measured) Rows(s pipe.Sink) (compile.Rows, bool) {
+	if m.r.sinks[s] == nil {
+		return compile.Rows{}, false
+	}
 	rows := m.r.sinks[s].rows()
 	return compile.Rows{Tuple: rows.tuple, Indirect: rows.indirect, N: rows.n}, true
 }

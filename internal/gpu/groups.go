@@ -37,7 +37,7 @@ type space struct {
 }
 
 func (s *groupSink) begin(most int64) error {
-	lanes := phys.ChooseLaunch(s.r.grid(most)).Lanes() // at the most; each may have a tuple that it does not use in the end
+	lanes := s.unused(most)
 	if s.begun {
 		return s.further(most, lanes)
 	}
@@ -50,13 +50,20 @@ func (s *groupSink) begin(most int64) error {
 		s.dir, err = s.neutral(s.plan.Slots)
 	case phys.DenseGroups:
 		if s.dir, err = s.r.allocZero(8 * s.plan.Slots); err == nil {
-			err = s.room(s.plan.Slots + lanes)
+			err = s.room(min(most, s.plan.Slots, s.r.store.roomFor(s.plan.Expect)) + lanes)
 		}
+		s.first = s.plan.Slots + lanes
 	default:
 		s.first = most + lanes
 		err = s.hashTable(min(most, s.r.store.roomFor(s.plan.Expect)) + lanes)
 	}
 	return err
+}
+
+// unused is how many tuples a launch over so many rows may take without using them: each lane may have one in the end, and each warp room for some.
+func (s *groupSink) unused(rows int64) int64 {
+	lanes := phys.ChooseLaunch(s.r.grid(rows)).Lanes()
+	return lanes + lanes/32*s.r.room().Takes(s.plan.Expect)
 }
 
 // further prepares for rows of another chunk or pipeline. A directory of all groups gets enough room for them; a hash table is saved
@@ -65,7 +72,7 @@ func (s *groupSink) further(most, lanes int64) error {
 	left := s.tuples.cap - s.tuples.used
 	switch {
 	case s.plan.Mode == phys.DenseGroups && left < min(most, s.plan.Slots)+lanes:
-		return s.compact(s.plan.Slots, func(int64) int64 { return 2*s.plan.Slots + 4*lanes })
+		return s.compact(s.plan.Slots, func(groups int64) int64 { return min(2*(groups+most), s.plan.Slots) + 4*lanes })
 	case s.plan.Mode == phys.HashGroups && left < most+lanes:
 		s.lanes = lanes
 		return s.save()
@@ -109,10 +116,14 @@ func (s *groupSink) neutral(n int64) (device.Addr, error) {
 // carryNeutral is how many bytes of such tuples come over the bus, which takes less time than a launch.
 const carryNeutral = 4 << 10
 
-// room is for n tuples that a directory names.
-func (s *groupSink) room(n int64) error {
-	a, err := s.r.alloc(n*int64(s.plan.Tuple.Size) + 64)
-	s.tuples = space{start: a, cap: n}
+// room is for n tuples that a directory names. Those that are found by their keys begin as groups without rows.
+func (s *groupSink) room(n int64) (err error) {
+	s.tuples = space{cap: n}
+	if s.plan.Mode == phys.DenseGroups {
+		s.tuples.start, err = s.neutral(n)
+	} else {
+		s.tuples.start, err = s.r.alloc(n*int64(s.plan.Tuple.Size) + 64)
+	}
 	return err
 }
 
@@ -225,13 +236,20 @@ func (s *groupSink) toContext(c *block) {
 	c.set(layout.CtxEnd, uint64(s.tuples.start)+uint64(s.tuples.cap)*size)
 }
 
-func (s *groupSink) fromContext(c *block) (bool, error) {
+func (s *groupSink) fromContext(c *block) (again bool, err error) {
 	used := int64(c.get(layout.CtxCur)-uint64(s.tuples.start)) / int64(s.plan.Tuple.Size)
 	switch {
 	case used <= s.tuples.cap:
 		s.tuples.used = used
 		s.forget()
 		return false, nil
+	case s.plan.Mode == phys.DenseGroups && s.tuples.used == 0 && s.tuples.cap < s.first: // more than expected
+		s.r.free(s.dir)
+		s.r.free(s.tuples.start)
+		if s.dir, err = s.r.allocZero(8 * s.plan.Slots); err == nil {
+			err = s.room(s.first)
+		}
+		return true, err
 	case s.plan.Mode != phys.HashGroups:
 		return false, diag.Internalf("gpu", "a chunk made more than %d groups", s.tuples.cap)
 	case s.saved == nil: // it was empty

@@ -42,7 +42,7 @@ func (s *buildSink) set(i int) (*keySet, error) {
 		s.sets[i] = nil
 		return nil, nil
 	}
-	d := phys.ChooseKeySet(t.Rows, lo, hi)
+	d := phys.ChooseKeySet(t.Rows, lo, hi, s.r.walk.Can)
 	k := &keySet{filter: scanned.Filter{Range: layout.Between(lo, hi), Kind: d.Kind, Bits: d.Bits}}
 	words := int64(1) << d.Bits
 	if d.Kind == layout.Bitmap {

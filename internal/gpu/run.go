@@ -227,7 +227,7 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if err != nil {
 		return err
 	}
-	step, err := r.walk.Step(p, measured{r, src})
+	step, err := r.walk.Step(p, measured{r, p, src})
 	if err != nil {
 		return err
 	}

@@ -32,15 +32,19 @@ type deviceRows struct {
 func (r *run) newSink(s pipe.Sink, f *emit.Fragment, rows int64) sink {
 	switch s := s.(type) {
 	case *pipe.Collect:
-		return &collectSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: phys.Expected(s.Node)}, s: s}
+		return &collectSink{tupleSink: r.tupleSink(f, phys.Expected(s.Node)), s: s}
 	case *pipe.Build:
-		return &buildSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: phys.Expected(s.Side())}, s: s, lo: math.MaxInt64, hi: math.MinInt64}
+		return &buildSink{tupleSink: r.tupleSink(f, phys.Expected(s.Side())), s: s, lo: math.MaxInt64, hi: math.MinInt64}
 	case *pipe.Aggregate:
 		return &groupSink{r: r, s: s, plan: f.Group}
 	case *pipe.Stage:
 		return &stageSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: rows}, s: s}
 	}
 	return discardSink{}
+}
+
+func (r *run) tupleSink(f *emit.Fragment, expect int64) tupleSink {
+	return tupleSink{r: r, tuple: f.Sink, expect: expect, takes: r.room().Takes(expect)}
 }
 
 // tupleSink is an array that pipelines append tuples to.
@@ -50,11 +54,20 @@ type tupleSink struct {
 	expect int64 // rows of all pipelines together
 	start  device.Addr
 	n, cap int64
+	takes  int64       // tuples for which a warp takes room at a time; 0: as many as it writes
+	gaps   device.Addr // where warps note what is left of that
 }
 
-func (s *tupleSink) begin(most int64) error {
+func (s *tupleSink) begin(most int64) (err error) {
+	warps := int64(0)
+	if s.takes > 0 {
+		warps = phys.ChooseLaunch(s.r.grid(most)).Lanes() / 32
+		if s.gaps, err = s.r.alloc(16 * warps); err != nil {
+			return err
+		}
+	}
 	room := s.r.store.roomFor(s.expect)
-	return s.reserve(s.n + min(most, max(room-s.n, room/8)))
+	return s.reserve(s.n + min(most, max(room-s.n, room/8)) + warps*s.takes)
 }
 
 // reserve makes room for so many tuples; those that are there stay.
@@ -81,6 +94,8 @@ func (s *tupleSink) toContext(c *block) {
 	size := uint64(s.tuple.Size)
 	c.set(layout.CtxCur, uint64(s.start)+uint64(s.n)*size)
 	c.set(layout.CtxEnd, uint64(s.start)+uint64(s.cap)*size)
+	c.set(layout.CtxGaps, uint64(s.gaps))
+	c.set(layout.CtxGapCount, 0)
 }
 
 func (s *tupleSink) fromContext(c *block) (bool, error) {
@@ -91,8 +106,14 @@ func (s *tupleSink) fromContext(c *block) (bool, error) {
 		}
 		return true, s.reserve(n)
 	}
-	s.n = n
-	return false, nil
+	if s.takes == 0 {
+		s.n = n
+		return false, nil
+	}
+	gaps := c.get(layout.CtxGapCount)
+	err := s.closeGaps(int64(gaps/layout.GapUnit), n, int64(gaps%layout.GapUnit)/int64(s.tuple.Size))
+	s.r.free(s.gaps)
+	return false, err
 }
 
 func (s *tupleSink) rows() deviceRows { return deviceRows{tuple: s.tuple, addr: s.start, n: s.n} }

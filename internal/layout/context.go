@@ -16,6 +16,8 @@ const (
 	CtxState    = ir.CtxFree + 64  // ungrouped sink: the one tuple
 	CtxKeyLo    = CtxDir           // build sink of a GPU: the smallest value of the first key, if that is an integer
 	CtxKeyHi    = CtxMask          // likewise the largest
+	CtxGaps     = CtxState         // tuple sink of a GPU: where warps note what they took and did not use: first byte and end
+	CtxGapCount = CtxRoom          // how many those are, times GapUnit, and their bytes
 	CtxNullKey  = ir.CtxFree + 72  // build sink: set to 1 when a key was NULL
 	CtxParts    = ir.CtxFree + 80  // hashed groups: cur and end (as above) of each part; the part is bits of the hash
 	CtxPartMask = ir.CtxFree + 88  // hashed groups: (number of parts - 1) * 16
@@ -24,6 +26,9 @@ const (
 	CtxFirst    = ir.CtxFree + 112 // top-N sink: the bound's first key, if it is an integer; else one that drops nothing
 	CtxWords    = ir.CtxFree + 120 // what the fragment allots begins here
 )
+
+// GapUnit counts gaps in a word with their bytes.
+const GapUnit = 1 << 40
 
 // Statuses with which generated code yields, to be entered again where it was. Those of errors are below.
 const (

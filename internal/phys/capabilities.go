@@ -8,7 +8,8 @@ type Capabilities struct {
 	Top      bool // there is a bound by which rows are dropped while they come
 	TextMaps bool // functions of a dictionary's texts can be worked out for all its entries before
 	Unite    bool // pipelines into one sink can be looked at before the first runs
-	// OneFilter: a scan has one semi-join filter, the best, which it tests before it reads other columns.
-	OneFilter bool
-	Lists     bool // groups are always listed by their addresses
+	// FewFilters: semi-join filters cost a launch each, so that a scan has one, the best, and more only where many rows are left.
+	FewFilters  bool
+	WideBitmaps int64 // bytes that an exact set of keys may have where they are not too sparse
+	Lists       bool  // groups are always listed by their addresses
 }

@@ -26,12 +26,17 @@ func (s KeySet) String() string {
 	return "range"
 }
 
-// maxBitmap bounds the bytes of an exact set.
-const maxBitmap = 8 << 20
+// maxBitmap bounds the bytes of an exact set, sparseBitmap those per key of one that is larger than the cache near by: the keys of a foreign table
+// often come in order, so that a place where all of a cache line is used is worth more than a small one.
+const (
+	maxBitmap    = 8 << 20
+	sparseBitmap = 16
+)
 
 // ChooseKeySet decides how the keys of so many rows are kept, which lie between lo and hi.
-func ChooseKeySet(rows, lo, hi int64) KeySet {
-	if uint64(hi)-uint64(lo) < maxBitmap*8 {
+func ChooseKeySet(rows, lo, hi int64, can Capabilities) KeySet {
+	span := uint64(hi) - uint64(lo)
+	if span < maxBitmap*8 || span < uint64(can.WideBitmaps)*8 && span/8/sparseBitmap < uint64(rows) {
 		return KeySet{Kind: layout.Bitmap}
 	}
 	return KeySet{Kind: layout.Bloom, Bits: uint8(max(bits.Len64(uint64(rows)/4), 6))}
@@ -56,8 +61,14 @@ const fewPass = 0.25
 
 // MayReduce reports that semi-join filters can be worth something for a scan.
 func MayReduce(t *pipe.Table, can Capabilities) bool {
-	return !can.OneFilter || len(t.Filter) == 0 || t.Scan.Props().Rows >= fewPass*float64(t.Scan.Snap.Rows)
+	return !can.FewFilters || len(t.Filter) == 0 || t.Scan.Props().Rows >= fewPass*float64(t.Scan.Snap.Rows)
 }
+
+// manyLeft is the number of rows that must be left after a scan's filters for another one to be worth the launch that makes it.
+const manyLeft = 1 << 21
+
+// WorthAnother reports that a scan of which so many rows pass its filters so far may have another one.
+func WorthAnother(left float64, can Capabilities) bool { return !can.FewFilters || left >= manyLeft }
 
 // mostPass is the share of rows that may pass a filter for it to be worth its test.
 const mostPass = 0.8

@@ -68,9 +68,9 @@ func TestMayReduce(t *testing.T) {
 		can   Capabilities
 		want  bool
 	}{
-		{1, 25, Capabilities{OneFilter: true}, true},
-		{1, 24, Capabilities{OneFilter: true}, false},
-		{0, 24, Capabilities{OneFilter: true}, true},
+		{1, 25, Capabilities{FewFilters: true}, true},
+		{1, 24, Capabilities{FewFilters: true}, false},
+		{0, 24, Capabilities{FewFilters: true}, true},
 		{1, 24, Capabilities{}, true},
 	} {
 		scan := scanOf(types.TInt32, 0)
@@ -78,5 +78,13 @@ func TestMayReduce(t *testing.T) {
 		if got := MayReduce(&pipe.Table{Scan: scan, Filter: make([]plan.Expr, c.tests)}, c.can); got != c.want {
 			t.Errorf("%+v: %t", c, got)
 		}
+	}
+}
+
+// TestWorthAnother: where filters cost a launch each, many rows must be left for one more.
+func TestWorthAnother(t *testing.T) {
+	few := Capabilities{FewFilters: true}
+	if WorthAnother(manyLeft-1, few) || !WorthAnother(manyLeft, few) || !WorthAnother(0, Capabilities{}) {
+		t.Error("another filter")
 	}
 }

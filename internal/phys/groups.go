@@ -46,6 +46,7 @@ type Grouping struct {
 	NoArray  bool
 	NoDirect bool // groups are not to be addressed by their keys
 	NoPacked bool // several keys are not to be one number
+	OneTable bool // all who make groups share one directory, so that it may be large
 }
 
 // Groups is how groups are kept; the same for all workers and variants of a pipeline.
@@ -74,6 +75,7 @@ const (
 	wideDense   = 1 << 24
 	wideFactor  = 6
 	maxDense    = 1 << 28
+	sharedDense = 1 << 30 // where there is one for all
 
 	severalDense = 1 << 20 // for several keys together
 
@@ -88,7 +90,7 @@ func ChooseGroups(g Grouping) Groups {
 		out.Mode, out.Slots = Ungrouped, 1
 		return out
 	}
-	slots, width := combinations(g.Domains)
+	slots, width := combinations(g.Domains, g.mostDense())
 	mayPack := g.Plain || !g.NoPacked
 	switch {
 	case slots > 0 && slots <= maxArraySlots && !g.NoDirect:
@@ -104,13 +106,13 @@ func ChooseGroups(g Grouping) Groups {
 }
 
 // combinations is how many there are of the values of all keys, 0 if too many, and how many bits hold the number of one.
-func combinations(keys []Domain) (slots, width int64) {
+func combinations(keys []Domain, most int64) (slots, width int64) {
 	slots = 1
 	for _, d := range keys {
 		if d.Span == 0 {
 			return 0, 65
 		}
-		if width += d.Bits(); d.Size() > maxDense || slots*d.Size() > maxDense {
+		if width += d.Bits(); d.Size() > most || slots*d.Size() > most {
 			slots = 0
 		}
 		slots *= d.Size()
@@ -118,9 +120,17 @@ func combinations(keys []Domain) (slots, width int64) {
 	return slots, width
 }
 
+// mostDense bounds the slots of directories by key.
+func (g *Grouping) mostDense() int64 {
+	if g.OneTable {
+		return sharedDense
+	}
+	return maxDense
+}
+
 // widestDense is the largest range of keys with a directory by key.
 func (g *Grouping) widestDense() int64 {
-	span := max(min(wideDense, groupFactor*g.Expect+maxArraySlots), min(maxDense, wideFactor*g.Expect))
+	span := max(min(wideDense, groupFactor*g.Expect+maxArraySlots), min(g.mostDense(), wideFactor*g.Expect))
 	if !g.Plain { // estimates of how many combinations there are tend to be too high
 		span = min(span/4, severalDense)
 	}

@@ -23,6 +23,7 @@ func TestChooseGroups(t *testing.T) {
 		return g
 	}
 	noArray, noDirect := func(g *Grouping) { g.NoArray = true }, func(g *Grouping) { g.NoDirect = true }
+	oneTable := func(g *Grouping) { g.OneTable = true }
 	noPacked := func(g *Grouping) { g.NoPacked = true }
 	nullable := func(g *Grouping) { g.Domains[0].Null = true }
 	for _, c := range []struct {
@@ -46,6 +47,9 @@ func TestChooseGroups(t *testing.T) {
 		{"which many groups raise", one(wideDense+1, 1<<21), "hash table"},
 		{"the widest directory", one(maxDense, math.MaxInt64/32), "dense directory of 268435456 slots"},
 		{"beyond it", one(maxDense+1, math.MaxInt64/32), "hash table"},
+		{"one for all", with(one(sharedDense, math.MaxInt64/32), oneTable), "dense directory of 1073741824 slots"},
+		{"which has a bound, too", with(one(sharedDense+1, math.MaxInt64/32), oneTable), "hash table"},
+		{"and must be filled", with(one(6*100e6+1, 100e6), oneTable), "hash table"},
 		{"any integer", one(1<<62, 1000), "hash table"},
 		{"several keys of a directory", several(1<<20, 1<<10, 1<<10), "dense directory of 1048576 slots"},
 		{"one more", several(1<<20, 1<<10, 1<<10+1), "hash table by packed keys"},

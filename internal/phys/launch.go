@@ -30,8 +30,25 @@ type Grid struct {
 
 const (
 	warpThreads  = 32
-	blockThreads = 256
+	blockThreads = 128
+	maxThreads   = 1024
+	clearlyMore  = 1.25
 )
+
+// blockThreads is the size of blocks of which a multiprocessor holds most threads: those that need much shared memory must be large. If that is nearly
+// the same, or if there is not enough to do, small blocks spread better.
+func (g *Grid) blockThreads() int {
+	best, most := blockThreads, 0
+	if g.Resident == nil || g.Items <= int64(max(g.Units, 1)*blockThreads*g.Resident(blockThreads)) {
+		return best
+	}
+	for n := blockThreads; n <= maxThreads && (g.MaxThreads == 0 || n <= g.MaxThreads); n *= 2 {
+		if all := n * g.Resident(n); float64(all) > clearlyMore*float64(most) {
+			best, most = n, all
+		}
+	}
+	return best
+}
 
 // ChooseLaunch decides the shape of a launch: as many blocks as the device holds at a time, and no more than there is work for.
 func ChooseLaunch(g Grid) Launch {
@@ -40,7 +57,7 @@ func ChooseLaunch(g Grid) Launch {
 	}
 	l := Launch{Blocks: g.Blocks, Threads: g.Threads}
 	if l.Threads <= 0 {
-		l.Threads = blockThreads
+		l.Threads = g.blockThreads()
 	}
 	units := max(g.Units, 1)
 	full := units * (max(g.UnitThreads, l.Threads) / l.Threads)
@@ -80,4 +97,27 @@ func KeepsOrder(p *pipe.Pipeline, ordered func(pipe.Sink) bool) bool {
 		return ordered(src)
 	}
 	return false
+}
+
+// manyTuples is the number from which on warps of a GPU take room for several tuples at a time: all take it from one counter, which is what holds
+// them up where many write. Less pays only for the kernels that then close the gaps.
+const manyTuples = 1 << 20
+
+// Room is what is known of the room that warps of a GPU take for tuples.
+type Room struct {
+	Off bool  // warps take as much as their lanes write at the moment
+	Own int64 // somebody wants so many tuples; 0: no matter
+}
+
+// Takes is the number of tuples for which a warp takes room at a time, if so many are expected; 0: as many as its lanes write at the moment.
+func (r Room) Takes(expect int64) int64 {
+	switch {
+	case r.Off || expect == 0: // nobody knows
+		return 0
+	case r.Own > 0:
+		return r.Own
+	case expect < manyTuples:
+		return 0
+	}
+	return 64
 }

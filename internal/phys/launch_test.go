@@ -14,27 +14,38 @@ func TestChooseLaunch(t *testing.T) {
 		f(&g)
 		return g
 	}
-	holds := func(n int) func(*Grid) { return func(g *Grid) { g.Resident = func(int) int { return n } } }
+	holds := func(n int) func(*Grid) { // blocks, by their shared memory
+		return func(g *Grid) { g.Resident = func(threads int) int { return min(n, 2048/threads) } }
+	}
 	for _, c := range []struct {
 		grid Grid
 		want string
 	}{
-		{grid(600e6, func(*Grid) {}), "1056 × 256 threads"},
-		{grid(0, func(*Grid) {}), "1 × 256 threads"},
-		{grid(256, func(*Grid) {}), "1 × 256 threads"},
-		{grid(257, func(*Grid) {}), "2 × 256 threads"},
+		{grid(600e6, func(*Grid) {}), "2112 × 128 threads"},
+		{grid(0, func(*Grid) {}), "1 × 128 threads"},
+		{grid(128, func(*Grid) {}), "1 × 128 threads"},
+		{grid(129, func(*Grid) {}), "2 × 128 threads"},
 		{grid(600e6, func(g *Grid) { g.InOrder = true }), "1 × 32 threads"},
-		{grid(600e6, holds(3)), "396 × 256 threads"},
-		{grid(600e6, holds(0)), "1056 × 256 threads"},
-		{grid(600, holds(3)), "3 × 256 threads"},
-		{grid(600e6, func(g *Grid) { g.MaxThreads = 200 }), "1056 × 192 threads"},
-		{grid(600e6, func(g *Grid) { g.MaxThreads = 31 }), "1056 × 256 threads"},
-		{grid(600e6, func(g *Grid) { g.MaxThreads = 32 }), "1056 × 32 threads"},
+		{grid(600e6, holds(16)), "2112 × 128 threads"},
+		{grid(600e6, holds(13)), "1716 × 128 threads"},
+		{grid(600e6, holds(12)), "1056 × 256 threads"},
+		{grid(600e6, holds(4)), "528 × 512 threads"},
+		{grid(600e6, holds(3)), "264 × 1024 threads"},
+		{grid(600e6, holds(2)), "264 × 1024 threads"},
+		{grid(600e6, holds(1)), "132 × 1024 threads"},
+		{grid(600e6, func(g *Grid) { g.MaxThreads = 512; holds(1)(g) }), "132 × 512 threads"},
+		{grid(132*128, holds(1)), "132 × 128 threads"},
+		{grid(132*128+1, holds(1)), "17 × 1024 threads"},
+		{grid(600e6, holds(0)), "2112 × 128 threads"},
+		{grid(600, holds(3)), "5 × 128 threads"},
+		{grid(600e6, func(g *Grid) { g.MaxThreads = 200 }), "2112 × 128 threads"},
+		{grid(600e6, func(g *Grid) { g.MaxThreads = 31 }), "2112 × 128 threads"},
+		{grid(600e6, func(g *Grid) { g.MaxThreads = 32 }), "2112 × 32 threads"},
 		{grid(600e6, func(g *Grid) { g.Threads = 1024 }), "264 × 1024 threads"},
 		{grid(600e6, func(g *Grid) { g.Threads, g.Blocks = 64, 7 }), "7 × 64 threads"},
 		{grid(0, func(g *Grid) { g.Blocks, g.MaxThreads = 7, 128; holds(1)(g) }), "7 × 128 threads"},
-		{Grid{Items: 1000}, "1 × 256 threads"},
-		{grid(600e6, func(g *Grid) { g.Units, g.Resident = 0, func(threads int) int { return threads / 128 } }), "2 × 256 threads"},
+		{Grid{Items: 1000}, "1 × 128 threads"},
+		{grid(600e6, func(g *Grid) { g.Units, g.Resident = 0, func(threads int) int { return threads / 128 } }), "2 × 1024 threads"},
 	} {
 		if got := ChooseLaunch(c.grid); got.String() != c.want || got.Lanes() != int64(got.Blocks*got.Threads) {
 			t.Errorf("%+v: %s, want %s", c.grid, got, c.want)
@@ -65,6 +76,25 @@ func TestKeepsOrder(t *testing.T) {
 	} {
 		if got := KeepsOrder(&pipe.Pipeline{Source: c.from, Sink: c.to}, inOrder); got != c.want {
 			t.Errorf("case %d: %t", i, got)
+		}
+	}
+}
+
+// TestRoom: warps take room for many tuples only where many come, or where somebody wants that.
+func TestRoom(t *testing.T) {
+	for _, c := range []struct {
+		room   Room
+		expect int64
+		want   int64
+	}{
+		{Room{}, manyTuples, 64},
+		{Room{}, manyTuples - 1, 0},
+		{Room{Own: 32}, 1, 32},
+		{Room{Own: 32}, 0, 0},
+		{Room{Own: 32, Off: true}, manyTuples, 0},
+	} {
+		if got := c.room.Takes(c.expect); got != c.want {
+			t.Errorf("%+v for %d: %d, want %d", c.room, c.expect, got, c.want)
 		}
 	}
 }

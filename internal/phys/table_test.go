@@ -92,8 +92,28 @@ func TestChooseKeySet(t *testing.T) {
 		{1000, 0, maxBitmap * 8, "Bloom filter of 256 words"},
 		{1, math.MinInt64, math.MaxInt64, "Bloom filter of 64 words"},
 	} {
-		if got := ChooseKeySet(c.rows, c.lo, c.hi).String(); got != c.want {
+		if got := ChooseKeySet(c.rows, c.lo, c.hi, Capabilities{}).String(); got != c.want {
 			t.Errorf("%d rows from %d to %d: %s, want %s", c.rows, c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
+// TestChooseWideSet: where they may be large, exact sets must not be too sparse.
+func TestChooseWideSet(t *testing.T) {
+	can := Capabilities{WideBitmaps: 64 << 20}
+	for _, c := range []struct {
+		rows, hi int64
+		want     string
+	}{
+		{1, maxBitmap*8 - 1, "bitmap"},
+		{5 << 20, 64<<23 - 1, "bitmap"},
+		{5 << 20, 64 << 23, "Bloom filter of 2097152 words"},
+		{1 << 20, 16<<23 - 1, "bitmap"},
+		{1<<20 - 1, 16<<23 - 1, "Bloom filter of 262144 words"},
+		{1 << 20, 16 << 23, "Bloom filter of 524288 words"},
+	} {
+		if got := ChooseKeySet(c.rows, 0, c.hi, can).String(); got != c.want {
+			t.Errorf("%d rows to %d: %s, want %s", c.rows, c.hi, got, c.want)
 		}
 	}
 }

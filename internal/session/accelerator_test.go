@@ -99,11 +99,13 @@ func onDevice(t *testing.T, s *Session, suite, q string) {
 func TestGPURoom(t *testing.T) {
 	for suite, queries := range simtFive {
 		s := load(t, suite, "0.01")
-		for i, c := range []struct{ room, grid, block int }{{1, 0, 0}, {100, 1, 32}, {7, 3, 64}, {5000, 2, 1024}} {
+		for i, c := range []struct{ room, grid, block, takes int }{{1, 0, 0, 64}, {100, 1, 32, 0}, {7, 3, 64, 0}, {5000, 2, 1024, 64}, {5000, 5, 64, 32}} {
 			if testing.Short() && i > 0 {
 				break
 			}
-			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) { g.Room, x.Grid, x.Block = int64(c.room), c.grid, c.block })
+			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
+				g.Room, x.Grid, x.Block, g.Takes = int64(c.room), c.grid, c.block, int64(c.takes)
+			})
 			for _, q := range thin(queries) {
 				checkAnswer(t, s, suite, "0.01", q)
 				onDevice(t, s, suite, q)
@@ -131,7 +133,7 @@ func TestGPUCorpus(t *testing.T) {
 			s := New(NewDB())
 			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
 				if i%2 == 1 {
-					g.Room, g.SortLeast = 3, 2
+					g.Room, g.SortLeast, g.Takes = 3, 2, 64
 				}
 			})
 			for _, r := range f.Records {

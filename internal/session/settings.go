@@ -46,7 +46,7 @@ type Settings struct {
 
 // DefaultSettings use all cores and no limit.
 func DefaultSettings() Settings {
-	return Settings{Threads: runtime.GOMAXPROCS(0), Device: defaultDevice(), Block: 128, Disabled: map[string]bool{}, Narrow: true, Dict: true,
+	return Settings{Threads: runtime.GOMAXPROCS(0), Device: defaultDevice(), Disabled: map[string]bool{}, Narrow: true, Dict: true,
 		FileCache: true, FileMap: true, FileSIMD: true, FileStatistics: true, client: defaultClient}
 }
 
@@ -125,7 +125,7 @@ var settings = []setting{
 	{"gpu_memory_limit", "memory of a GPU that columns may take, of all queries, such as '4GB'; 0 is what it has",
 		func(s *Settings) string { return formatBytes(s.GPUMemory) },
 		func(s *Settings, v types.Value) (err error) { s.GPUMemory, err = ParseBytes(v.String()); return }},
-	{"gpu_threads", "threads per block on a GPU, a multiple of 32",
+	{"gpu_threads", "threads per block on a GPU, a multiple of 32; 0: as many as let most threads run at a time",
 		func(s *Settings) string { return strconv.Itoa(s.Block) },
 		func(s *Settings, v types.Value) error { return s.setBlock(v) }},
 	{"gpu_times", "measure kernels and copies of a GPU by its clock, a few microseconds for each (for benchmarks)",
@@ -197,6 +197,8 @@ var settings = []setting{
 			}
 			return err
 		}},
+	technique("warp_room", "let warps of a GPU take room for several tuples at a time where many are written",
+		func(s *Settings) *bool { return &s.Off.WarpRoom }),
 }
 
 // SetTotalMemory bounds what the process may take, in bytes; 0 is no limit.
@@ -239,7 +241,7 @@ func (s *Settings) setSIMD(name string) error {
 }
 
 func (s *Settings) setBlock(v types.Value) error {
-	n, err := intOf(v, 32, 1024)
+	n, err := intOf(v, 0, 1024)
 	if err == nil && n%32 != 0 {
 		err = fmt.Errorf("%d threads are not whole warps of 32", n)
 	}

@@ -31,6 +31,7 @@ type Off struct {
 	GroupParts     bool // many groups are kept by parts of the hash, which are merged one by one
 	BlockGroups    bool // GPU: blocks keep few groups in their shared memory
 	EarlyKernels   bool // GPU: all kernels of a query are begun to be compiled before their turn comes
+	WarpRoom       bool // GPU: warps take room for several tuples at a time
 	RowFront       bool // GPU: lanes test several rows at a time, by wide loads
 	TopN           bool // rows that a LIMIT cuts off are dropped before they are written
 }

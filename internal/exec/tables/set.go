@@ -50,7 +50,7 @@ func (b *Builder) Set(i int) (*Set, error) {
 	}
 	k.Range = layout.Between(lo, hi)
 	k.key.min = lo
-	d := phys.ChooseKeySet(t.Rows, lo, hi)
+	d := phys.ChooseKeySet(t.Rows, lo, hi, phys.Capabilities{})
 	if k.Kind, k.Bits = d.Kind, d.Bits; k.Kind == layout.Bitmap {
 		if k.exact = i == 0 && b.Keys == 1 && t.Kind.Unique(); k.exact {
 			return k, nil

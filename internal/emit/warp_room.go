@@ -1,0 +1,118 @@
+package emit
+
+import (
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
+)
+
+// Room for tuples. All warps take it from one counter of the sink: as much as their lanes want at the moment, or, where many tuples come, for several
+// tuples at a time, since the counter is what holds them up then.
+
+// position opens a register with this lane's place in the sink's space for tuples: local
+// resolution by counting the lanes below, global propagation by one atomic of the first lane.
+// all is the mask of lanes that want one; the others get an address that they must not use.
+func (e *warp) position(all ir.Reg, size int) ir.Reg {
+	out, first, n := e.Int("out"), e.Int("first"), e.Int("n")
+	e.B.Op1(ir.Ctz, first, all.V())
+	e.B.Mov(out, ir.K(0))
+	e.When(ir.EQ, e.lane.V(), first.V(), func() {
+		e.B.Op1(ir.Popcnt, n, all.V())
+		e.B.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
+		e.B.Atom(ir.AtomAdd, out, ir.At(ir.Ctx, layout.CtxCur), n.V(), ir.Val{})
+	}, nil)
+	e.B.Op2(ir.Shfl, out, out.V(), first.V())
+	e.B.Op2(ir.And, n, all.V(), e.below.V())
+	e.B.Op1(ir.Popcnt, n, n.V())
+	e.B.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
+	e.B.Op2(ir.Add, out, out.V(), n.V())
+	e.B.Clear(first, n)
+	return out
+}
+
+// room is what a warp has taken at a time; registers are the same in all lanes.
+type room struct {
+	next, end ir.Reg // addresses
+	size      int
+	takes     int64 // tuples
+}
+
+// room is what is known of the room that warps take.
+func (e *warp) room() phys.Room { return phys.Room{Off: e.Off.WarpRoom, Own: e.Takes} }
+
+// newRoom opens the registers of room for so many tuples.
+func (e *warp) newRoom(size int, takes int64) *room {
+	return &room{e.perKernel("next", ir.I64, 0), e.perKernel("room", ir.I64, 0), size, takes}
+}
+
+// positionIn is position in room: first in what is left of it, then in more.
+func (e *warp) positionIn(r *room, all ir.Reg) ir.Reg {
+	out, left, n, bytes := e.Int("out"), e.Int("left"), e.Int("n"), ir.K(r.takes*int64(r.size))
+	e.B.Op2(ir.And, out, all.V(), e.below.V())
+	e.B.Op1(ir.Popcnt, out, out.V())
+	e.B.Op2(ir.Mul, out, out.V(), ir.K(int64(r.size))) // from next on
+	e.B.Op1(ir.Popcnt, n, all.V())
+	e.B.Op2(ir.Mul, n, n.V(), ir.K(int64(r.size)))
+	e.B.Op2(ir.Sub, left, r.end.V(), r.next.V())
+	e.When(ir.LE, n.V(), left.V(), func() {
+		e.B.Op2(ir.Add, out, out.V(), r.next.V())
+		e.B.Op2(ir.Add, r.next, r.next.V(), n.V())
+	}, func() {
+		more := e.Int("more")
+		e.B.Mov(more, ir.K(0))
+		e.When(ir.EQ, e.lane.V(), ir.K(0), func() { e.B.Atom(ir.AtomAdd, more, ir.At(ir.Ctx, layout.CtxCur), bytes, ir.Val{}) }, nil)
+		e.B.Op2(ir.Shfl, more, more.V(), ir.K(0))
+		e.B.Op2(ir.Add, r.end, more.V(), bytes)
+		// Who does not find room in what is left goes on in the new.
+		e.B.Op2(ir.Sub, more, more.V(), left.V())
+		e.B.Sel(r.next, ir.LT, out.V(), left.V(), r.next.V(), more.V())
+		e.B.Op2(ir.Add, out, out.V(), r.next.V())
+		e.B.Op2(ir.Add, r.next, more.V(), n.V())
+		e.B.Clear(more)
+	})
+	e.B.Clear(left, n)
+	return out
+}
+
+// noteGap tells the sink what is left of room in the end.
+func (e *warp) noteGap(r *room) {
+	left, at := e.Int("left"), e.Int("at")
+	e.B.Op2(ir.Sub, left, r.end.V(), r.next.V())
+	e.When(ir.EQ, e.lane.V(), ir.K(0), func() {
+		e.When(ir.NE, left.V(), ir.K(0), func() {
+			gaps := e.Int("gaps")
+			e.B.Op2(ir.Add, left, left.V(), ir.K(layout.GapUnit))
+			e.B.Atom(ir.AtomAdd, at, ir.At(ir.Ctx, layout.CtxGapCount), left.V(), ir.Val{})
+			e.B.Op2(ir.Shr, at, at.V(), ir.K(40))
+			e.B.Op2(ir.Shl, at, at.V(), ir.K(4))
+			e.B.Load8(gaps, ir.At(ir.Ctx, layout.CtxGaps))
+			e.B.Op2(ir.Add, at, at.V(), gaps.V())
+			e.B.Store(ir.At(at, 0), r.next.V(), 8)
+			e.B.Store(ir.At(at, 8), r.end.V(), 8)
+			e.B.Clear(gaps)
+		}, nil)
+	}, nil)
+	e.B.Clear(left, at)
+}
+
+// writeTogether gives every active lane a tuple of the sink's and lets store fill it. r is the warp's room; nil: it has none.
+func (e *warp) writeTogether(size int, r *room, store func(out ir.Reg)) {
+	e.B.Comment("write positions of the warp")
+	active := e.guard.active
+	all := e.ballot("writers", active.V())
+	e.When(ir.NE, all.V(), ir.K(0), func() {
+		var out ir.Reg
+		if r != nil {
+			out = e.positionIn(r, all)
+		} else {
+			out = e.position(all, size)
+		}
+		e.When(ir.NE, active.V(), ir.K(0), func() {
+			fits := e.fits(out, size)
+			e.When(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)
+			e.B.Clear(fits)
+		}, nil)
+		e.B.Clear(out)
+	}, nil)
+	e.B.Clear(all)
+}
