@@ -105,7 +105,8 @@ func (r *run) grid(items int64) phys.Grid {
 // launch decides the shape of a launch of a function.
 func (r *run) launch(fn device.Function, items int64, inOrder bool) phys.Launch {
 	g := r.grid(items)
-	g.InOrder, g.MaxThreads = inOrder, fn.Usage().MaxThreads
+	use := fn.Usage()
+	g.InOrder, g.MaxThreads, g.Shared = inOrder, use.MaxThreads, use.Shared
 	g.Resident = func(threads int) int {
 		n, err := fn.Resident(threads, 0)
 		if err != nil {

@@ -22,6 +22,7 @@ type Grid struct {
 	UnitThreads int  // threads that one of them holds at a time
 	// MaxThreads is how many threads a block of the kernel can have; 0: as many as one likes. It may need many registers.
 	MaxThreads int
+	Shared     int // bytes of shared memory that each block takes
 	// Resident is how many blocks of so many threads of the kernel a multiprocessor holds at a time; nil, or 0: not known.
 	Resident func(threads int) int
 	// Blocks and Threads are what the user wants; 0: no matter.
@@ -33,18 +34,25 @@ const (
 	blockThreads = 128
 	maxThreads   = 1024
 	clearlyMore  = 1.25
+	// muchShared is the shared memory of a block from which on it is worth having few blocks: what they take is no cache.
+	muchShared   = 2 << 10
+	nearlyAsMuch = 0.9
 )
 
 // blockThreads is the size of blocks of which a multiprocessor holds most threads: those that need much shared memory must be large. If that is nearly
-// the same, or if there is not enough to do, small blocks spread better.
+// the same, large blocks leave more of it for a cache; where they have none, or if there is not enough to do, small blocks spread better.
 func (g *Grid) blockThreads() int {
 	best, most := blockThreads, 0
 	if g.Resident == nil || g.Items <= int64(max(g.Units, 1)*blockThreads*g.Resident(blockThreads)) {
 		return best
 	}
+	enough := clearlyMore
+	if g.Shared >= muchShared {
+		enough = nearlyAsMuch
+	}
 	for n := blockThreads; n <= maxThreads && (g.MaxThreads == 0 || n <= g.MaxThreads); n *= 2 {
-		if all := n * g.Resident(n); float64(all) > clearlyMore*float64(most) {
-			best, most = n, all
+		if all := n * g.Resident(n); float64(all) > enough*float64(most) {
+			best, most = n, max(all, most)
 		}
 	}
 	return best

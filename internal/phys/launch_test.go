@@ -34,6 +34,11 @@ func TestChooseLaunch(t *testing.T) {
 		{grid(600e6, holds(2)), "264 × 1024 threads"},
 		{grid(600e6, holds(1)), "132 × 1024 threads"},
 		{grid(600e6, func(g *Grid) { g.MaxThreads = 512; holds(1)(g) }), "132 × 512 threads"},
+		{grid(600e6, func(g *Grid) { g.Shared = muchShared; holds(16)(g) }), "264 × 1024 threads"},
+		{grid(600e6, func(g *Grid) { g.Shared = muchShared - 1; holds(16)(g) }), "2112 × 128 threads"},
+		{grid(600e6, func(g *Grid) { // registers for 1700 threads
+			g.Shared, g.Resident = muchShared, func(n int) int { return 1700 / n }
+		}), "396 × 512 threads"},
 		{grid(132*128, holds(1)), "132 × 128 threads"},
 		{grid(132*128+1, holds(1)), "17 × 1024 threads"},
 		{grid(600e6, holds(0)), "2112 × 128 threads"},
