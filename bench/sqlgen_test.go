@@ -129,7 +129,7 @@ func (g *sqlGen) query(outer scope, depth int, ks []kind) string {
 	case depth > 0 && g.chance(9):
 		q := "(" + g.query(outer, depth-1, ks) + ")"
 		for range g.pick("x", "x", "xx") {
-			q += fmt.Sprintf(" %s (%s)", g.pick("except", "intersect", "union", "union all", "union all"), g.query(outer, depth-1, ks))
+			q += fmt.Sprintf(" %s (%s)", g.pick("except", "except all", "intersect", "intersect all", "union", "union all", "union all"), g.query(outer, depth-1, ks))
 		}
 		return q
 	case depth > 1 && g.chance(14):

@@ -191,6 +191,9 @@ func (e *emitter) consume(i int) {
 		e.mapOp(op, i)
 	case *pipe.Probe:
 		e.probeOp(op, i)
+	case *pipe.Repeat:
+		e.Say("repeat", func(n plan.Names) string { return n.Expr(op.Count) })
+		e.repeat(op, i)
 	case *pipe.Rename:
 		for k, from := range op.From {
 			e.Alias(op.To[k], from)

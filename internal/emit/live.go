@@ -55,6 +55,8 @@ func (e *emitter) liveness() []plan.ColSet {
 			for _, x := range op.On {
 				plan.AddRefs(s, x)
 			}
+		case *pipe.Repeat:
+			plan.AddRefs(s, op.Count)
 		case *pipe.Rename:
 			s.AddAll(op.From)
 		}

@@ -107,13 +107,18 @@ func (e *rowLoop) closeFuel() {
 // tickEvery is how many matches pass between two looks of the executor.
 const tickEvery = 1 << 15
 
-// fansOut reports a probe that can find many tuples for one row.
+// fansOut reports an operator that can make many rows of one.
 func (e *rowLoop) fansOut() bool {
 	if e.Pipeline == nil { // a lookup table's function
 		return false
 	}
 	for _, op := range e.Pipeline.Ops {
-		if p, ok := op.(*pipe.Probe); ok && !e.Tables[p.Build].Kind.Unique() {
+		switch op := op.(type) {
+		case *pipe.Probe:
+			if !e.Tables[op.Build].Kind.Unique() {
+				return true
+			}
+		case *pipe.Repeat:
 			return true
 		}
 	}

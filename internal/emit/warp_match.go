@@ -31,7 +31,14 @@ func (e *warp) matches(p *probe) {
 	for i, v := range p.keys {
 		kept.keys = append(kept.keys, e.keep(p.t.Tuple.Fields[i].Name, v))
 	}
-	cols := e.keepColumns(p)
+	var read, build plan.ColSet
+	for _, x := range p.op.On {
+		plan.AddRefs(&read, x)
+	}
+	for i := range p.t.Tuple.Fields {
+		build.Add(plan.ColID(p.t.Tuple.Fields[i].ID))
+	}
+	cols := e.keepColumns(read, build, p.i+1)
 	e.probeDone(p)
 	e.arrive(func() {
 		active := e.guard.active
@@ -61,19 +68,16 @@ func (e *warp) matches(p *probe) {
 	})
 }
 
-// keepColumns keeps the columns that the probe's conditions and the operators after it read.
-// What is defined by an expression is computed later, as on the CPU: it may fail, and rows
+// keepColumns keeps the columns that are read, there and by the operators from number next on, apart from those that are
+// made. What is defined by an expression is computed later, as on the CPU: it may fail, and rows
 // without match must not.
-func (e *warp) keepColumns(p *probe) map[plan.ColID]code.Value {
+func (e *warp) keepColumns(read, made plan.ColSet, next int) map[plan.ColID]code.Value {
 	out := map[plan.ColID]code.Value{}
-	seen := plan.MakeColSet()
-	for i := range p.t.Tuple.Fields {
-		seen.Add(plan.ColID(p.t.Tuple.Fields[i].ID))
-	}
+	seen := made
 	var add func(id plan.ColID)
 	add = func(id plan.ColID) {
 		if seen.Has(id) || !e.Visible(id) {
-			return // from the build side, or defined further on
+			return // made here, or defined further on
 		}
 		seen.Add(id)
 		if x := e.Pending(id); x != nil {
@@ -85,14 +89,10 @@ func (e *warp) keepColumns(p *probe) map[plan.ColID]code.Value {
 		}
 		out[id] = e.keep(e.Cols.Get(id).Name, e.Column(id))
 	}
-	var on plan.ColSet
-	for _, x := range p.op.On {
-		plan.AddRefs(&on, x)
-	}
-	for id := range on.All {
+	for id := range read.All {
 		add(id)
 	}
-	for id := range e.live[p.i+1].All {
+	for id := range e.live[next].All {
 		add(id)
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 const (
 	defaultRows     = 1000
 	defaultDistinct = 200
+	repeats         = 2 // copies of a row
 )
 
 // colStat is what the optimizer believes about a column. It is kept once per column, not per
@@ -98,6 +99,10 @@ func (s *state) rows(n plan.Node) float64 {
 		return s.joinRows(x, l, r)
 	case *plan.SetOp:
 		return s.setRows(x)
+	case *plan.Repeat:
+		rows := s.estimate(x.Input) * repeats
+		*s.stat(x.Col) = colStat{dom: repeats, base: rows}
+		return rows
 	case *plan.Sort:
 		rows := math.Max(s.estimate(x.Input)-float64(x.Offset), 0)
 		if x.Limit >= 0 {
@@ -248,13 +253,9 @@ func (s *state) extractStat(x *plan.Call, rows float64) colStat {
 }
 
 func (s *state) setRows(x *plan.SetOp) float64 {
-	total, first := 0.0, 0.0
-	for i, a := range x.Args {
-		r := s.estimate(a)
-		total += r
-		if i == 0 {
-			first = r
-		}
+	total := 0.0
+	for _, a := range x.Args {
+		total += s.estimate(a)
 	}
 	for k, id := range x.Cols {
 		c := colStat{}
@@ -265,13 +266,7 @@ func (s *state) setRows(x *plan.SetOp) float64 {
 		c.base = total
 		*s.stat(id) = c
 	}
-	switch x.Kind {
-	case plan.UnionAll:
-		return total
-	case plan.IntersectAll:
-		return first / 2
-	}
-	return first * 0.7
+	return total
 }
 
 // groupRows is the number of groups, and what is known of the aggregates.

@@ -117,6 +117,8 @@ func (v *nullness) node(n plan.Node) {
 		for i, e := range x.Exprs {
 			cols.Get(x.Cols[i]).NotNull = v.notNull(e)
 		}
+	case *plan.Repeat:
+		cols.Get(x.Col).NotNull = true
 	case *plan.Group:
 		for i, e := range x.Keys {
 			cols.Get(x.KeyCols[i]).NotNull = v.notNull(e)

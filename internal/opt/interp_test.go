@@ -127,6 +127,14 @@ func (in *interp) exec(n plan.Node, outer *scopeRow) *relationData {
 			}
 			out.rows = append(out.rows, row)
 		}
+	case *plan.Repeat:
+		src := in.run(x.Input, outer)
+		for _, r := range src.rows {
+			n := in.eval(x.Count, &scopeRow{src.cols, r, outer})
+			for k := int64(0); !n.Null && k < n.I; k++ {
+				out.rows = append(out.rows, append(slices.Clone(r), types.IntValue(types.TInt64, k)))
+			}
+		}
 	case *plan.Join:
 		in.join(x, out, outer)
 	case *plan.Group:
@@ -387,27 +395,8 @@ func (in *interp) setOp(x *plan.SetOp, out *relationData, outer *scopeRow) {
 		}
 		inputs = append(inputs, rows)
 	}
-	if x.Kind == plan.UnionAll {
-		for _, rows := range inputs {
-			out.rows = append(out.rows, rows...)
-		}
-		return
-	}
-	counts := map[string]int{}
-	for _, rows := range inputs[1:] {
-		for _, r := range rows {
-			counts[rowKey(r)]++
-		}
-	}
-	for _, r := range inputs[0] {
-		k := rowKey(r)
-		had := counts[k] > 0
-		if had {
-			counts[k]--
-		}
-		if had == (x.Kind == plan.IntersectAll) {
-			out.rows = append(out.rows, r)
-		}
+	for _, rows := range inputs {
+		out.rows = append(out.rows, rows...)
 	}
 }
 

@@ -99,6 +99,10 @@ func (p *pruner) node(n plan.Node, need plan.ColSet) plan.Node {
 		p.group(x, need)
 	case *plan.SetOp:
 		p.setOp(x, need)
+	case *plan.Repeat:
+		need.Remove(x.Col)
+		plan.AddRefs(&need, x.Count)
+		x.Input = p.node(x.Input, need)
 	case *plan.Sort:
 		for _, k := range x.Keys {
 			need.Add(k.Col)
@@ -240,15 +244,13 @@ func (p *pruner) group(x *plan.Group, need plan.ColSet) {
 }
 
 func (p *pruner) setOp(x *plan.SetOp, need plan.ColSet) {
-	if x.Kind == plan.UnionAll { // the others compare all columns
-		keepCols(&x.Cols, &need, func(i, at int) {
-			for k := range x.InCols {
-				x.InCols[k][at] = x.InCols[k][i]
-			}
-		})
+	keepCols(&x.Cols, &need, func(i, at int) {
 		for k := range x.InCols {
-			x.InCols[k] = x.InCols[k][:len(x.Cols)]
+			x.InCols[k][at] = x.InCols[k][i]
 		}
+	})
+	for k := range x.InCols {
+		x.InCols[k] = x.InCols[k][:len(x.Cols)]
 	}
 	for i, a := range x.Args {
 		x.Args[i] = p.node(a, plan.MakeColSet(x.InCols[i]...))

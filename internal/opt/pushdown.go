@@ -40,6 +40,8 @@ func (s *state) push(n plan.Node, preds []plan.Expr) plan.Node {
 			return x
 		}
 		x.Input = s.push(x.Input, nil)
+	case *plan.Repeat:
+		return s.pushRepeat(x, preds)
 	case *plan.Group:
 		return s.pushGroup(x, preds)
 	case *plan.SetOp:
@@ -94,6 +96,23 @@ func throughProject(x *plan.Project, e plan.Expr) plan.Expr {
 		}
 		return nil
 	})
+}
+
+// pushRepeat pushes predicates that hold for all copies of a row or for none.
+func (s *state) pushRepeat(x *plan.Repeat, preds []plan.Expr) plan.Node {
+	var below, above []plan.Expr
+	for _, p := range preds {
+		if refs := plan.Refs(p); refs.Has(x.Col) {
+			above = append(above, p)
+		} else {
+			below = append(below, p)
+		}
+	}
+	x.Input = s.push(x.Input, below)
+	if isEmpty(x.Input) {
+		return empty(x)
+	}
+	return filter(x, above)
 }
 
 // pushGroup pushes predicates on keys below a grouping: they keep or drop whole groups.

@@ -295,6 +295,8 @@ func (r *reducer) trace(n plan.Node, col plan.ColID) (*plan.Scan, plan.ColID) {
 				return r.trace(x.Input, ref.ID)
 			}
 		}
+	case *plan.Repeat:
+		return r.trace(x.Input, col)
 	case *plan.Sort:
 		if x.Limit < 0 && x.Offset == 0 {
 			return r.trace(x.Input, col)

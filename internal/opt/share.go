@@ -158,7 +158,6 @@ func shape(n plan.Node) uint64 {
 		mix(len(x.Keys))
 	case *plan.SetOp:
 		mix(6)
-		mix(int(x.Kind))
 	case *plan.Sort:
 		mix(7)
 		mix(int(x.Limit))
@@ -171,6 +170,8 @@ func shape(n plan.Node) uint64 {
 	case *plan.Series:
 		mix(10)
 		mix(int(x.N))
+	case *plan.Repeat:
+		mix(11)
 	}
 	return h
 }

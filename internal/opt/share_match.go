@@ -115,6 +115,13 @@ func (m *matcher) node(a, b plan.Node) bool {
 		}
 		m.name(y.Col, x.Col)
 		return true
+	case *plan.Repeat:
+		y, ok := b.(*plan.Repeat)
+		if !ok || !m.same(x.Count, y.Count) {
+			return false
+		}
+		m.name(y.Col, x.Col)
+		return true
 	case *plan.SetOp:
 		y, ok := b.(*plan.SetOp)
 		return ok && m.setOp(x, y)
@@ -245,7 +252,7 @@ func (m *matcher) values(x, y *plan.Values) bool {
 }
 
 func (m *matcher) setOp(x, y *plan.SetOp) bool {
-	if x.Kind != y.Kind || len(x.Cols) != len(y.Cols) {
+	if len(x.Cols) != len(y.Cols) {
 		return false
 	}
 	for i := range y.InCols {

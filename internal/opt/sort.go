@@ -22,6 +22,8 @@ func (s *state) sortTree(n plan.Node, ordered bool) plan.Node {
 	switch x := n.(type) {
 	case *plan.Filter:
 		x.Input = s.sortTree(x.Input, ordered)
+	case *plan.Repeat:
+		x.Input = s.sortTree(x.Input, ordered)
 	case *plan.Project:
 		x.Input = s.sortTree(x.Input, ordered)
 		return s.mergeProjects(x)

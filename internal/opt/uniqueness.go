@@ -20,6 +20,8 @@ func (s *state) uniqueOn(n plan.Node, cols plan.ColSet, strict bool) bool {
 			}
 		}
 		return s.uniqueOn(x.Input, cols, strict)
+	case *plan.Repeat:
+		return cols.Has(x.Col) && s.uniqueOn(x.Input, cols, strict)
 	case *plan.Sort:
 		return x.Limit == 1 || s.uniqueOn(x.Input, cols, strict)
 	case *plan.Group:
@@ -196,6 +198,8 @@ func (s *state) dependencies(dst []dependency, n plan.Node, padded bool) []depen
 		preds(x.Preds)
 		return s.dependencies(dst, x.Input, padded)
 	case *plan.Sort:
+		return s.dependencies(dst, x.Input, padded)
+	case *plan.Repeat:
 		return s.dependencies(dst, x.Input, padded)
 	case *plan.Project:
 		if !padded {

@@ -41,6 +41,10 @@ func (s *state) unnestTree(n plan.Node) plan.Node {
 			a.Arg = l.liftIf(a.Filter, a.Arg)
 		}
 		x.Input = l.node
+	case *plan.Repeat:
+		l := lifter{s: s, node: x.Input}
+		x.Count = l.lift(x.Count)
+		x.Input = l.node
 	case *plan.Values:
 		return s.unnestValues(x)
 	case *plan.Join:
@@ -348,7 +352,7 @@ func (s *state) unnestValues(x *plan.Values) plan.Node {
 	if len(x.Rows) == 1 {
 		return arm(x.Rows[0], x.Cols)
 	}
-	u := &plan.SetOp{Kind: plan.UnionAll, Cols: x.Cols}
+	u := &plan.SetOp{Cols: x.Cols}
 	for _, row := range x.Rows {
 		cols := make([]plan.ColID, len(row))
 		for i := range row {

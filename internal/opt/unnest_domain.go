@@ -84,6 +84,11 @@ func (d *domain) spread(n plan.Node) (plan.Node, []plan.ColID) {
 		x.Input = in
 		d.rewrite(x, cur)
 		return x, cur
+	case *plan.Repeat:
+		in, cur := d.spread(x.Input)
+		x.Input = in
+		d.rewrite(x, cur)
+		return x, cur
 	case *plan.Project:
 		in, cur := d.spread(x.Input)
 		x.Input = in

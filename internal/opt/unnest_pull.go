@@ -129,6 +129,13 @@ func (s *state) pull(n plan.Node, outer *plan.ColSet, exists bool) (out plan.Nod
 		}
 		g, preds, ok := s.pullGroup(x, outer)
 		return g, preds, ok
+	case *plan.Repeat:
+		if uses(x.Count, outer) {
+			return nil, nil, false
+		}
+		in, preds, ok := s.pull(x.Input, outer, exists)
+		x.Input = in
+		return x, preds, ok
 	case *plan.Join:
 		return s.pullJoin(x, outer, exists)
 	case *plan.Sort:

@@ -121,6 +121,10 @@ func (c *cutter) open(n plan.Node, need plan.ColSet) ([]*Pipeline, error) {
 		}
 		return c.add(ps, m), err
 
+	case *plan.Repeat:
+		ps, err := c.open(n.Input, refs(need, []plan.Expr{n.Count}))
+		return c.add(ps, &Repeat{Count: n.Count, Col: n.Col, Node: n}), err
+
 	case *plan.Join:
 		return c.join(n, need)
 
@@ -155,9 +159,6 @@ func (c *cutter) open(n plan.Node, need plan.ColSet) ([]*Pipeline, error) {
 		return []*Pipeline{{Source: &Buffer{Of: s, Node: n}, needs: s.makers}}, nil
 
 	case *plan.SetOp:
-		if n.Kind != plan.UnionAll {
-			return nil, diag.Errorf(diag.FeatureNotSupported, -1, "INTERSECT ALL and EXCEPT ALL are not supported yet")
-		}
 		var out []*Pipeline
 		for i, in := range n.Args {
 			below := plan.MakeColSet()

@@ -131,6 +131,9 @@ func (p *Pipeline) liveness() []plan.ColSet {
 					s.Add(id)
 				}
 			}
+		case *Repeat:
+			made([]plan.ColID{op.Col})
+			plan.AddRefs(s, op.Count)
 		case *Nulls:
 			made(op.Cols)
 		}

@@ -81,7 +81,7 @@ func (*Table) source()     {}
 func (*Buffer) source()    {}
 func (*Constants) source() {}
 
-// Op is an operator inside a pipeline: *Filter, *Map, *Probe, *Rename, *Nulls or *Compute.
+// Op is an operator inside a pipeline: *Filter, *Map, *Probe, *Repeat, *Rename, *Nulls or *Compute.
 type Op interface{ op() }
 
 // Filter drops rows.
@@ -134,9 +134,17 @@ type Rename struct {
 // Nulls makes columns that are NULL: the other side of an outer join.
 type Nulls struct{ Cols []plan.ColID }
 
+// Repeat goes on with a row as often as Count says; Col numbers the copies.
+type Repeat struct {
+	Count plan.Expr
+	Col   plan.ColID
+	Node  plan.Node
+}
+
 func (*Filter) op() {}
 func (*Map) op()    {}
 func (*Probe) op()  {}
+func (*Repeat) op() {}
 func (*Rename) op() {}
 func (*Nulls) op()  {}
 

@@ -270,6 +270,8 @@ func (d *describer) op(op Op) Part {
 		}
 		p.put(list)
 		return p
+	case *Repeat:
+		return Part{Kind: "repeat", What: d.names(op.Col) + " < " + d.names.Expr(op.Count), Node: op.Node}
 	case *Nulls:
 		return Part{Kind: "nulls", What: d.names.Cols(op.Cols)}
 	}

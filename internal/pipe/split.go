@@ -216,6 +216,13 @@ func (w *splitting) op(op Op) error {
 		w.ops = append(w.ops, now)
 	case *Probe:
 		return w.probe(op)
+	case *Repeat:
+		now := *op
+		if now.Count = w.compute(op.Count); now.Count == op.Count {
+			w.ops = append(w.ops, op)
+		} else {
+			w.add(&now, op.Node)
+		}
 	default:
 		w.ops = append(w.ops, op)
 	}

@@ -163,6 +163,11 @@ func (c *checker) node(n Node, outer ColSet) ColSet {
 		for _, id := range x.Cols {
 			c.define(n, id)
 		}
+	case *Repeat:
+		vis := c.with(c.node(x.Input, outer), outer)
+		c.expr(n, x.Count, vis)
+		c.same(n, "count", x.Count.Type(), types.TInt64)
+		c.define(n, x.Col)
 	case *Sort:
 		in := c.node(x.Input, outer)
 		for _, k := range x.Keys {

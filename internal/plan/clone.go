@@ -212,6 +212,12 @@ func (c *cloner) node(n Node) Node {
 		}
 		y.Cols = c.freshAll(x.Cols)
 		return &y
+	case *Repeat:
+		y := *x
+		y.Input = c.node(x.Input)
+		y.Count = c.expr(x.Count)
+		y.Col = c.fresh(x.Col)
+		return &y
 	case *Sort:
 		y := *x
 		y.Input = c.node(x.Input)

@@ -219,23 +219,22 @@ type Group struct {
 	Aggs    []Agg
 }
 
-// SetOpKind is a set operation; DISTINCT is a Group without aggregates.
-type SetOpKind uint8
-
-const (
-	UnionAll SetOpKind = iota
-	IntersectAll
-	ExceptAll
-)
-
-// SetOp combines inputs position by position: input i's column InCols[i][k]
-// becomes Cols[k]. Distinct forms are expressed with Group around it or by Semi/Anti joins.
+// SetOp is UNION ALL: it puts the rows of its inputs together, position by position: input i's column
+// InCols[i][k] becomes Cols[k]. The other set operations are made of it, of Group, of Repeat and of joins.
 type SetOp struct {
 	Props_ Props
-	Kind   SetOpKind
 	Args   []Node
 	InCols [][]ColID
 	Cols   []ColID
+}
+
+// Repeat gives each row as often as Count says, not at all where that is NULL or less than one. Col numbers the
+// copies of a row from 0 on.
+type Repeat struct {
+	Props_ Props
+	Input  Node
+	Count  Expr // BIGINT
+	Col    ColID
 }
 
 // SortKey is one ORDER BY element.
@@ -263,6 +262,7 @@ func (n *Project) Props() *Props    { return &n.Props_ }
 func (n *Join) Props() *Props       { return &n.Props_ }
 func (n *Group) Props() *Props      { return &n.Props_ }
 func (n *SetOp) Props() *Props      { return &n.Props_ }
+func (n *Repeat) Props() *Props     { return &n.Props_ }
 func (n *Sort) Props() *Props       { return &n.Props_ }
 
 func (n *Scan) Inputs() []Node       { return nil }
@@ -274,6 +274,7 @@ func (n *Project) Inputs() []Node    { return []Node{n.Input} }
 func (n *Join) Inputs() []Node       { return []Node{n.Left, n.Right} }
 func (n *Group) Inputs() []Node      { return []Node{n.Input} }
 func (n *SetOp) Inputs() []Node      { return n.Args }
+func (n *Repeat) Inputs() []Node     { return []Node{n.Input} }
 func (n *Sort) Inputs() []Node       { return []Node{n.Input} }
 
 func (n *Scan) SetInput(int, Node)        {}
@@ -284,6 +285,7 @@ func (n *Filter) SetInput(_ int, m Node)  { n.Input = m }
 func (n *Project) SetInput(_ int, m Node) { n.Input = m }
 func (n *Group) SetInput(_ int, m Node)   { n.Input = m }
 func (n *SetOp) SetInput(i int, m Node)   { n.Args[i] = m }
+func (n *Repeat) SetInput(_ int, m Node)  { n.Input = m }
 func (n *Sort) SetInput(_ int, m Node)    { n.Input = m }
 func (n *Join) SetInput(i int, m Node) {
 	if i == 0 {
@@ -320,3 +322,6 @@ func (n *Group) Produces(dst []ColID) []ColID {
 }
 func (n *SetOp) Produces(dst []ColID) []ColID { return append(dst, n.Cols...) }
 func (n *Sort) Produces(dst []ColID) []ColID  { return n.Input.Produces(dst) }
+func (n *Repeat) Produces(dst []ColID) []ColID {
+	return append(n.Input.Produces(dst), n.Col)
+}

@@ -125,6 +125,10 @@ func NotNullCols(q *Query, n Node) ColSet {
 			}
 		}
 		return s
+	case *Repeat:
+		s := NotNullCols(q, x.Input)
+		s.Add(x.Col)
+		return s
 	case *Join:
 		return joinNotNull(q, x)
 	case *Group:

@@ -244,12 +244,17 @@ func (p *printer) op(n Node) {
 			p.agg(a)
 		}
 	case *SetOp:
-		p.b.WriteString([...]string{"UnionAll(", "IntersectAll(", "ExceptAll("}[x.Kind])
+		p.b.WriteString("UnionAll(")
 		p.ids(x.Cols)
 		for i, ids := range x.InCols {
 			p.b.WriteString([]string{" = ", " | "}[min(i, 1)])
 			p.ids(ids)
 		}
+	case *Repeat:
+		p.b.WriteString("Repeat(")
+		p.col(x.Col)
+		p.b.WriteString(" < ")
+		p.expr(x.Count, precCmp+1)
 	case *Sort:
 		p.sort(x)
 	default:

@@ -256,6 +256,8 @@ func MapNodeExprs(n Node, f func(Expr) Expr) {
 		x.Preds = all(x.Preds)
 	case *Project:
 		x.Exprs = all(x.Exprs)
+	case *Repeat:
+		x.Count = f(x.Count)
 	case *Join:
 		x.LKeys = all(x.LKeys)
 		x.RKeys = all(x.RKeys)
@@ -379,6 +381,8 @@ func defined(n Node) ColSet {
 		return Produced(n)
 	case *Project:
 		return MakeColSet(x.Cols...)
+	case *Repeat:
+		return MakeColSet(x.Col)
 	case *Join:
 		if x.Kind == Mark {
 			return MakeColSet(x.MarkCol)

@@ -43,6 +43,8 @@ func actualRows(prog *pipe.Program, stats *exec.Stats, result int64) map[plan.No
 				}
 			case *pipe.Rename:
 				add(op.Node, rows[k])
+			case *pipe.Repeat:
+				add(op.Node, rows[k])
 			case *pipe.Probe:
 				if !discards || k < len(p.Ops)-1 { // else it only sets flags
 					add(op.Join, rows[k])

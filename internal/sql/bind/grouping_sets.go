@@ -197,7 +197,7 @@ func (b *binder) groupingSets(g *grouper) plan.Node {
 		in.copied = shared.Plan
 	}
 
-	out := &plan.SetOp{Kind: plan.UnionAll, Cols: append([]plan.ColID(nil), g.keyCols...)}
+	out := &plan.SetOp{Cols: append([]plan.ColID(nil), g.keyCols...)}
 	for i := range aggs {
 		out.Cols = append(out.Cols, aggs[i].Col)
 	}

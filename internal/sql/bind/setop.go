@@ -21,12 +21,15 @@ func (b *binder) setOp(op *ast.SetOp, around *scope) result {
 		}
 	}
 	ids := b.unite(args, keyword(op))
-	if op.Kind == ast.Union || op.All {
-		r := b.setNode(op, args, ids)
+	switch {
+	case op.Kind == ast.Union:
+		r := b.unionAll(args, ids)
 		if !op.All {
 			b.distinct(&r)
 		}
 		return r
+	case op.All:
+		return b.bag(op.Kind, args, ids)
 	}
 	// Distinct INTERSECT and EXCEPT keep rows of the left with or without a match in
 	// each other, NULL matching NULL.
@@ -52,8 +55,44 @@ func (b *binder) setOp(op *ast.SetOp, around *scope) result {
 
 func keyword(op *ast.SetOp) string { return strings.ToUpper(op.Kind.String()) }
 
-// chain takes (a op b) op c apart, as long as the operators are the same. EXCEPT ALL is
-// not a chain for SetOp, which takes two inputs then.
+// bag is INTERSECT ALL or EXCEPT ALL of two results: the rows of both are counted together, NULLs being equal, and
+// what occurs l times on the left and r times on the right is given least(l, r) or l - r times.
+func (b *binder) bag(kind ast.SetKind, args []result, ids [][]plan.ColID) result {
+	var sides [2]plan.ColID
+	for i := range args {
+		p := b.project(args[i].node, len(ids[i])+1)
+		for k, id := range ids[i] {
+			ids[i][k] = p.col(b.ref(id), args[i].cols[k].name)
+		}
+		sides[i] = p.col(plan.NewConst(types.BoolValue(i == 1)), "right")
+		args[i].node = p.done()
+	}
+	side := outCol{name: "right"}
+	for i := range args {
+		args[i].cols = append(args[i].cols, side)
+		ids[i] = append(ids[i], sides[i])
+	}
+	r := b.unionAll(args, ids)
+	side = r.cols[len(r.cols)-1]
+	r.cols = r.cols[:len(r.cols)-1]
+
+	g := &plan.Group{Input: r.node}
+	b.groupKeys(g, r.cols)
+	count := func(name string, filter plan.Expr) plan.Expr {
+		id := b.cols.New(name, types.TInt64, true)
+		g.Aggs = append(g.Aggs, plan.Agg{Func: plan.CountStar, Filter: filter, Col: id})
+		return b.ref(id)
+	}
+	left, right := count("left", plan.Negate(b.ref(side.id))), count("right", b.ref(side.id))
+	times := plan.NewCall(plan.Least, types.TInt64, left, right)
+	if kind == ast.Except {
+		times = plan.NewCall(plan.Sub, types.TInt64, left, right)
+	}
+	r.node = &plan.Repeat{Input: g, Count: times, Col: b.cols.New("copy", types.TInt64, true)}
+	return r
+}
+
+// chain takes (a op b) op c apart, as long as the operators are the same. bag takes two inputs only.
 func chain(op *ast.SetOp) (bodies []ast.Body, ops []*ast.SetOp) {
 	for l := op; ; {
 		ops = append(ops, l)
@@ -120,15 +159,9 @@ func (b *binder) recast(r *result, want []types.Type) []plan.ColID {
 	return ids
 }
 
-// setNode is the operator over united results.
-func (b *binder) setNode(op *ast.SetOp, args []result, ids [][]plan.ColID) result {
+// unionAll puts united results together.
+func (b *binder) unionAll(args []result, ids [][]plan.ColID) result {
 	n := &plan.SetOp{InCols: ids, Args: make([]plan.Node, len(args))}
-	switch op.Kind {
-	case ast.Intersect:
-		n.Kind = plan.IntersectAll
-	case ast.Except:
-		n.Kind = plan.ExceptAll
-	}
 	for i := range args {
 		n.Args[i] = args[i].node
 	}

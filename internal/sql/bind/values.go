@@ -66,7 +66,7 @@ func (b *binder) valuesNode(rows [][]plan.Expr, cols []outCol, want []types.Type
 	if len(rows) == 1 {
 		return result{&plan.Project{Input: oneRow(), Exprs: rows[0], Cols: ids}, cols}
 	}
-	u := &plan.SetOp{Kind: plan.UnionAll, Cols: ids}
+	u := &plan.SetOp{Cols: ids}
 	for _, row := range rows {
 		p := &plan.Project{Input: oneRow(), Exprs: row}
 		for k, e := range row {
