@@ -132,6 +132,8 @@ func (g *sqlGen) query(outer scope, depth int, ks []kind) string {
 			q += fmt.Sprintf(" %s (%s)", g.pick("except", "except all", "intersect", "intersect all", "union", "union all", "union all"), g.query(outer, depth-1, ks))
 		}
 		return q
+	case depth > 0 && g.chance(4):
+		return g.distinctOn(outer, depth, ks)
 	case depth > 1 && g.chance(14):
 		return g.with(outer, depth, ks)
 	case g.chance(35):
@@ -179,6 +181,22 @@ func (g *sqlGen) with(outer scope, depth int, ks []kind) string {
 		q += " where " + g.cond(sc, outer, depth-1)
 	}
 	return q
+}
+
+// distinctOn writes a query that keeps the first rows of some keys, by an order of all columns.
+func (g *sqlGen) distinctOn(outer scope, depth int, ks []kind) string {
+	var cols []string
+	for i := range ks {
+		cols = append(cols, fmt.Sprintf("c%d", i))
+	}
+	n := 1 + g.r.IntN(len(ks))
+	var order []string
+	for _, c := range cols {
+		order = append(order, c+g.pick("", "", " desc", " nulls first"))
+	}
+	x := g.next()
+	return fmt.Sprintf("select * from (select distinct on (%s) * from (%s) x%d order by %s) y%d",
+		strings.Join(cols[:n], ", "), g.query(outer, depth-1, ks), x, strings.Join(order, ", "), x)
 }
 
 // grouped writes a query with GROUP BY, or aggregates over all rows.
@@ -296,6 +314,9 @@ func (g *sqlGen) agg(k kind, sc scope) string {
 		}
 		return sc[0].name + " is null"
 	}
+	if g.chance(12) {
+		return g.ordered(k, sc, distinct) + filter
+	}
 	switch k {
 	case anInt:
 		if g.chance(30) {
@@ -312,6 +333,25 @@ func (g *sqlGen) agg(k kind, sc scope) string {
 		return g.pick("sum", "sum", "max") + "(" + distinct + e + ")" + filter
 	}
 	return g.pick("min", "max") + "(" + e + ")" + filter
+}
+
+// ordered is an aggregate of kind k that depends on the order of rows, or looks at all of them. Rows that the order does not tell
+// apart are equal.
+func (g *sqlGen) ordered(k kind, sc scope, distinct string) string {
+	e := g.expr(k, sc, nil, 0)
+	if !column.MatchString(e) { // of nothing but constants there is no order
+		return "percentile_disc(0.5) within group (order by " + e + ")"
+	}
+	order := e + g.pick("", " desc", " nulls first")
+	switch {
+	case k == aText && g.chance(70):
+		return fmt.Sprintf("string_agg(%s%s, '%s' order by %s)", distinct, e, g.pick(",", "", "é-"), order)
+	case (k == anInt || k == aBig) && g.chance(30):
+		return g.pick("bit_and", "bit_or", "bit_xor") + "((" + e + ")::bigint)"
+	case g.chance(50):
+		return fmt.Sprintf("percentile_disc(%s) within group (order by %s)", g.pick("0", "0.25", "0.5", "1"), order)
+	}
+	return fmt.Sprintf("mode() within group (order by %s)", order)
 }
 
 // from writes a FROM clause and gives the columns that it brings.

@@ -36,6 +36,8 @@ func (s *statistics) ran(p *pipe.Pipeline) {
 		s.rows[k] = phys.Expected(k.Node)
 	case *pipe.Aggregate:
 		s.rows[k] = phys.Expected(k.Group)
+	case *pipe.Fold:
+		s.rows[k] = phys.Expected(k.Group)
 	case *pipe.Build:
 		side := phys.BuildSide{Tuple: l.Tuple, Keys: len(k.Keys), Rows: phys.Expected(k.Side()), NoDirect: s.w.Off.DirectTables}
 		d, _ := phys.ChooseTable(side, phys.BelievedKeys(k, l.Tuple))
@@ -65,6 +67,8 @@ func (s *statistics) Rows(of pipe.Sink) (Rows, bool) {
 	switch of := of.(type) {
 	case *pipe.Collect:
 		out.Indirect = len(of.Keys) > 0
+	case *pipe.Fold:
+		out.Tuple = FoldTuple(s.w.prog.Query.Cols, of.Group)
 	case *pipe.Aggregate:
 		out.Indirect = s.w.Can.Lists || l.Group.Mode == phys.ArrayGroups
 	}

@@ -300,6 +300,18 @@ func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err er
 	return out, nil
 }
 
+// FoldTuple lays out what Go makes of a group.
+func FoldTuple(cols *plan.Columns, g *plan.Group) *layout.Tuple {
+	var fs []layout.Field
+	for _, id := range g.Produces(nil) {
+		c := cols.Get(id)
+		d := layout.Desc{Type: c.Type, Nullable: true, Range: layout.TypeRange(c.Type)}
+		d.Form = layout.FormOf(c.Type, d.Range)
+		fs = append(fs, layout.Field{ID: int32(id), Name: c.Name, Desc: d})
+	}
+	return layout.NewTuple(false, false, fs)
+}
+
 // ConstantsTuple lays literal rows out.
 func ConstantsTuple(cols *plan.Columns, src *pipe.Constants) *layout.Tuple {
 	fs := make([]layout.Field, len(src.Cols))

@@ -219,6 +219,8 @@ func (e *emitter) sink() {
 		e.groupSink(s)
 	case *pipe.Collect:
 		e.collectSink(s)
+	case *pipe.Fold:
+		e.collectSink(&s.Collect)
 	case *pipe.Stage:
 		e.stageSink(s)
 	case *pipe.Discard:

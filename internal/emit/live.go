@@ -31,6 +31,8 @@ func (e *emitter) liveness() []plan.ColSet {
 	case *pipe.Collect:
 		s.AddAll(k.Cols)
 		s.Minus(e.Late)
+	case *pipe.Fold:
+		s.AddAll(k.Cols)
 	case *pipe.Stage:
 		s.AddAll(k.Cols)
 	}

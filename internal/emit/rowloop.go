@@ -113,12 +113,10 @@ func (e *rowLoop) fansOut() bool {
 		return false
 	}
 	for _, op := range e.Pipeline.Ops {
-		switch op := op.(type) {
-		case *pipe.Probe:
-			if !e.Tables[op.Build].Kind.Unique() {
-				return true
-			}
-		case *pipe.Repeat:
+		if p, ok := op.(*pipe.Probe); ok && !e.Tables[p.Build].Kind.Unique() {
+			return true
+		}
+		if _, ok := op.(*pipe.Repeat); ok {
 			return true
 		}
 	}

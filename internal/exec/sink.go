@@ -25,6 +25,8 @@ func (r *run) rowsOf(s pipe.Sink) tuples.Rows {
 		return s.rows()
 	case *groupSink:
 		return s.all.Rows
+	case *foldSink:
+		return s.groups
 	case *buildSink:
 		return s.built.Rows
 	}
@@ -39,6 +41,8 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
 		return &buildSink{r: r, s: s, tuple: f.Sink, workers: make([]*tuples.Buffer, r.Threads)}
 	case *pipe.Aggregate:
 		return r.newGroup(s, f.Group)
+	case *pipe.Fold:
+		return &foldSink{collectSink: r.newCollect(&s.Collect, f.Sink), group: s.Group}
 	case *pipe.Stage:
 		return &stageSink{r: r, s: s, tuple: f.Sink, maxRows: f.MaxRows, workers: make([]*seam, r.Threads)}
 	}
@@ -50,7 +54,7 @@ func (r *run) rowCount(s pipe.Sink) int64 {
 	switch x := r.sinks[s].(type) {
 	case *buildSink:
 		return x.built.Table.Rows
-	case *collectSink, *groupSink:
+	case *collectSink, *groupSink, *foldSink:
 		rows := r.rowsOf(s)
 		return rows.Len()
 	}

@@ -37,6 +37,8 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment, rows int64) sink {
 		return &buildSink{tupleSink: r.tupleSink(f, phys.Expected(s.Side())), s: s, lo: math.MaxInt64, hi: math.MinInt64}
 	case *pipe.Aggregate:
 		return &groupSink{r: r, s: s, plan: f.Group}
+	case *pipe.Fold:
+		return &foldSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: rows}, group: s.Group}
 	case *pipe.Stage:
 		return &stageSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: rows}, s: s}
 	}

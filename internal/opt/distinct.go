@@ -10,15 +10,24 @@ import (
 
 // distinct replaces aggregates over distinct values by a grouping that removes the duplicates and a
 // second one that aggregates. Other aggregates beside them are computed in parts by the first
-// and combined by the second. Several different arguments take a grouping each, joined on the keys.
+// and combined by the second. Several different arguments take a grouping each, joined on the keys. Aggregates that Go
+// computes take one of their own, too.
 func (s *state) distinct() {
 	s.mapNodes(func(n plan.Node) plan.Node {
 		g, ok := n.(*plan.Group)
-		if !ok || !slices.ContainsFunc(g.Aggs, func(a plan.Agg) bool { return a.Distinct }) {
-			return n
+		switch {
+		case ok && g.Folded():
+			return s.folds(g)
+		case ok && distinctly(g):
+			return s.distinctGroup(g)
 		}
-		return s.distinctGroup(g)
+		return n
 	})
+}
+
+// distinctly reports that some aggregate is over distinct values.
+func distinctly(g *plan.Group) bool {
+	return slices.ContainsFunc(g.Aggs, func(a plan.Agg) bool { return a.Distinct })
 }
 
 func (s *state) distinctGroup(g *plan.Group) plan.Node {
@@ -218,12 +227,7 @@ func (s *state) reread(p *plan.Group) *plan.Group {
 		out.KeyCols = append(out.KeyCols, s.copyCol(p.KeyCols[i]))
 	}
 	for i := range out.Aggs {
-		if a := &out.Aggs[i]; a.Arg != nil {
-			a.Arg = names.Expr(a.Arg)
-		}
-		if a := &out.Aggs[i]; a.Filter != nil {
-			a.Filter = names.Expr(a.Filter)
-		}
+		out.Aggs[i].MapExprs(names.Expr)
 	}
 	return out
 }

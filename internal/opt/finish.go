@@ -127,6 +127,8 @@ func (v *nullness) node(n plan.Node) {
 			switch a.Func {
 			case plan.Count, plan.CountStar:
 				cols.Get(a.Col).NotNull = true
+			case plan.Folded:
+				cols.Get(a.Col).NotNull = false
 			default:
 				cols.Get(a.Col).NotNull = len(x.Keys) > 0 && a.Filter == nil && v.notNull(a.Arg)
 			}

@@ -28,7 +28,7 @@ func (s *state) groupKeys() {
 				return projectKeys(g, g.Input)
 			}
 		}
-		if len(g.Keys) > 1 {
+		if len(g.Keys) > 1 && !g.Folded() {
 			s.dropKeys(g)
 		}
 		return g

@@ -232,12 +232,7 @@ func (p *pruner) group(x *plan.Group, need plan.ColSet) {
 			continue
 		}
 		aggs = append(aggs, a)
-		if a.Arg != nil {
-			plan.AddRefs(&below, a.Arg)
-		}
-		if a.Filter != nil {
-			plan.AddRefs(&below, a.Filter)
-		}
+		a.EachExpr(func(e plan.Expr) { plan.AddRefs(&below, e) })
 	}
 	x.Aggs = aggs
 	x.Input = p.node(x.Input, below)

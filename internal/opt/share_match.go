@@ -201,7 +201,7 @@ func (m *matcher) project(x, y *plan.Project) bool {
 // group wants the same keys and adds aggregates. Names are given last: a key that is a plain
 // column has the same name below and above the group.
 func (m *matcher) group(x, y *plan.Group) bool {
-	if len(x.Keys) != len(y.Keys) {
+	if len(x.Keys) != len(y.Keys) || x.Folded() != y.Folded() {
 		return false
 	}
 	used := make([]bool, len(x.Keys))
@@ -213,12 +213,7 @@ func (m *matcher) group(x, y *plan.Group) bool {
 	}
 	to := make([]plan.ColID, len(y.Aggs))
 	for i, a := range y.Aggs {
-		if a.Arg != nil {
-			a.Arg = m.names.Expr(a.Arg)
-		}
-		if a.Filter != nil {
-			a.Filter = m.names.Expr(a.Filter)
-		}
+		a.MapExprs(m.names.Expr)
 		if k := slices.IndexFunc(x.Aggs, func(f plan.Agg) bool { return a.Same(&f) }); k >= 0 {
 			to[i] = x.Aggs[k].Col
 			continue

@@ -39,6 +39,12 @@ func (s *state) unnestTree(n plan.Node) plan.Node {
 			a := &x.Aggs[i]
 			a.Filter = l.lift(a.Filter)
 			a.Arg = l.liftIf(a.Filter, a.Arg)
+			for k, e := range a.More {
+				a.More[k] = l.liftIf(a.Filter, e)
+			}
+			for k := range a.Order {
+				a.Order[k].X = l.liftIf(a.Filter, a.Order[k].X)
+			}
 		}
 		x.Input = l.node
 	case *plan.Repeat:

@@ -185,7 +185,9 @@ func (s *state) pullGroup(x *plan.Group, outer *plan.ColSet) (*plan.Group, []pla
 		}
 	}
 	for _, a := range x.Aggs {
-		if a.Arg != nil && uses(a.Arg, outer) || a.Filter != nil && uses(a.Filter, outer) {
+		free := false
+		a.EachExpr(func(e plan.Expr) { free = free || uses(e, outer) })
+		if free {
 			return nil, nil, false
 		}
 	}

@@ -129,6 +129,9 @@ func (c *cutter) open(n plan.Node, need plan.ColSet) ([]*Pipeline, error) {
 		return c.join(n, need)
 
 	case *plan.Group:
+		if n.Folded() {
+			return c.fold(n)
+		}
 		below := plan.MakeColSet()
 		for _, k := range n.Keys {
 			plan.AddRefs(&below, k)
@@ -178,6 +181,19 @@ func (c *cutter) open(n plan.Node, need plan.ColSet) ([]*Pipeline, error) {
 		return out, nil
 	}
 	return nil, diag.Internalf("pipe", "operator %T", n)
+}
+
+// fold collects what the aggregates of a group read.
+func (c *cutter) fold(n *plan.Group) ([]*Pipeline, error) {
+	refs := plan.NodeRefs(n)
+	s := &Fold{Group: n, Collect: Collect{Cols: refs.Slice(), Limit: -1, Node: n}}
+	ps, err := c.open(n.Input, refs)
+	if err != nil {
+		return nil, err
+	}
+	s.ID = c.close(ps, s)
+	s.makers = ps
+	return []*Pipeline{{Source: &Buffer{Of: s, Node: n}, needs: ps}}, nil
 }
 
 func (c *cutter) table(n *plan.Scan) *Table { return &Table{Scan: n, Filter: n.Filter} }

@@ -29,6 +29,8 @@ func Escapes(p *Pipeline) plan.ColSet {
 		}
 	case *Collect:
 		s.AddAll(k.Cols)
+	case *Fold:
+		s.AddAll(k.Cols)
 	case *Stage:
 		s.AddAll(k.Cols)
 	}

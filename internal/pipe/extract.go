@@ -160,6 +160,8 @@ func sinkReads(k Sink) plan.ColSet {
 		}
 	case *Collect:
 		s.AddAll(k.Cols)
+	case *Fold:
+		s.AddAll(k.Cols)
 	}
 	return s
 }

@@ -36,7 +36,10 @@ func NewIdleness(prog *Program) *Idleness {
 	for i, p := range prog.Pipelines {
 		s := &d.sinks[p.Sink.Number()]
 		s.makers, s.busy = append(s.makers, i), s.busy+1
-		if g, ok := p.Sink.(*Aggregate); ok {
+		switch g := p.Sink.(type) {
+		case *Aggregate:
+			s.always = len(g.Group.Keys) == 0
+		case *Fold:
 			s.always = len(g.Group.Keys) == 0
 		}
 		if _, ok := p.Sink.(*Discard); ok {

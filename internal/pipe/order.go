@@ -58,6 +58,8 @@ func (c *cutter) makers(s Sink) []*Pipeline {
 		return s.makers
 	case *Collect:
 		return s.makers
+	case *Fold:
+		return s.makers
 	}
 	return nil
 }

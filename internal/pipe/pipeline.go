@@ -168,7 +168,7 @@ type Stage struct {
 func (*Stage) source()     {}
 func (*Stage) Number() int { return 0 }
 
-// Sink is where a pipeline ends: *Build, *Aggregate, *Collect or *Discard; in a stage also *Stage.
+// Sink is where a pipeline ends: *Build, *Aggregate, *Collect, *Fold or *Discard; in a stage also *Stage.
 // Several pipelines may share one (UNION ALL, outer joins).
 type Sink interface{ Number() int }
 
@@ -210,6 +210,12 @@ type Collect struct {
 	Offset int64
 	Node   plan.Node
 	makers []*Pipeline
+}
+
+// Fold materializes rows like Collect, and has Go make groups of them: plan.Fold says what of. All that it reads are columns.
+type Fold struct {
+	Collect
+	Group *plan.Group
 }
 
 // Discard drops rows; the pipeline was run for the match flags that it set.

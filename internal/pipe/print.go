@@ -179,6 +179,8 @@ func (prog *Program) SinkName(s Sink) string {
 		return fmt.Sprintf("table %d", s.ID)
 	case *Aggregate:
 		return fmt.Sprintf("groups %d", s.ID)
+	case *Fold:
+		return fmt.Sprintf("groups %d", s.ID)
 	case *Collect:
 		if s == prog.Result {
 			return "result"
@@ -330,6 +332,18 @@ func (d *describer) sink(s Sink) Part {
 		}
 		if len(any) > 0 {
 			p.What += " with " + strings.Join(any, ", ")
+		}
+		p.put(list)
+		return p
+	case *Fold:
+		p := Part{Kind: "fold", What: name}
+		for i, k := range s.Group.Keys {
+			p.What += []string{" by ", ", "}[min(i, 1)] + d.names.Expr(k)
+		}
+		p.What += " in Go"
+		var list []string
+		for _, a := range s.Group.Aggs {
+			list = append(list, d.prog.Query.Cols.Short()(a.Col)+" = "+d.names.Agg(a))
 		}
 		p.put(list)
 		return p

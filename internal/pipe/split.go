@@ -442,6 +442,8 @@ func sinkNode(k Sink) plan.Node {
 		return k.Group
 	case *Collect:
 		return k.Node
+	case *Fold:
+		return k.Node
 	}
 	return nil
 }

@@ -287,16 +287,22 @@ func (c *checker) group(x *Group, outer ColSet) {
 		if (a.Func == CountStar) != (a.Arg == nil) {
 			c.fail(x, "argument of %s", a.Func)
 		}
-		if a.Arg != nil {
-			c.expr(x, a.Arg, vis)
+		for _, e := range a.Args() {
+			c.expr(x, e, vis)
+		}
+		for _, o := range a.Order {
+			c.expr(x, o.X, vis)
+		}
+		if (a.Func == Folded) != (a.Fold != nil) || c.final && a.Func != Folded && x.Folded() {
+			c.fail(x, "%s beside folds", a.Func)
 		}
 		if a.Filter != nil {
 			c.preds(x, []Expr{a.Filter}, vis)
 		}
-		if c.final && (a.Distinct || a.Func == Avg || a.Func >= StddevSamp && a.Func != First) {
+		if c.final && (a.Distinct || a.Func == Avg || a.Func >= StddevSamp && a.Func <= VarPop) && a.Func != Folded {
 			c.fail(x, "aggregate %s was not split", a.Func)
 		}
-		if r, ok := a.Arg.(*Ref); !ok || r.ID != a.Col || a.Func != AnyValue && a.Func != First {
+		if r, ok := a.Arg.(*Ref); !ok || r.ID != a.Col || a.Func != AnyValue && a.Func != First && a.Func != Folded {
 			c.define(x, a.Col)
 		}
 	}

@@ -196,8 +196,7 @@ func (c *cloner) node(n Node) Node {
 		y.Keys = c.exprs(x.Keys)
 		y.Aggs = slices.Clone(x.Aggs)
 		for i := range y.Aggs {
-			y.Aggs[i].Arg = c.expr(y.Aggs[i].Arg)
-			y.Aggs[i].Filter = c.expr(y.Aggs[i].Filter)
+			y.Aggs[i].MapExprs(c.expr)
 			y.Aggs[i].Col = c.fresh(y.Aggs[i].Col)
 		}
 		y.KeyCols = c.freshAll(x.KeyCols)

@@ -131,12 +131,15 @@ func (a *Agg) Hash() uint64 {
 		}
 		h = mix(h, x)
 	}
+	for _, e := range a.More {
+		h = mix(h, HashExpr(e))
+	}
 	return h
 }
 
 // Same reports that two aggregates compute the same.
 func (a *Agg) Same(b *Agg) bool {
-	return a.Func == b.Func && a.Distinct == b.Distinct && sameOrNil(a.Arg, b.Arg) && sameOrNil(a.Filter, b.Filter)
+	return a.Func == b.Func && a.Distinct == b.Distinct && sameOrNil(a.Arg, b.Arg) && sameOrNil(a.Filter, b.Filter) && a.sameFold(b)
 }
 
 func sameOrNil(a, b Expr) bool {

@@ -193,12 +193,13 @@ const (
 	StddevPop
 	VarSamp
 	VarPop
-	First // the value, NULL or not, of the row that makes the group: with several of them, all from one row
+	First  // the value, NULL or not, of the row that makes the group: with several of them, all from one row
+	Folded // computed in Go from all rows of the group: see Fold
 )
 
 func (f AggFunc) String() string {
 	return [...]string{"count(*)", "count", "sum", "avg", "min", "max", "any_value", "bool_and", "bool_or",
-		"stddev_samp", "stddev_pop", "var_samp", "var_pop", "first"}[f]
+		"stddev_samp", "stddev_pop", "var_samp", "var_pop", "first", "folded"}[f]
 }
 
 // Agg is one aggregate computation.
@@ -208,6 +209,12 @@ type Agg struct {
 	Distinct bool
 	Filter   Expr // FILTER (WHERE …); nil = none
 	Col      ColID
+
+	// Of Folded alone.
+	Fold   *Fold
+	More   []Expr        // arguments after Arg
+	Direct []types.Value // arguments that are the same for all rows: of percentile_cont, say
+	Order  []AggOrder
 }
 
 // Group groups by key expressions and aggregates. No keys: one row always.

@@ -294,7 +294,7 @@ func groupNotNull(q *Query, x *Group) ColSet {
 		switch a.Func {
 		case CountStar, Count:
 			s.Add(a.Col)
-		case StddevSamp, VarSamp: // NULL for one row
+		case StddevSamp, VarSamp, Folded: // may be NULL for one row
 		default:
 			// A group has at least one row, unless there are no keys.
 			if len(x.Keys) > 0 && a.Filter == nil && NotNullExpr(a.Arg, &in) {

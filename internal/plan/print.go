@@ -334,13 +334,17 @@ func (p *printer) sortKeys(keys []SortKey) {
 	for _, k := range keys {
 		p.b.WriteString(sep)
 		p.col(k.Col)
-		if k.Desc {
-			p.b.WriteString(" desc")
-		}
-		if k.NullsFirst != k.Desc {
-			p.b.WriteString([]string{" nulls last", " nulls first"}[b2i(k.NullsFirst)])
-		}
+		p.direction(k.Desc, k.NullsFirst)
 		sep = ", "
+	}
+}
+
+func (p *printer) direction(desc, nullsFirst bool) {
+	if desc {
+		p.b.WriteString(" desc")
+	}
+	if nullsFirst != desc {
+		p.b.WriteString([]string{" nulls last", " nulls first"}[b2i(nullsFirst)])
 	}
 }
 
@@ -352,9 +356,12 @@ func b2i(b bool) int {
 }
 
 func (p *printer) agg(a Agg) {
-	if a.Func == CountStar {
+	switch {
+	case a.Func == CountStar:
 		p.b.WriteString("count(*)")
-	} else {
+	case a.Func == Folded:
+		p.fold(a)
+	default:
 		p.b.WriteString(a.Func.String() + "(")
 		if a.Distinct {
 			p.b.WriteString("distinct ")

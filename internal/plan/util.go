@@ -265,13 +265,7 @@ func MapNodeExprs(n Node, f func(Expr) Expr) {
 	case *Group:
 		x.Keys = all(x.Keys)
 		for i := range x.Aggs {
-			a := &x.Aggs[i]
-			if a.Arg != nil {
-				a.Arg = f(a.Arg)
-			}
-			if a.Filter != nil {
-				a.Filter = f(a.Filter)
-			}
+			x.Aggs[i].MapExprs(f)
 		}
 	}
 }

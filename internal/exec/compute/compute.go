@@ -5,7 +5,6 @@
 package compute
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -29,7 +28,7 @@ type Options struct {
 // Filler computes the fields of one tuple after the other, on one thread.
 type Filler struct {
 	o     Options
-	ins   []input
+	ins   []Reader
 	outs  []output
 	row   []types.Value // the inputs' values for one tuple
 	cols  eval.Columns
@@ -38,25 +37,12 @@ type Filler struct {
 	texts mem.Arena
 }
 
-// input is a field that some expression reads.
-type input struct {
-	f    *layout.Field
-	text func(code int) []byte // dictionary fields
-}
-
 // output is a field that Go fills.
 type output struct {
 	x    plan.Expr
 	f    *layout.Field
 	code *layout.Field // the only column that x reads, if it is a dictionary's code …
 	memo []cell        // … and what x is for each code, once it is known
-}
-
-// cell is a field's content.
-type cell struct {
-	a, b uint64
-	null byte
-	have bool
 }
 
 // maxMemo bounds the entries of a dictionary for which results are remembered.
@@ -80,13 +66,8 @@ func New(t *layout.Tuple, c *pipe.Compute, o Options) *Filler {
 	var slots []int // place in row by ColID
 	for id := range read.All {
 		slots = append(slots, make([]int, max(int(id)+1-len(slots), 0))...)
-		in := input{f: t.Find(int32(id))}
-		if in.f.Desc.Form == layout.Code {
-			view := o.View(in.f.Desc.Dict)
-			in.text = view.Bytes
-		}
 		slots[id] = len(s.ins)
-		s.ins = append(s.ins, in)
+		s.ins = append(s.ins, NewReader(t.Find(int32(id)), o.View))
 	}
 	s.row = make([]types.Value, len(s.ins))
 	s.cols = func(id plan.ColID) (types.Value, bool) { return s.row[slots[id]], true }
@@ -135,7 +116,7 @@ func (s *Filler) Tuple(a uintptr) error {
 		}
 		if !loaded {
 			for k := range s.ins {
-				s.row[k] = s.ins[k].load(a)
+				s.row[k] = s.ins[k].Value(a)
 			}
 			loaded = true
 		}
@@ -143,9 +124,13 @@ func (s *Filler) Tuple(a uintptr) error {
 		if err != nil {
 			return err
 		}
-		c, err := s.cell(v, o.f.Desc.Form)
-		if err != nil {
-			return err
+		c := cellOf(v, o.f.Desc.Form, s.o.Zero)
+		if o.f.Desc.Form == layout.Str && !v.Null {
+			p, err := s.text(v.S)
+			if err != nil {
+				return err
+			}
+			c.a = uint64(p)
 		}
 		c.store(a, o.f)
 		if memo != nil {
@@ -153,62 +138,6 @@ func (s *Filler) Tuple(a uintptr) error {
 		}
 	}
 	return nil
-}
-
-// load is the field's value in the tuple at a. Texts are not copied.
-func (in *input) load(a uintptr) types.Value {
-	f := in.f
-	v := types.Value{Type: f.Desc.Type}
-	if f.Null >= 0 && mem.Load8(a+uintptr(f.Null)) != 0 {
-		v.Null = true
-		return v
-	}
-	at := a + uintptr(f.Off)
-	w := mem.Load64(at)
-	switch f.Desc.Form {
-	case layout.F64:
-		v.F = math.Float64frombits(w)
-	case layout.Str:
-		v.S = mem.Text(uintptr(w), int(mem.Load64(at+8)))
-	case layout.Code:
-		if b := in.text(int(w)); len(b) > 0 {
-			v.S = unsafe.String(&b[0], len(b))
-		}
-	case layout.I128, layout.Ivl:
-		v.I, v.Hi = int64(w), int64(mem.Load64(at+8))
-	default:
-		v.I = int64(w)
-		if v.Type.Kind == types.Decimal {
-			v.Hi = v.I >> 63
-		}
-	}
-	return v
-}
-
-// cell is a value as a field of the given form holds it. NULL has zeros.
-func (s *Filler) cell(v types.Value, form layout.Form) (cell, error) {
-	c := cell{have: true}
-	if v.Null {
-		c.null = 1
-		if form == layout.Str {
-			c.a = uint64(s.o.Zero)
-		}
-		return c, nil
-	}
-	switch form {
-	case layout.F64:
-		c.a = math.Float64bits(v.F)
-	case layout.Str:
-		p, err := s.text(v.S)
-		c.a, c.b = uint64(p), uint64(len(v.S))
-		return c, err
-	case layout.Ivl:
-		c.a, c.b = uint64(v.I), uint64(v.Hi)
-	default:
-		x := v.Int128()
-		c.a, c.b = x.Lo, uint64(x.Hi)
-	}
-	return c, nil
 }
 
 // text is the address of a text that lives as long as the query: part of an input already
@@ -225,13 +154,4 @@ func (s *Filler) text(t string) (uintptr, error) {
 		}
 	}
 	return s.texts.Put(t)
-}
-
-func (c *cell) store(a uintptr, f *layout.Field) {
-	at := a + uintptr(f.Off)
-	mem.Store64(at, c.a)
-	if f.Desc.Form.Words() == 2 {
-		mem.Store64(at+8, c.b)
-	}
-	mem.Store8(a+uintptr(f.Null), c.null)
 }

@@ -354,8 +354,44 @@ func (s *Sorter) compareSort(es []entry, i int) {
 	})
 }
 
-// compare orders two tuples by all keys.
-func (s *Sorter) compare(a, b uintptr) int { return s.compareFrom(0, a, b) }
+// Compare orders two tuples by all keys.
+func (s *Sorter) Compare(a, b uintptr) int { return s.compareFrom(0, a, b) }
+
+// Same reports that two tuples agree on the first n keys.
+func (s *Sorter) Same(n int, a, b uintptr) bool {
+	for k := range n {
+		if s.keys[k].compare(a, b) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// fewAddresses are sorted without memory of their own.
+const fewAddresses = 128
+
+// Addresses orders the addresses of tuples.
+func (s *Sorter) Addresses(list []uint64) error {
+	if len(list) <= fewAddresses {
+		slices.SortStableFunc(list, func(a, b uint64) int { return s.Compare(uintptr(a), uintptr(b)) })
+		return nil
+	}
+	es, release, err := items[entry](s.Mem, len(list))
+	if err != nil {
+		return err
+	}
+	defer release()
+	for i, a := range list {
+		es[i].addr = uintptr(a)
+	}
+	if err := s.sortEntries(es); err != nil {
+		return err
+	}
+	for i := range es {
+		list[i] = uint64(es[i].addr)
+	}
+	return nil
+}
 
 // compareFrom orders two tuples by the keys from i on.
 func (s *Sorter) compareFrom(i int, a, b uintptr) int {

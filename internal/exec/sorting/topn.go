@@ -63,7 +63,7 @@ func (t *TopN) NewBest() (b *Best, start, end uintptr, err error) {
 func (b *Best) Adopt() {
 	t := b.t
 	t.mu.Lock()
-	if t.bound != 0 && (b.bound == 0 || t.s.compare(t.bound, b.bound) < 0) {
+	if t.bound != 0 && (b.bound == 0 || t.s.Compare(t.bound, b.bound) < 0) {
 		b.bound, b.shared = t.bound, true
 	}
 	t.mu.Unlock()
@@ -146,7 +146,7 @@ func (b *Best) Prune(cur uintptr, seq int64) (uintptr, error) {
 // tell makes the tuple at a the worker's bound, and everybody's if none is better.
 func (b *Best) tell(a uintptr) error {
 	t, s := b.t, b.t.s
-	if b.bound != 0 && s.compare(a, b.bound) >= 0 {
+	if b.bound != 0 && s.Compare(a, b.bound) >= 0 {
 		return nil
 	}
 	mine, err := s.Mem.Alloc(s.tuple.Size)
@@ -156,7 +156,7 @@ func (b *Best) tell(a uintptr) error {
 	tuples.Copy(mine, a, s.tuple.Size)
 	b.bound, b.shared = mine, false
 	t.mu.Lock()
-	if t.bound == 0 || s.compare(mine, t.bound) < 0 {
+	if t.bound == 0 || s.Compare(mine, t.bound) < 0 {
 		t.bound = mine
 		t.first.Store(s.FirstBound(mine))
 	}

@@ -1,6 +1,9 @@
 package bind
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -78,7 +81,7 @@ func aggregateNamed(name string) (plan.AggFunc, bool) {
 func (b *binder) aggregate(s *scope, e *ast.Func, f plan.AggFunc) plan.Expr {
 	name := e.Name.Last()
 	if len(e.WithinGroup) > 0 {
-		unsupported(e.Pos, "WITHIN GROUP")
+		notOrderedSet(name, e.Pos)
 	}
 	a := plan.Agg{Func: f, Distinct: e.Distinct}
 	frame := &aggFrame{outer: b.agg, scope: s, level: -1}
@@ -101,11 +104,22 @@ func (b *binder) aggregate(s *scope, e *ast.Func, f plan.AggFunc) plan.Expr {
 	if e.Filter != nil {
 		a.Filter = b.boolean(s, e.Filter, "FILTER")
 	}
-	order := b.aggregateOrder(s, e)
+	order := b.aggregateOrder(s, e.OrderBy)
 	b.agg = frame.outer
 
 	t := b.aggregateType(&a, name, e)
 	b.ordered(&a, e, order)
+	return b.addAggregate(s, e, a, order, t, frame)
+}
+
+// notOrderedSet is the error for WITHIN GROUP after any other function.
+func notOrderedSet(name string, pos int) {
+	panic(diag.Errorf(diag.UndefinedFunction, pos, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", name))
+}
+
+// addAggregate adds a computation to the SELECT that its call belongs to, unless it is there already.
+func (b *binder) addAggregate(s *scope, e *ast.Func, a plan.Agg, order []plan.AggOrder, t types.Type, frame *aggFrame) plan.Expr {
+	name := e.Name.Last()
 	owner := s
 	for frame.level >= 0 && owner.depth > frame.level {
 		owner = owner.outer
@@ -137,43 +151,52 @@ func (b *binder) aggregate(s *scope, e *ast.Func, f plan.AggFunc) plan.Expr {
 }
 
 // aggregateOrder binds ORDER BY inside of an aggregate call. A number there is a number, not a column.
-func (b *binder) aggregateOrder(s *scope, e *ast.Func) []plan.Expr {
-	var out []plan.Expr
-	for i := range e.OrderBy {
-		if x := e.OrderBy[i].X; x != nil {
-			out = append(out, b.settle(b.expr(s, x)))
+func (b *binder) aggregateOrder(s *scope, items []ast.OrderItem) []plan.AggOrder {
+	var out []plan.AggOrder
+	for i := range items {
+		if x := items[i].X; x != nil {
+			k := direction(&items[i], orderKey{})
+			out = append(out, plan.AggOrder{X: b.settle(b.expr(s, x)), Desc: k.desc, NullsFirst: k.nullsFirst})
 		}
 	}
 	return out
 }
 
+// distinctOrder checks that an aggregate of distinct values is ordered by these.
+func distinctOrder(a *plan.Agg, e *ast.Func, order []plan.AggOrder) {
+	if !e.Distinct {
+		return
+	}
+	for i, o := range order {
+		listed := plan.ContainsExpr(a.Args(), o.X)
+		for _, x := range e.Args {
+			listed = listed || ast.Format(x.X) == ast.Format(e.OrderBy[i].X)
+		}
+		if !listed {
+			fail(diag.InvalidColumnReference, e.OrderBy[i].X.Position(),
+				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+		}
+	}
+}
+
 // ordered takes account of ORDER BY inside of an aggregate call. The order of rows has no influence on most
-// functions; where it has, we have no order to give. What is ordered by is computed all the same if it may
+// functions; where it has, Go computes them. What is ordered by is computed all the same if it may
 // fail, since a query that fails should not do so at our choice.
-func (b *binder) ordered(a *plan.Agg, e *ast.Func, order []plan.Expr) {
+func (b *binder) ordered(a *plan.Agg, e *ast.Func, order []plan.AggOrder) {
 	if len(order) == 0 {
 		return
 	}
-	pos := e.OrderBy[0].X.Position()
-	if e.Distinct {
-		for i, x := range order {
-			if !plan.EqualExpr(x, a.Arg) && (len(e.Args) == 0 || ast.Format(e.Args[0].X) != ast.Format(e.OrderBy[i].X)) {
-				fail(diag.InvalidColumnReference, e.OrderBy[i].X.Position(),
-					"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
-			}
-		}
-	}
+	distinctOrder(a, e, order)
 	switch a.Func {
 	case plan.CountStar, plan.Count, plan.Min, plan.Max, plan.BoolAnd, plan.BoolOr:
-	case plan.AnyValue:
-		unsupported(pos, "ORDER BY in any_value")
 	default:
-		if floatOf(a.Arg) {
-			unsupported(pos, "ORDER BY in %s of floating-point numbers, whose rounding depends on the order,", e.Name.Last())
+		if fold := funcs.InOrder[a.Func]; a.Func == plan.AnyValue || fold != nil && floatOf(a.Arg) {
+			a.Func, a.Fold, a.Order = plan.Folded, fold, order
+			return
 		}
 	}
-	for _, x := range order {
-		if a.Arg != nil && mayFail(x) {
+	for _, o := range order {
+		if x := o.X; a.Arg != nil && mayFail(x) {
 			t := a.Arg.Type()
 			// A comparison with any constant: whether x is NULL may be known without computing it.
 			any, null := plan.NewConst(types.Value{Type: x.Type()}), plan.NullConst(t)
@@ -207,15 +230,14 @@ func mayFail(e plan.Expr) bool {
 }
 
 // checkNested forbids sum(max(x)).
-func (b *binder) checkNested(owner *scope, a *plan.Agg, order []plan.Expr, pos int) {
+func (b *binder) checkNested(owner *scope, a *plan.Agg, order []plan.AggOrder, pos int) {
 	if len(owner.aggs.list) == 0 {
 		return
 	}
 	var refs plan.ColSet
-	plan.AddRefs(&refs, a.Arg)
-	plan.AddRefs(&refs, a.Filter)
-	for _, x := range order {
-		plan.AddRefs(&refs, x)
+	a.EachExpr(func(x plan.Expr) { plan.AddRefs(&refs, x) })
+	for _, o := range order { // also where it makes no difference
+		plan.AddRefs(&refs, o.X)
 	}
 	if refs.Intersects(&owner.aggs.cols) {
 		fail(diag.GroupingError, pos, "aggregate function calls cannot be nested")
@@ -273,5 +295,7 @@ func Aggregates() []funcs.Aggregate {
 	for _, f := range aggFuncs {
 		out = append(out, funcs.Aggregate{Name: f.name, Args: f.args, Doc: f.doc})
 	}
+	out = append(out, funcs.Folds()...)
+	slices.SortStableFunc(out, func(a, b funcs.Aggregate) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

@@ -153,7 +153,7 @@ func (b *binder) changes(out *Change, n plan.Node, target *rel, values []plan.Ex
 		}
 	}
 	if once {
-		b.keepFirst(&r, []orderKey{{col: row}})
+		b.keepFirst(&r, []orderKey{{col: row}}, nil)
 	}
 	out.Query = b.finish(r)
 }

@@ -49,6 +49,9 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 		}
 		return b.aggregate(s, e, f)
 	}
+	if row := funcs.FindFold(name, len(e.WithinGroup) > 0); row != nil {
+		return b.fold(s, e, row)
+	}
 	if name == "grouping" {
 		return b.groupingFunc(s, e)
 	}
@@ -250,7 +253,7 @@ func noFunction(name string, args []plan.Expr, pos int) *diag.Error {
 	}
 	err := diag.Errorf(diag.UndefinedFunction, pos, "function %s(%s) does not exist", name, sig.String())
 	_, isAgg := aggregateNamed(name)
-	if isAgg || funcs.Find(name) != nil {
+	if isAgg || funcs.Find(name) != nil || funcs.FindFold(name, false) != nil {
 		return err.WithHint("no function matches the given name and argument types; you might need to add explicit casts")
 	}
 	if hint, ok := funcs.Absent(name); ok {
@@ -263,5 +266,6 @@ func noFunction(name string, args []plan.Expr, pos int) *diag.Error {
 	for i := range aggFuncs {
 		names = append(names, aggFuncs[i].name)
 	}
+	names = append(names, funcs.FoldNames()...)
 	return err.WithHint(diag.DidYouMean(name, names))
 }

@@ -319,7 +319,7 @@ func (g *grouper) finish() plan.Node {
 		for i := range aggs {
 			a := &aggs[i]
 			switch a.Func {
-			case plan.StddevSamp, plan.VarSamp, plan.CountStar:
+			case plan.StddevSamp, plan.VarSamp, plan.CountStar, plan.Folded:
 				continue
 			}
 			if a.Filter == nil && g.b.notNull(a.Arg) {

@@ -168,29 +168,25 @@ func (b *binder) groupingSets(g *grouper) plan.Node {
 	for i, k := range g.computed() {
 		keyIn[i] = p.shared(k, g.by.names[i])
 	}
-	argIn := make([]plan.ColID, len(aggs))
-	filterIn := make([]plan.ColID, len(aggs))
-	for i, a := range aggs {
-		if a.Arg != nil {
-			argIn[i] = p.shared(a.Arg, "arg")
-		}
-		if a.Filter != nil {
-			filterIn[i] = p.shared(a.Filter, "filter")
-		}
+	read := map[plan.Expr]plan.ColID{}
+	ids := slices.Clone(keyIn)
+	for _, a := range aggs {
+		a.EachExpr(func(x plan.Expr) {
+			read[x] = p.shared(x, "arg")
+			ids = append(ids, read[x])
+		})
 	}
 	shared := &plan.SharedPlan{Name: "grouping sets", Plan: p.done()}
 	seen := plan.ColSet{}
-	for _, ids := range [...][]plan.ColID{keyIn, argIn, filterIn} {
-		for _, id := range ids {
-			if id != 0 && !seen.Has(id) {
-				seen.Add(id)
-				shared.Cols = append(shared.Cols, id)
-			}
+	for _, id := range ids {
+		if !seen.Has(id) {
+			seen.Add(id)
+			shared.Cols = append(shared.Cols, id)
 		}
 	}
 	// A correlated input has other rows for each row of the query around it and cannot be
 	// shared: each set reads a copy.
-	in := setInput{index: len(b.shared), keys: keyIn, args: argIn, filters: filterIn}
+	in := setInput{index: len(b.shared), keys: keyIn, read: read}
 	if free := plan.FreeRefs(shared.Plan); free.Empty() {
 		b.shared = append(b.shared, shared)
 	} else {
@@ -226,9 +222,10 @@ func (b *binder) rename(u *plan.SetOp) plan.Node {
 
 // setInput is what the grouping sets read: a shared plan or, if copied is set, copies of that.
 type setInput struct {
-	index               int
-	copied              plan.Node
-	keys, args, filters []plan.ColID // where the plan has keys, arguments and filters of aggregates
+	index  int
+	copied plan.Node
+	keys   []plan.ColID             // where the plan has keys …
+	read   map[plan.Expr]plan.ColID // … and what aggregates read
 }
 
 // readSet is the input of one set, and how it refers to the plan's columns.
@@ -269,13 +266,8 @@ func (b *binder) groupingSet(g *grouper, set []int, in *setInput) (plan.Node, []
 		}
 		n.Keys, n.KeyCols = append(n.Keys, e), append(n.KeyCols, id)
 	}
-	for i, a := range g.s.aggs.list {
-		if a.Arg != nil {
-			a.Arg = read(in.args[i])
-		}
-		if a.Filter != nil {
-			a.Filter = read(in.filters[i])
-		}
+	for _, a := range g.s.aggs.list {
+		a.MapExprs(func(x plan.Expr) plan.Expr { return read(in.read[x]) })
 		c := *b.cols.Get(a.Col)
 		a.Col = b.cols.New(c.Name, c.Type, c.NotNull)
 		n.Aggs = append(n.Aggs, a)

@@ -83,7 +83,7 @@ func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result
 	for _, keys := range [...][]orderKey{order, on} {
 		for i := range keys {
 			if k := &keys[i]; k.x != nil {
-				k.col = p.col(k.x, "sort key")
+				k.col = p.shared(k.x, "sort key")
 			} else {
 				k.col = r.cols[k.out].id
 			}
@@ -98,10 +98,7 @@ func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result
 			order[i].col = r.cols[order[i].out].id
 		}
 	case len(on) > 0:
-		if len(order) > 0 {
-			unsupported(sel.DistinctOn[0].Position(), "DISTINCT ON with ORDER BY")
-		}
-		b.keepFirst(&r, on)
+		b.keepFirst(&r, on, order)
 	}
 	if len(order) > 0 || q.Limit != nil || q.Offset != nil {
 		r.node = b.sort(r.node, order, q)
@@ -260,40 +257,4 @@ next:
 		g.Keys = append(g.Keys, b.ref(cols[i].id))
 		g.KeyCols = append(g.KeyCols, cols[i].id)
 	}
-}
-
-// distinctOn binds DISTINCT ON (…), whose entries are named like those of ORDER BY.
-func (b *binder) distinctOn(s *scope, sel *ast.Select, items []item) []orderKey {
-	var on []orderKey
-	for _, x := range sel.DistinctOn {
-		on = append(on, b.orderKey(s, x, items, "DISTINCT ON"))
-	}
-	return on
-}
-
-// keepFirst keeps one row for each value of the keys.
-func (b *binder) keepFirst(r *result, keys []orderKey) {
-	g := &plan.Group{Input: r.node}
-	cols := make([]outCol, len(keys))
-	for i, k := range keys {
-		cols[i].id = k.col
-	}
-	b.groupKeys(g, cols)
-next:
-	for i := range r.cols {
-		id := r.cols[i].id
-		for _, k := range g.KeyCols {
-			if k == id {
-				continue next
-			}
-		}
-		for _, a := range g.Aggs {
-			if a.Col == id {
-				continue next
-			}
-		}
-		// All from one row: any_value would look for values that are not NULL.
-		g.Aggs = append(g.Aggs, plan.Agg{Func: plan.First, Arg: b.ref(id), Col: id})
-	}
-	r.node = g
 }

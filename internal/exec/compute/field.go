@@ -1,0 +1,112 @@
+package compute
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Reader reads a field of tuples as values.
+type Reader struct {
+	f    *layout.Field
+	word tuples.Word
+	text func(code int) []byte // dictionary fields
+}
+
+// NewReader is for field f; view pins the texts of a dictionary.
+func NewReader(f *layout.Field, view func(*column.Dict) column.DictView) Reader {
+	r := Reader{f: f, word: tuples.WordOf(f)}
+	if f.Desc.Form == layout.Code {
+		texts := view(f.Desc.Dict)
+		r.text = texts.Bytes
+	}
+	return r
+}
+
+// Null reports that the field of the tuple at a is NULL.
+func (r *Reader) Null(a uintptr) bool { return r.f.Null >= 0 && mem.Load8(a+uintptr(r.f.Null)) != 0 }
+
+// Value is the field's value in the tuple at a. Texts are not copied.
+func (r *Reader) Value(a uintptr) types.Value {
+	f := r.f
+	v := types.Value{Type: f.Desc.Type}
+	if r.Null(a) {
+		v.Null = true
+		return v
+	}
+	at := a + uintptr(f.Off)
+	w := r.word.Load(a)
+	switch f.Desc.Form {
+	case layout.F64:
+		v.F = math.Float64frombits(w)
+	case layout.Str:
+		v.S = mem.Text(uintptr(w), int(mem.Load64(at+8)))
+	case layout.Code:
+		if b := r.text(int(w)); len(b) > 0 {
+			v.S = unsafe.String(&b[0], len(b))
+		}
+	case layout.I128, layout.Ivl:
+		v.I, v.Hi = int64(w), int64(mem.Load64(at+8))
+	default:
+		v.I = int64(w)
+		if v.Type.Kind == types.Decimal {
+			v.Hi = v.I >> 63
+		}
+	}
+	return v
+}
+
+// Put writes a value to a field of the tuple at a, which may be NULL. The text lives as long as the tuple; where it has no
+// bytes, zero is where it is.
+func Put(a uintptr, f *layout.Field, v types.Value, zero uintptr) {
+	c := cellOf(v, f.Desc.Form, zero)
+	if f.Desc.Form == layout.Str && len(v.S) > 0 {
+		c.a = uint64(uintptr(unsafe.Pointer(unsafe.StringData(v.S))))
+	}
+	c.store(a, f)
+}
+
+// cell is a field's content.
+type cell struct {
+	a, b uint64
+	null byte
+	have bool
+}
+
+// cellOf is a value as a field of the given form holds it. NULL has zeros, and where a text is the caller says.
+func cellOf(v types.Value, form layout.Form, zero uintptr) cell {
+	c := cell{have: true}
+	if v.Null {
+		c.null = 1
+		if form == layout.Str {
+			c.a = uint64(zero)
+		}
+		return c
+	}
+	switch form {
+	case layout.F64:
+		c.a = math.Float64bits(v.F)
+	case layout.Str:
+		c.a, c.b = uint64(zero), uint64(len(v.S))
+	case layout.Ivl:
+		c.a, c.b = uint64(v.I), uint64(v.Hi)
+	default:
+		x := v.Int128()
+		c.a, c.b = x.Lo, uint64(x.Hi)
+	}
+	return c
+}
+
+func (c *cell) store(a uintptr, f *layout.Field) {
+	at := a + uintptr(f.Off)
+	mem.Store64(at, c.a)
+	if f.Desc.Form.Words() == 2 {
+		mem.Store64(at+8, c.b)
+	}
+	mem.Store8(a+uintptr(f.Null), c.null)
+}

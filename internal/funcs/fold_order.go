@@ -1,0 +1,239 @@
+package funcs
+
+import (
+	"math"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// maxTextResult is what PostgreSQL allows a text to be.
+const maxTextResult = 1 << 30
+
+func stringAgg(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	n := rows.Len()
+	if n == 0 {
+		return null(t)
+	}
+	size := 0
+	for i := range n {
+		if i > 0 {
+			size += len(rows.Value(i, 1).S)
+		}
+		size += len(rows.Value(i, 0).S)
+	}
+	if size >= maxTextResult {
+		return fail(diag.ProgramLimitExceeded, "the text has %d bytes, which is too many", size)
+	}
+	if err := rows.Room(int64(size)); err != nil {
+		return types.Value{}, err
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(rows.Value(i, 1).S) // NULL has no bytes
+		}
+		b.WriteString(rows.Value(i, 0).S)
+	}
+	return text(b.String())
+}
+
+// fraction checks the fraction of a percentile; ok is false where it is NULL.
+func fraction(direct []types.Value) (f float64, ok bool, err error) {
+	if direct[0].Null {
+		return 0, false, nil
+	}
+	if f = direct[0].F; !(f >= 0 && f <= 1) {
+		return 0, false, errorf(diag.NumericOutOfRange, "percentile value %g is not between 0 and 1", f)
+	}
+	return f, true, nil
+}
+
+func percentileDisc(rows plan.FoldRows, direct []types.Value, t types.Type) (types.Value, error) {
+	f, ok, err := fraction(direct)
+	if n := rows.Len(); ok && n > 0 {
+		return rows.Value(max(int(math.Ceil(f*float64(n))), 1)-1, 0), nil
+	}
+	return types.NullOf(t), err
+}
+
+func percentileCont(rows plan.FoldRows, direct []types.Value, t types.Type) (types.Value, error) {
+	f, ok, err := fraction(direct)
+	n := rows.Len()
+	if !ok || n == 0 {
+		return types.NullOf(t), err
+	}
+	at := f * float64(n-1)
+	lo, hi := math.Floor(at), math.Ceil(at)
+	a := rows.Value(int(lo), 0)
+	if lo == hi {
+		return a, nil
+	}
+	return between(a, rows.Value(int(hi), 0), at-lo, t)
+}
+
+// between is the value at a part of the way from a to b.
+func between(a, b types.Value, part float64, t types.Type) (types.Value, error) {
+	switch t.Kind {
+	case types.Timestamp:
+		return types.IntValue(t, a.I+int64(math.Round(part*float64(b.I-a.I)))), nil
+	case types.Interval:
+		d, err := types.Sub(b, a, t)
+		if err == nil {
+			d, err = types.ScaleInterval(d, part, false)
+		}
+		if err != nil {
+			return d, err
+		}
+		return types.Add(a, d, t)
+	}
+	return types.FloatValue(t, a.F+part*(b.F-a.F)), nil
+}
+
+func median(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	return percentileCont(rows, []types.Value{types.FloatValue(tDouble, 0.5)}, t)
+}
+
+// medianDeviation looks for the median of distances from the median among values in order: those below it, from the middle
+// down, and those above it, from the middle up, are two lists in order.
+func medianDeviation(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	m, err := median(rows, nil, t)
+	if err != nil || m.Null {
+		return m, err
+	}
+	n := rows.Len()
+	up := 0
+	for up < n && rows.Value(up, 0).F < m.F {
+		up++
+	}
+	down := up - 1
+	next := func() float64 {
+		if down >= 0 && (up >= n || m.F-rows.Value(down, 0).F <= rows.Value(up, 0).F-m.F) {
+			down--
+			return m.F - rows.Value(down+1, 0).F
+		}
+		up++
+		return rows.Value(up-1, 0).F - m.F
+	}
+	var last, d float64
+	for range n/2 + 1 {
+		last, d = d, next()
+	}
+	if n%2 == 0 {
+		d = (last + d) / 2
+	}
+	return types.FloatValue(t, d), nil
+}
+
+// modeSorted is the most frequent of values that come in order.
+func modeSorted(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	best, most := types.NullOf(t), 0
+	for i, n := 0, rows.Len(); i < n; {
+		v := rows.Value(i, 0)
+		end := i + 1
+		for end < n && types.Compare(v, rows.Value(end, 0)) == 0 {
+			end++
+		}
+		if end-i > most {
+			best, most = v, end-i
+		}
+		i = end
+	}
+	return best, nil
+}
+
+// same is what equal values of a type have in common.
+func same(v types.Value) types.Value {
+	switch {
+	case v.Type.IsFloat():
+		v.I, v.F = int64(math.Float64bits(v.F+0)), 0
+		if f := math.Float64frombits(uint64(v.I)); f != f {
+			v.I = -1
+		}
+	case v.Type.Kind == types.Interval:
+		months, days, micros := v.IntervalParts()
+		k := types.IntervalKey(months, days, micros)
+		v.I, v.Hi = int64(k.Lo), k.Hi
+	}
+	return v
+}
+
+// frequencies counts values.
+func frequencies(rows plan.FoldRows) (counts map[types.Value]int, err error) {
+	counts = map[types.Value]int{}
+	const each = 128 // bytes of an entry, about
+	for i := range rows.Len() {
+		if i&1023 == 0 {
+			if err := rows.Room(each * 1024); err != nil {
+				return nil, err
+			}
+		}
+		counts[same(rows.Value(i, 0))]++
+	}
+	return counts, nil
+}
+
+// modeFirst is the most frequent value, of several that which came first.
+func modeFirst(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	counts, err := frequencies(rows)
+	best, most := types.NullOf(t), 0
+	for i := 0; err == nil && i < rows.Len(); i++ {
+		v := rows.Value(i, 0)
+		if n := counts[same(v)]; n > most {
+			best, most = v, n
+		}
+	}
+	return best, err
+}
+
+func entropy(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	n := float64(rows.Len())
+	counts, err := frequencies(rows)
+	if err != nil {
+		return types.Value{}, err
+	}
+	// In the order of the rows, so that the rounding is always the same.
+	sum := 0.0
+	for i := range rows.Len() {
+		k := same(rows.Value(i, 0))
+		if c := counts[k]; c > 0 {
+			p := float64(c) / n
+			sum -= p * math.Log2(p)
+			counts[k] = 0
+		}
+	}
+	return double(sum)
+}
+
+// extremeArg is the first argument where the second is extreme.
+func extremeArg(sign int) func(plan.FoldRows, []types.Value, types.Type) (types.Value, error) {
+	return func(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+		if rows.Len() == 0 {
+			return null(t)
+		}
+		at, best := 0, rows.Value(0, 1)
+		for i := 1; i < rows.Len(); i++ {
+			if v := rows.Value(i, 1); types.Compare(v, best)*sign > 0 {
+				at, best = i, v
+			}
+		}
+		return rows.Value(at, 0), nil
+	}
+}
+
+func firstRow(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	if rows.Len() == 0 {
+		return null(t)
+	}
+	return rows.Value(0, 0), nil
+}
+
+func lastRow(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	if rows.Len() == 0 {
+		return null(t)
+	}
+	return rows.Value(rows.Len()-1, 0), nil
+}

@@ -1,0 +1,236 @@
+package funcs
+
+import (
+	"math"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// allBits combines integers.
+func allBits(f func(a, b int64) int64) func(plan.FoldRows, []types.Value, types.Type) (types.Value, error) {
+	return func(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+		if rows.Len() == 0 {
+			return null(t)
+		}
+		x := rows.Value(0, 0).I
+		for i := 1; i < rows.Len(); i++ {
+			x = f(x, rows.Value(i, 0).I)
+		}
+		return number(t, x)
+	}
+}
+
+func product(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	if rows.Len() == 0 {
+		return null(t)
+	}
+	p := 1.0
+	for i := range rows.Len() {
+		p *= rows.Value(i, 0).F
+	}
+	return double(p)
+}
+
+// sumInOrder adds doubles one after the other.
+func sumInOrder(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	if rows.Len() == 0 {
+		return null(t)
+	}
+	sum, finite := 0.0, true
+	for i := range rows.Len() {
+		x := rows.Value(i, 0).F
+		finite = finite && !math.IsInf(x, 0)
+		sum += x
+	}
+	if t.Kind == types.Float32 {
+		sum = float64(float32(sum))
+	}
+	if math.IsInf(sum, 0) && finite {
+		return fail(diag.NumericOutOfRange, "value out of range: overflow")
+	}
+	return types.FloatValue(t, sum), nil
+}
+
+// pairSums are sums over pairs of numbers from which deviations follow, by the method of Youngs and Cramer: each pair
+// corrects the sums of squares by its distance from the mean so far, so that nothing cancels out.
+type pairSums struct {
+	n          float64
+	x, y       float64 // sums
+	xx, yy, xy float64 // sums of the products of distances from the means
+}
+
+// add takes a pair; the error is that a sum of finite numbers is not finite.
+func (s *pairSums) add(y, x float64) error {
+	before, oldX, oldY := s.n, s.x, s.y
+	s.n++
+	s.x += x
+	s.y += y
+	if before == 0 {
+		// Of NaN and infinity there is no distance.
+		if x-x != 0 {
+			s.xx, s.xy = math.NaN(), math.NaN()
+		}
+		if y-y != 0 {
+			s.yy, s.xy = math.NaN(), math.NaN()
+		}
+		return nil
+	}
+	dx, dy := x*s.n-s.x, y*s.n-s.y
+	scale := 1 / (s.n * before)
+	s.xx += dx * dx * scale
+	s.yy += dy * dy * scale
+	s.xy += dx * dy * scale
+	finiteX, finiteY := !infinite(oldX) && !infinite(x), !infinite(oldY) && !infinite(y)
+	if finiteX && (infinite(s.x) || infinite(s.xx)) || finiteY && (infinite(s.y) || infinite(s.yy)) ||
+		finiteX && finiteY && infinite(s.xy) {
+		return errorf(diag.NumericOutOfRange, "value out of range: overflow")
+	}
+	for _, p := range [...]*float64{&s.xx, &s.yy, &s.xy} {
+		if infinite(*p) {
+			*p = math.NaN()
+		}
+	}
+	return nil
+}
+
+func infinite(x float64) bool { return math.IsInf(x, 0) }
+
+// addOne takes a number. It rounds as PostgreSQL does for numbers that are alone.
+func (s *pairSums) addOne(x float64) error {
+	before, old := s.n, s.x
+	s.n++
+	s.x += x
+	if before == 0 {
+		if x-x != 0 {
+			s.xx = math.NaN()
+		}
+		return nil
+	}
+	d := x*s.n - s.x
+	s.xx += d * d / (s.n * before)
+	if infinite(s.x) || infinite(s.xx) {
+		if !infinite(old) && !infinite(x) {
+			return errorf(diag.NumericOutOfRange, "value out of range: overflow")
+		}
+		s.xx = math.NaN()
+	}
+	return nil
+}
+
+// ofPairs is an aggregate of pairs (y, x); ok is false where it is NULL.
+func ofPairs(f func(*pairSums) (float64, bool)) func(plan.FoldRows, []types.Value, types.Type) (types.Value, error) {
+	return func(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+		var s pairSums
+		for i := range rows.Len() {
+			if err := s.add(rows.Value(i, 0).F, rows.Value(i, 1).F); err != nil {
+				return types.Value{}, err
+			}
+		}
+		return s.result(f, t)
+	}
+}
+
+// ofNumbers is an aggregate of numbers.
+func ofNumbers(f func(*pairSums) (float64, bool)) func(plan.FoldRows, []types.Value, types.Type) (types.Value, error) {
+	return func(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+		var s pairSums
+		for i := range rows.Len() {
+			if err := s.addOne(rows.Value(i, 0).F); err != nil {
+				return types.Value{}, err
+			}
+		}
+		return s.result(f, t)
+	}
+}
+
+func (s *pairSums) result(f func(*pairSums) (float64, bool), t types.Type) (types.Value, error) {
+	if s.n == 0 {
+		return null(t)
+	}
+	x, ok := f(s)
+	if !ok {
+		return null(t)
+	}
+	return types.FloatValue(t, x), nil
+}
+
+// variance is that of numbers, or its root; less is 1 for a sample.
+func variance(less float64, root bool) func(*pairSums) (float64, bool) {
+	return func(s *pairSums) (float64, bool) {
+		if s.n <= less {
+			return 0, false
+		}
+		v := s.xx / (s.n - less)
+		if root {
+			v = math.Sqrt(v)
+		}
+		return v, true
+	}
+}
+
+// pairFolds are the aggregates of pairs.
+var pairFolds = []struct {
+	name, doc string
+	of        func(s *pairSums) (float64, bool)
+}{
+	{"corr", "the coefficient of correlation", func(s *pairSums) (float64, bool) {
+		return s.xy / math.Sqrt(s.xx*s.yy), s.xx != 0 && s.yy != 0
+	}},
+	{"covar_pop", "the covariance of a population", func(s *pairSums) (float64, bool) { return s.xy / s.n, true }},
+	{"covar_samp", "the covariance of a sample", func(s *pairSums) (float64, bool) { return s.xy / (s.n - 1), s.n > 1 }},
+	{"regr_intercept", "where the line of least squares through the points (x, y) crosses x = 0", func(s *pairSums) (float64, bool) {
+		return (s.y - s.x*s.xy/s.xx) / s.n, s.xx != 0
+	}},
+	{"regr_r2", "the square of the coefficient of correlation", func(s *pairSums) (float64, bool) {
+		if s.yy == 0 {
+			return 1, s.xx != 0
+		}
+		return s.xy * s.xy / (s.xx * s.yy), s.xx != 0
+	}},
+	{"regr_slope", "the slope of the line of least squares through the points (x, y)", func(s *pairSums) (float64, bool) {
+		return s.xy / s.xx, s.xx != 0
+	}},
+	{"regr_sxx", "the sum of the squared distances of x from its mean", func(s *pairSums) (float64, bool) { return s.xx, true }},
+	{"regr_sxy", "the sum of the products of distances from the means", func(s *pairSums) (float64, bool) { return s.xy, true }},
+	{"regr_syy", "the sum of the squared distances of y from its mean", func(s *pairSums) (float64, bool) { return s.yy, true }},
+}
+
+// moments are the sums of the powers of distances from the mean, in two passes.
+func moments(rows plan.FoldRows) (n, m2, m3, m4 float64) {
+	n = float64(rows.Len())
+	mean := 0.0
+	for i := range rows.Len() {
+		mean += rows.Value(i, 0).F / n
+	}
+	for i := range rows.Len() {
+		d := rows.Value(i, 0).F - mean
+		m2 += d * d
+		m3 += d * d * d
+		m4 += d * d * d * d
+	}
+	return n, m2, m3, m4
+}
+
+func skewness(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	n, m2, m3, _ := moments(rows)
+	if n <= 2 || m2 == 0 {
+		return null(t)
+	}
+	return double(math.Sqrt(n*(n-1)) / (n - 2) * (m3 / n) / math.Pow(m2/n, 1.5))
+}
+
+func kurtosis(sample bool) func(plan.FoldRows, []types.Value, types.Type) (types.Value, error) {
+	return func(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+		n, m2, _, m4 := moments(rows)
+		if n < 1 || m2 == 0 || sample && n <= 3 {
+			return null(t)
+		}
+		g := (m4/n)/(m2/n*m2/n) - 3
+		if sample {
+			g = (n - 1) / ((n - 2) * (n - 3)) * ((n+1)*g + 6)
+		}
+		return double(g)
+	}
+}

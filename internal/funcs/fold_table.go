@@ -1,0 +1,150 @@
+package funcs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// FoldRow is an aggregate that Go computes from all rows of a group: see plan.Fold.
+type FoldRow struct {
+	Name string
+	// Params has a letter for each argument: t text, d number as a double, i integer, c what values can lie between, * any
+	// type. WITHIN GROUP (ORDER BY …) stands for the first.
+	Params string
+	// Direct: so many of the last arguments are constants.
+	Direct int
+	// Within: the first argument is written WITHIN GROUP (ORDER BY …).
+	Within bool
+	// Sorted: rows are looked at in the order of the first argument.
+	Sorted bool
+	// Default is what a last argument that is left out means; nil: it must not be.
+	Default *types.Value
+	Result  types.Type // tSame: that of the first argument
+	Doc     string
+	Fold    *plan.Fold
+}
+
+func fold(name, params string, result types.Type, skips plan.Skips, eval func(plan.FoldRows, []types.Value, types.Type) (types.Value, error), doc string) FoldRow {
+	return FoldRow{Name: name, Params: params, Result: result, Doc: doc, Fold: &plan.Fold{Name: name, Skips: skips, Eval: eval}}
+}
+
+// withinGroup is an ordered-set aggregate; all its arguments but what it is ordered by are constants.
+func withinGroup(r FoldRow) FoldRow {
+	r.Within, r.Sorted, r.Direct = true, true, len(r.Params)-1
+	return r
+}
+
+// sorted is an aggregate that orders by its first argument; the others are constants.
+func sorted(r FoldRow) FoldRow {
+	r.Sorted, r.Direct = true, len(r.Params)-1
+	return r
+}
+
+// withDefault lets the last argument be left out.
+func withDefault(r FoldRow, v types.Value) FoldRow {
+	r.Default = &v
+	return r
+}
+
+// foldRows are all of them.
+var foldRows = func() []FoldRow {
+	comma := types.TextValue(",")
+	rows := []FoldRow{
+		withDefault(fold("string_agg", "tt", tText, plan.SkipNull, stringAgg, "the texts, with the second between them"), comma),
+		withinGroup(fold("percentile_cont", "cd", tSame, plan.SkipNull, percentileCont, "the value at a fraction of the order, between two values if need be")),
+		withinGroup(fold("percentile_disc", "*d", tSame, plan.SkipNull, percentileDisc, "the first value whose place in the order is at the fraction or behind it")),
+		withinGroup(fold("mode", "*", tSame, plan.SkipNull, modeSorted, "the most frequent value; the first of them by the order")),
+		fold("mode", "*", tSame, plan.SkipNull, modeFirst, "the most frequent value; the first of them that came"),
+		sorted(fold("median", "c", tSame, plan.SkipNull, median, "the value in the middle, or between the two there")),
+		sorted(fold("quantile_cont", "cd", tSame, plan.SkipNull, percentileCont, "percentile_cont, written as a function")),
+		sorted(fold("quantile_disc", "*d", tSame, plan.SkipNull, percentileDisc, "percentile_disc, written as a function")),
+		sorted(fold("quantile", "*d", tSame, plan.SkipNull, percentileDisc, "percentile_disc, written as a function")),
+		sorted(fold("mad", "d", tDouble, plan.SkipNull, medianDeviation, "the median of the distances from the median")),
+		fold("arg_min", "**", tSame, plan.SkipAnyNull, extremeArg(-1), "the first value where the second is least"),
+		fold("arg_max", "**", tSame, plan.SkipAnyNull, extremeArg(1), "the first value where the second is greatest"),
+		fold("first", "*", tSame, plan.SkipNone, firstRow, "the value of the first row, NULL or not"),
+		fold("last", "*", tSame, plan.SkipNone, lastRow, "the value of the last row, NULL or not"),
+		fold("bit_and", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a & b }), "the bits that all have"),
+		fold("bit_or", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a | b }), "the bits that any has"),
+		fold("bit_xor", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a ^ b }), "the bits that an odd number has"),
+		fold("product", "d", tDouble, plan.SkipNull, product, "the product"),
+		fold("entropy", "*", tDouble, plan.SkipNull, entropy, "the bits that tell the values apart"),
+		fold("skewness", "d", tDouble, plan.SkipNull, skewness, "how far the values lean to one side"),
+		fold("kurtosis", "d", tDouble, plan.SkipNull, kurtosis(true), "how heavy the tails are, of a sample"),
+		fold("kurtosis_pop", "d", tDouble, plan.SkipNull, kurtosis(false), "how heavy the tails are"),
+	}
+	for _, p := range pairFolds {
+		rows = append(rows, fold(p.name, "dd", tDouble, plan.SkipAnyNull, ofPairs(p.of), p.doc))
+	}
+	for _, a := range []struct{ name, of string }{
+		{"group_concat", "string_agg"}, {"listagg", "string_agg"}, {"min_by", "arg_min"}, {"argmin", "arg_min"},
+		{"max_by", "arg_max"}, {"argmax", "arg_max"}, {"arbitrary", "first"},
+	} {
+		i := slices.IndexFunc(rows, func(r FoldRow) bool { return r.Name == a.of })
+		r := rows[i]
+		r.Name = a.name
+		rows = append(rows, r)
+	}
+	slices.SortStableFunc(rows, func(a, b FoldRow) int { return strings.Compare(a.Name, b.Name) })
+	return rows
+}()
+
+// FindFold is the aggregate of a name, with or without WITHIN GROUP; nil: there is none. Where only the other
+// form exists, it is that.
+func FindFold(name string, within bool) *FoldRow {
+	var other *FoldRow
+	for i := range foldRows {
+		if r := &foldRows[i]; r.Name == name {
+			if r.Within == within {
+				return r
+			}
+			other = r
+		}
+	}
+	return other
+}
+
+// FoldNames are the names of all folds.
+func FoldNames() []string {
+	var out []string
+	for _, r := range foldRows {
+		out = append(out, r.Name)
+	}
+	return slices.Compact(out)
+}
+
+// Folds are the rows of the reference.
+func Folds() []Aggregate {
+	var out []Aggregate
+	words := map[rune]string{'t': "text", 'd': "number", 'i': "integer", 'c': "number, date or interval", '*': "any"}
+	for _, r := range foldRows {
+		var args []string
+		for _, p := range r.Params {
+			args = append(args, words[p])
+		}
+		a := Aggregate{Name: r.Name, Args: strings.Join(args, ", "), Doc: r.Doc}
+		if r.Within {
+			a.Args = strings.Join(args[1:], ", ") + ") WITHIN GROUP (ORDER BY " + args[0]
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// FirstRow gives the value of the first row of a group: with several of them, all from one.
+var FirstRow = &plan.Fold{Name: "first", Eval: firstRow}
+
+// InOrder are aggregates whose result depends on the order of the rows only if the query gives one: sums of doubles are
+// rounded after each.
+var InOrder = map[plan.AggFunc]*plan.Fold{
+	plan.AnyValue:   {Name: "any_value", Skips: plan.SkipNull, Eval: firstRow},
+	plan.Sum:        {Name: "sum", Skips: plan.SkipNull, Eval: sumInOrder},
+	plan.Avg:        {Name: "avg", Skips: plan.SkipNull, Eval: ofNumbers(func(s *pairSums) (float64, bool) { return s.x / s.n, true })},
+	plan.VarPop:     {Name: "var_pop", Skips: plan.SkipNull, Eval: ofNumbers(variance(0, false))},
+	plan.VarSamp:    {Name: "var_samp", Skips: plan.SkipNull, Eval: ofNumbers(variance(1, false))},
+	plan.StddevPop:  {Name: "stddev_pop", Skips: plan.SkipNull, Eval: ofNumbers(variance(0, true))},
+	plan.StddevSamp: {Name: "stddev_samp", Skips: plan.SkipNull, Eval: ofNumbers(variance(1, true))},
+}

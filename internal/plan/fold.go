@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Fold is an aggregate that Go computes from all rows of a group at once: one that depends on their order, or that
+// cannot be put together from parts. Package funcs has one for each; two are the same exactly when they are one pointer.
+type Fold struct {
+	Name  string
+	Skips Skips
+	// Eval computes a value of type t. The rows are those that count, in order and without duplicates where the query
+	// says so. Many threads may call it at once.
+	Eval func(rows FoldRows, direct []types.Value, t types.Type) (types.Value, error)
+}
+
+// Skips says which rows do not count.
+type Skips uint8
+
+const (
+	SkipNone    Skips = iota
+	SkipNull          // the first argument is NULL
+	SkipAnyNull       // some argument is NULL
+)
+
+// FoldRows are the rows of a group.
+type FoldRows interface {
+	Len() int
+	// Value is an argument of a row. Texts are not copied.
+	Value(row, arg int) types.Value
+	// Room asks for memory for a result of so many bytes.
+	Room(bytes int64) error
+}
+
+// AggOrder is an element of the ORDER BY inside of an aggregate.
+type AggOrder struct {
+	X          Expr
+	Desc       bool
+	NullsFirst bool
+}
+
+// Folded reports a group whose aggregates are folds. The optimizer leaves no other aggregates beside them.
+func (n *Group) Folded() bool {
+	return slices.ContainsFunc(n.Aggs, func(a Agg) bool { return a.Func == Folded })
+}
+
+// Args are the arguments of an aggregate.
+func (a *Agg) Args() []Expr {
+	if a.Arg == nil {
+		return nil
+	}
+	return append([]Expr{a.Arg}, a.More...)
+}
+
+// EachExpr calls f for every expression of an aggregate.
+func (a *Agg) EachExpr(f func(Expr)) {
+	for _, x := range a.Args() {
+		f(x)
+	}
+	if a.Filter != nil {
+		f(a.Filter)
+	}
+	for i := range a.Order {
+		f(a.Order[i].X)
+	}
+}
+
+// MapExprs replaces every expression of an aggregate. Lists may be shared with another one: they are copied.
+func (a *Agg) MapExprs(f func(Expr) Expr) {
+	if a.Filter != nil {
+		a.Filter = f(a.Filter)
+	}
+	if a.Arg != nil {
+		a.Arg = f(a.Arg)
+	}
+	a.More, a.Order = slices.Clone(a.More), slices.Clone(a.Order)
+	for i, x := range a.More {
+		a.More[i] = f(x)
+	}
+	for i := range a.Order {
+		a.Order[i].X = f(a.Order[i].X)
+	}
+}
+
+// sameFold compares what only folds have.
+func (a *Agg) sameFold(b *Agg) bool {
+	return a.Fold == b.Fold && EqualExprs(a.More, b.More) && slices.Equal(a.Direct, b.Direct) &&
+		slices.EqualFunc(a.Order, b.Order, func(x, y AggOrder) bool {
+			return x.Desc == y.Desc && x.NullsFirst == y.NullsFirst && EqualExpr(x.X, y.X)
+		})
+}
+
+// fold prints an aggregate that Go computes.
+func (p *printer) fold(a Agg) {
+	p.b.WriteString(a.Fold.Name + "(")
+	if a.Distinct {
+		p.b.WriteString("distinct ")
+	}
+	p.exprs("", a.Args(), ", ")
+	for _, v := range a.Direct {
+		p.b.WriteString("; ")
+		p.expr(NewConst(v), 0)
+	}
+	for i, o := range a.Order {
+		p.b.WriteString([]string{" order by ", ", "}[min(i, 1)])
+		p.expr(o.X, 0)
+		p.direction(o.Desc, o.NullsFirst)
+	}
+	p.b.WriteByte(')')
+}
