@@ -340,7 +340,7 @@ func (g *sqlGen) agg(k kind, sc scope) string {
 func (g *sqlGen) ordered(k kind, sc scope, distinct string) string {
 	e := g.expr(k, sc, nil, 0)
 	if !column.MatchString(e) { // of nothing but constants there is no order
-		return "percentile_disc(0.5) within group (order by " + e + ")"
+		return map[bool]string{true: "bool_or(", false: "max("}[k == aBool] + e + ")"
 	}
 	order := e + g.pick("", " desc", " nulls first")
 	switch {
