@@ -38,6 +38,8 @@ func (s *statistics) ran(p *pipe.Pipeline) {
 		s.rows[k] = phys.Expected(k.Group)
 	case *pipe.Fold:
 		s.rows[k] = phys.Expected(k.Group)
+	case *pipe.Rounds:
+		s.rows[k] = phys.Expected(k.Node)
 	case *pipe.Build:
 		side := phys.BuildSide{Tuple: l.Tuple, Keys: len(k.Keys), Rows: phys.Expected(k.Side()), NoDirect: s.w.Off.DirectTables}
 		d, _ := phys.ChooseTable(side, phys.BelievedKeys(k, l.Tuple))

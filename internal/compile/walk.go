@@ -117,7 +117,9 @@ type Step struct {
 func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 	s := &Step{w: w, facts: facts}
 	s.Request = emit.Request{Name: p.Name(), Pipeline: p, Count: w.Count, Verbose: w.Verbose}
-	if w.makers[p.Sink] > 1 {
+	if _, ok := p.Sink.(*pipe.Rounds); ok {
+		s.Generic = true
+	} else if w.makers[p.Sink] > 1 {
 		s.United = w.united(p.Sink, facts)
 		s.Generic = s.United == nil
 	}
@@ -227,6 +229,10 @@ func (w *Walk) source(req *emit.Request, facts Facts) error {
 		of = src
 	case *pipe.Buffer:
 		of = src.Of
+		if l := w.sinks[of]; src.Work && l != nil {
+			req.Tuple, req.Rows = l.Tuple, maxRound
+			return nil
+		}
 	}
 	rows, ok := facts.Rows(of)
 	if !ok {
@@ -238,6 +244,18 @@ func (w *Walk) source(req *emit.Request, facts Facts) error {
 
 func (w *Walk) missing(s pipe.Sink) error {
 	return diag.Errorf(diag.FeatureNotSupported, -1, "it reads %s, which is not compiled", w.prog.SinkName(s))
+}
+
+// maxRound is more rows than a round has: its code runs again in the next one.
+const maxRound = 1 << 40
+
+// Forget lets a sink be laid out anew.
+func (w *Walk) Forget(s pipe.Sink) {
+	delete(w.sinks, s)
+	delete(w.unions, s)
+	if b, ok := s.(*pipe.Build); ok {
+		delete(w.Tables, b)
+	}
 }
 
 // clearlyLess is how much of the rows that pass a filter may pass another that takes its place: literals that differ should not

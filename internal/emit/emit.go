@@ -221,6 +221,8 @@ func (e *emitter) sink() {
 		e.collectSink(s)
 	case *pipe.Fold:
 		e.collectSink(&s.Collect)
+	case *pipe.Rounds:
+		e.collectSink(&s.Collect)
 	case *pipe.Stage:
 		e.stageSink(s)
 	case *pipe.Discard:

@@ -33,6 +33,8 @@ func (e *emitter) liveness() []plan.ColSet {
 		s.Minus(e.Late)
 	case *pipe.Fold:
 		s.AddAll(k.Cols)
+	case *pipe.Rounds:
+		s.AddAll(k.Cols)
 	case *pipe.Stage:
 		s.AddAll(k.Cols)
 	}

@@ -114,13 +114,7 @@ func (s *collectSink) finish() error {
 	s.out = tuples.Rows{Tuple: s.tuple}
 	for _, m := range marks {
 		for _, p := range m.pieces {
-			if k := len(s.out.Pieces); k > 0 {
-				if last := &s.out.Pieces[k-1]; last.Addr+uintptr(last.N*s.tuple.Size) == p.Addr {
-					last.N += p.N // morsels that follow each other in one chunk
-					continue
-				}
-			}
-			s.out.Pieces = append(s.out.Pieces, p)
+			s.out.Pieces = s.appended(s.out.Pieces, p)
 		}
 	}
 	if len(s.s.Keys) > 0 {
@@ -130,6 +124,17 @@ func (s *collectSink) finish() error {
 	}
 	s.out.Cut(s.s.Offset, s.s.Limit)
 	return nil
+}
+
+// appended adds a piece, or makes the last longer if it follows it in one chunk.
+func (s *collectSink) appended(list []tuples.Piece, p tuples.Piece) []tuples.Piece {
+	if k := len(list); k > 0 {
+		if last := &list[k-1]; last.Addr+uintptr(last.N*s.tuple.Size) == p.Addr {
+			last.N += p.N
+			return list
+		}
+	}
+	return append(list, p)
 }
 
 func (s *collectSink) rows() tuples.Rows { return s.out }

@@ -86,7 +86,11 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 	case *pipe.Table:
 		err = j.fromTable(src)
 	case *pipe.Buffer:
-		err = j.fromRows(r.rowsOf(src.Of))
+		if src.Work {
+			err = j.fromRows(r.sinks[src.Of].(*roundsSink).last)
+		} else {
+			err = j.fromRows(r.rowsOf(src.Of))
+		}
 	case *pipe.Constants:
 		var rows tuples.Rows
 		if rows, err = Constants(r.mem, r.prog.Query.Cols, src); err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -144,7 +145,31 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	r.stats.Pipelines = make([]PipelineStats, 0, len(prog.Pipelines))
 	unneeded := pipe.LastUses(prog)
 	idle := pipe.NewIdleness(prog)
+	for _, p := range prog.Pipelines {
+		if p.Loop != nil && p.Sink == pipe.Sink(p.Loop) {
+			left[p.Sink]-- // the loop begins when the others are done
+		}
+	}
 	for i, p := range prog.Pipelines {
+		if p.Loop != nil {
+			if i == 0 || prog.Pipelines[i-1].Loop != p.Loop {
+				body := prog.Pipelines[i:]
+				if end := slices.IndexFunc(body, func(q *pipe.Pipeline) bool { return q.Loop != p.Loop }); end >= 0 {
+					body = body[:end]
+				}
+				if err := r.loop(body); err != nil {
+					return nil, nil, err
+				}
+			}
+			if i+1 == len(prog.Pipelines) || prog.Pipelines[i+1].Loop != p.Loop {
+				for k := i; k >= 0 && prog.Pipelines[k].Loop == p.Loop; k-- {
+					for _, s := range unneeded[k] {
+						r.release(s)
+					}
+				}
+			}
+			continue
+		}
 		if err := r.pipeline(p, idle.Idle[i]); err != nil {
 			return nil, nil, err
 		}

@@ -27,6 +27,8 @@ func (r *run) rowsOf(s pipe.Sink) tuples.Rows {
 		return s.all.Rows
 	case *foldSink:
 		return s.groups
+	case *roundsSink:
+		return s.all
 	case *buildSink:
 		return s.built.Rows
 	}
@@ -41,6 +43,8 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment) sink {
 		return &buildSink{r: r, s: s, tuple: f.Sink, workers: make([]*tuples.Buffer, r.Threads)}
 	case *pipe.Aggregate:
 		return r.newGroup(s, f.Group)
+	case *pipe.Rounds:
+		return r.newRounds(s, f.Sink)
 	case *pipe.Fold:
 		return &foldSink{collectSink: r.newCollect(&s.Collect, f.Sink), group: s.Group}
 	case *pipe.Stage:
@@ -54,7 +58,7 @@ func (r *run) rowCount(s pipe.Sink) int64 {
 	switch x := r.sinks[s].(type) {
 	case *buildSink:
 		return x.built.Table.Rows
-	case *collectSink, *groupSink, *foldSink:
+	case *collectSink, *groupSink, *foldSink, *roundsSink:
 		rows := r.rowsOf(s)
 		return rows.Len()
 	}

@@ -69,6 +69,11 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 		}
 	}()
 	defer diag.Recover("gpu", &err)
+	for _, p := range prog.Pipelines {
+		if p.Loop != nil { // rounds are many and small: launches would take most of the time
+			return nil, nil, r.lacks("WITH RECURSIVE")
+		}
+	}
 	if r.lease, err = store.lease(ctx, prog, store.Limit(opts.GPUMemory)); err != nil {
 		return nil, nil, r.failed(err)
 	}

@@ -12,7 +12,8 @@ import (
 const (
 	defaultRows     = 1000
 	defaultDistinct = 200
-	repeats         = 2 // copies of a row
+	repeats         = 2  // copies of a row
+	rounds          = 10 // of a recursion, that bring as many rows as it starts from
 )
 
 // colStat is what the optimizer believes about a column. It is kept once per column, not per
@@ -99,6 +100,18 @@ func (s *state) rows(n plan.Node) float64 {
 		return s.joinRows(x, l, r)
 	case *plan.SetOp:
 		return s.setRows(x)
+	case *plan.Recursive:
+		rows := s.estimate(x.Init) * rounds
+		s.estimate(x.Step)
+		for _, id := range x.Cols {
+			*s.stat(id) = colStat{dom: rows, base: rows}
+		}
+		return rows
+	case *plan.WorkScan:
+		for _, id := range x.Cols {
+			*s.stat(id) = colStat{dom: defaultRows, base: defaultRows}
+		}
+		return defaultRows
 	case *plan.Repeat:
 		rows := s.estimate(x.Input) * repeats
 		*s.stat(x.Col) = colStat{dom: repeats, base: rows}

@@ -119,6 +119,10 @@ func (v *nullness) node(n plan.Node) {
 		}
 	case *plan.Repeat:
 		cols.Get(x.Col).NotNull = true
+	case *plan.Recursive, *plan.WorkScan: // what a round brings is not known
+		for _, id := range n.Produces(nil) {
+			cols.Get(id).NotNull = false
+		}
 	case *plan.Group:
 		for i, e := range x.Keys {
 			cols.Get(x.KeyCols[i]).NotNull = v.notNull(e)

@@ -22,6 +22,27 @@ func (s *state) joinOrder() {
 	}
 	s.q.Root = s.orderTree(s.q.Root)
 	s.estimate(s.q.Root)
+	s.mapNodes(func(n plan.Node) plan.Node {
+		if x, ok := n.(*plan.Recursive); ok {
+			hashOnce(x.Step)
+		}
+		return n
+	})
+}
+
+// hashOnce has the sides of joins hashed that are the same in every round of a recursion.
+func hashOnce(n plan.Node) {
+	plan.WalkNode(n, func(n plan.Node) bool {
+		if x, ok := n.(*plan.Join); ok && !x.Gate {
+			switch {
+			case plan.Works(x.Left):
+				x.BuildLeft = false
+			case x.Kind == plan.Inner && plan.Works(x.Right):
+				x.BuildLeft = true
+			}
+		}
+		return true
+	})
 }
 
 func (s *state) orderTree(n plan.Node) plan.Node {

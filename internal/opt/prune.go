@@ -99,6 +99,12 @@ func (p *pruner) node(n plan.Node, need plan.ColSet) plan.Node {
 		p.group(x, need)
 	case *plan.SetOp:
 		p.setOp(x, need)
+	case *plan.Recursive: // each round may read all columns
+		x.Init = p.node(x.Init, plan.MakeColSet(x.InCols[0]...))
+		x.Step = p.node(x.Step, plan.MakeColSet(x.InCols[1]...))
+	case *plan.WorkScan:
+		keepCols(&x.Cols, &need, func(i, at int) { x.Ordinal[at] = x.Ordinal[i] })
+		x.Ordinal = x.Ordinal[:len(x.Cols)]
 	case *plan.Repeat:
 		need.Remove(x.Col)
 		plan.AddRefs(&need, x.Count)

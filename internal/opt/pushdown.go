@@ -40,6 +40,8 @@ func (s *state) push(n plan.Node, preds []plan.Expr) plan.Node {
 			return x
 		}
 		x.Input = s.push(x.Input, nil)
+	case *plan.Recursive: // rows that nobody wants may bring others that somebody does
+		x.Init, x.Step = s.push(x.Init, nil), s.push(x.Step, nil)
 	case *plan.Repeat:
 		return s.pushRepeat(x, preds)
 	case *plan.Group:

@@ -172,6 +172,10 @@ func shape(n plan.Node) uint64 {
 		mix(int(x.N))
 	case *plan.Repeat:
 		mix(11)
+	case *plan.Recursive:
+		mix(12)
+	case *plan.WorkScan:
+		mix(13)
 	}
 	return h
 }

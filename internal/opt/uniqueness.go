@@ -20,6 +20,8 @@ func (s *state) uniqueOn(n plan.Node, cols plan.ColSet, strict bool) bool {
 			}
 		}
 		return s.uniqueOn(x.Input, cols, strict)
+	case *plan.Recursive:
+		return x.Distinct && cols.HasAll(x.Cols)
 	case *plan.Repeat:
 		return cols.Has(x.Col) && s.uniqueOn(x.Input, cols, strict)
 	case *plan.Sort:

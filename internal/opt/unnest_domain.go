@@ -116,6 +116,8 @@ func (d *domain) spread(n plan.Node) (plan.Node, []plan.ColID) {
 		}
 		x.Cols = slices.Concat(x.Cols, out)
 		return x, out
+	case *plan.Recursive:
+		panic(diag.Unsupported(d.pos, "a recursive query that refers to a query around it"))
 	case *plan.Scan:
 		preds := x.Filter
 		x.Filter = nil

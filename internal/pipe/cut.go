@@ -7,7 +7,7 @@ import (
 
 // Cut makes the pipelines of a query.
 func Cut(q *plan.Query) (*Program, error) {
-	c := &cutter{q: q, builds: map[*plan.Join]*Build{}, shared: make([]*Collect, len(q.Shared))}
+	c := &cutter{q: q, builds: map[*plan.Join]*Build{}, work: map[int]*Rounds{}, shared: make([]*Collect, len(q.Shared))}
 	res := &Collect{Cols: q.Output, Limit: -1, Node: q.Root}
 	root := q.Root
 	if s, ok := root.(*plan.Sort); ok {
@@ -29,6 +29,7 @@ type cutter struct {
 	builds map[*plan.Join]*Build
 	shared []*Collect
 	gates  []*Build // behind which pipelines are cut now
+	work   map[int]*Rounds
 	err    error
 }
 
@@ -46,6 +47,9 @@ func (c *cutter) collect(n plan.Node, s *Collect) error {
 	ps, err := c.open(n, have)
 	if err != nil {
 		return err
+	}
+	if len(s.Keys) == 0 && s.Limit >= 0 {
+		enough(n, ps, s.Limit+s.Offset)
 	}
 	s.ID = c.close(ps, s)
 	s.makers = ps
@@ -120,6 +124,17 @@ func (c *cutter) open(n plan.Node, need plan.ColSet) ([]*Pipeline, error) {
 			return ps, err
 		}
 		return c.add(ps, m), err
+
+	case *plan.Recursive:
+		return c.recursive(n)
+
+	case *plan.WorkScan:
+		s := c.work[n.Number]
+		b := &Buffer{Of: s, Work: true, To: n.Cols, Node: n}
+		for _, k := range n.Ordinal {
+			b.From = append(b.From, s.Cols[k])
+		}
+		return []*Pipeline{{Source: b, Loop: s, needs: s.makers}}, nil
 
 	case *plan.Repeat:
 		ps, err := c.open(n.Input, refs(need, []plan.Expr{n.Count}))

@@ -31,6 +31,8 @@ func Escapes(p *Pipeline) plan.ColSet {
 		s.AddAll(k.Cols)
 	case *Fold:
 		s.AddAll(k.Cols)
+	case *Rounds:
+		s.AddAll(k.Cols)
 	case *Stage:
 		s.AddAll(k.Cols)
 	}

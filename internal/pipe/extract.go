@@ -162,6 +162,8 @@ func sinkReads(k Sink) plan.ColSet {
 		s.AddAll(k.Cols)
 	case *Fold:
 		s.AddAll(k.Cols)
+	case *Rounds:
+		s.AddAll(k.Cols)
 	}
 	return s
 }

@@ -12,17 +12,32 @@ func (c *cutter) order(p *Program) {
 		}
 		for _, r := range t.Scan.Reduce {
 			b := c.builds[r.Join]
-			if b == nil || slices.ContainsFunc(b.makers, func(d *Pipeline) bool { return dependsOn(d, q) }) {
+			if b == nil || slices.ContainsFunc(b.makers, func(d *Pipeline) bool { return d.Loop != nil && d.Loop != q.Loop }) || slices.ContainsFunc(b.makers, func(d *Pipeline) bool { return dependsOn(d, q) }) {
 				continue
 			}
 			t.Reduce = append(t.Reduce, Reduce{b, r.Key, r.Col})
 			q.needs = append(q.needs[:len(q.needs):len(q.needs)], b.makers...)
 		}
 	}
-	laid := map[Sink]bool{}
+	laid, begun := map[Sink]bool{}, map[*Rounds]bool{}
 	var visit func(q *Pipeline)
 	visit = func(q *Pipeline) {
 		if q.placed {
+			return
+		}
+		if q.Loop != nil && !begun[q.Loop] {
+			// What a loop needs comes before it, and then all of it, without anything between.
+			begun[q.Loop] = true
+			for _, m := range q.Loop.body {
+				for _, d := range m.needs {
+					if d.Loop != q.Loop {
+						visit(d)
+					}
+				}
+			}
+			for _, m := range q.Loop.body {
+				visit(m)
+			}
 			return
 		}
 		q.placed = true
@@ -31,7 +46,7 @@ func (c *cutter) order(p *Program) {
 		}
 		// What other pipelines into the same sink need comes before the first of them, so that all are
 		// known when the sink is laid out.
-		if !laid[q.Sink] {
+		if _, loop := q.Sink.(*Rounds); !laid[q.Sink] && !loop {
 			laid[q.Sink] = true
 			for _, m := range c.makers(q.Sink) {
 				for _, d := range m.needs {
@@ -59,6 +74,8 @@ func (c *cutter) makers(s Sink) []*Pipeline {
 	case *Collect:
 		return s.makers
 	case *Fold:
+		return s.makers
+	case *Rounds:
 		return s.makers
 	}
 	return nil

@@ -26,6 +26,9 @@ type Pipeline struct {
 	Stages []*Pipeline
 	First  int // of a stage: the number of its first operator in the whole pipeline
 
+	// Loop: it runs again in every round of a recursion. Pipelines of one loop follow each other.
+	Loop *Rounds
+
 	needs  []*Pipeline // must have run before
 	placed bool
 }
@@ -50,6 +53,8 @@ type Reduce struct {
 // Buffer scans what an earlier pipeline's sink holds.
 type Buffer struct {
 	Of Sink
+	// Work: of Rounds, what the last round has added.
+	Work bool
 	// Flag selects tuples of a Build by their match flag.
 	Flag FlagTest
 	// Rename: tuple column From[i] is seen as To[i].
@@ -168,7 +173,7 @@ type Stage struct {
 func (*Stage) source()     {}
 func (*Stage) Number() int { return 0 }
 
-// Sink is where a pipeline ends: *Build, *Aggregate, *Collect, *Fold or *Discard; in a stage also *Stage.
+// Sink is where a pipeline ends: *Build, *Aggregate, *Collect, *Fold, *Rounds or *Discard; in a stage also *Stage.
 // Several pipelines may share one (UNION ALL, outer joins).
 type Sink interface{ Number() int }
 
@@ -216,6 +221,15 @@ type Collect struct {
 type Fold struct {
 	Collect
 	Group *plan.Group
+}
+
+// Rounds materializes the rows of a recursion. Its columns are laid out by their types alone, since nobody knows what a later
+// round brings.
+type Rounds struct {
+	Collect
+	Distinct bool
+	Wanted   int64 // rows that are enough; < 0: all
+	body     []*Pipeline
 }
 
 // Discard drops rows; the pipeline was run for the match flags that it set.

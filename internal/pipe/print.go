@@ -181,6 +181,8 @@ func (prog *Program) SinkName(s Sink) string {
 		return fmt.Sprintf("groups %d", s.ID)
 	case *Fold:
 		return fmt.Sprintf("groups %d", s.ID)
+	case *Rounds:
+		return fmt.Sprintf("rounds %d", s.ID)
 	case *Collect:
 		if s == prog.Result {
 			return "result"
@@ -211,6 +213,9 @@ func (d *describer) source(s Source) Part {
 		return p
 	case *Buffer:
 		p := Part{Kind: "scan", What: d.prog.SinkName(s.Of), Node: s.Node}
+		if s.Work {
+			p.What += ", the last"
+		}
 		switch s.Flag {
 		case Matched:
 			p.What += ", those with a match"
@@ -334,6 +339,15 @@ func (d *describer) sink(s Sink) Part {
 			p.What += " with " + strings.Join(any, ", ")
 		}
 		p.put(list)
+		return p
+	case *Rounds:
+		p := Part{Kind: "collect", What: name + ": " + d.names.Cols(s.Cols)}
+		if s.Distinct {
+			p.More = append(p.More, "those that are new")
+		}
+		if s.Wanted >= 0 {
+			p.More = append(p.More, fmt.Sprintf("until there are %d", s.Wanted))
+		}
 		return p
 	case *Fold:
 		p := Part{Kind: "fold", What: name}

@@ -444,6 +444,8 @@ func sinkNode(k Sink) plan.Node {
 		return k.Node
 	case *Fold:
 		return k.Node
+	case *Rounds:
+		return k.Node
 	}
 	return nil
 }

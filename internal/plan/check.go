@@ -163,6 +163,27 @@ func (c *checker) node(n Node, outer ColSet) ColSet {
 		for _, id := range x.Cols {
 			c.define(n, id)
 		}
+	case *Recursive:
+		for i, a := range x.Inputs() {
+			in := c.node(a, outer)
+			if len(x.InCols[i]) != len(x.Cols) {
+				c.fail(n, "input %d has %d columns instead of %d", i, len(x.InCols[i]), len(x.Cols))
+			}
+			for k, id := range x.InCols[i] {
+				c.need(n, &in, id)
+				c.same(n, "recursion", c.q.Cols.Get(id).Type, c.q.Cols.Get(x.Cols[k]).Type)
+			}
+		}
+		for _, id := range x.Cols {
+			c.define(n, id)
+		}
+	case *WorkScan:
+		if len(x.Cols) != len(x.Ordinal) {
+			c.fail(n, "%d columns but %d ordinals", len(x.Cols), len(x.Ordinal))
+		}
+		for _, id := range x.Cols {
+			c.define(n, id)
+		}
 	case *Repeat:
 		vis := c.with(c.node(x.Input, outer), outer)
 		c.expr(n, x.Count, vis)

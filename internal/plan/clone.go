@@ -211,6 +211,19 @@ func (c *cloner) node(n Node) Node {
 		}
 		y.Cols = c.freshAll(x.Cols)
 		return &y
+	case *Recursive:
+		y := *x
+		y.Init, y.Step = c.node(x.Init), c.node(x.Step)
+		for i := range x.InCols {
+			y.InCols[i] = c.oldAll(x.InCols[i])
+		}
+		y.Cols = c.freshAll(x.Cols)
+		return &y
+	case *WorkScan:
+		y := *x
+		y.Cols = c.freshAll(x.Cols)
+		y.Ordinal = slices.Clone(x.Ordinal)
+		return &y
 	case *Repeat:
 		y := *x
 		y.Input = c.node(x.Input)

@@ -250,6 +250,20 @@ func (p *printer) op(n Node) {
 			p.b.WriteString([]string{" = ", " | "}[min(i, 1)])
 			p.ids(ids)
 		}
+	case *Recursive:
+		p.b.WriteString("Recursive(" + x.Name)
+		if x.Distinct {
+			p.b.WriteString(", distinct")
+		}
+		p.b.WriteString(": ")
+		p.ids(x.Cols)
+		for i, ids := range x.InCols {
+			p.b.WriteString([]string{" = ", " | "}[min(i, 1)])
+			p.ids(ids)
+		}
+	case *WorkScan:
+		p.b.WriteString("WorkScan(" + x.Name)
+		p.list(": ", x.Cols)
 	case *Repeat:
 		p.b.WriteString("Repeat(")
 		p.col(x.Col)

@@ -307,6 +307,10 @@ func NodeRefs(n Node) ColSet {
 		for _, ids := range x.InCols {
 			s.AddAll(ids)
 		}
+	case *Recursive:
+		for _, ids := range x.InCols {
+			s.AddAll(ids)
+		}
 	case *Sort:
 		for _, k := range x.Keys {
 			s.Add(k.Col)
@@ -371,7 +375,7 @@ func FreeRefs(n Node) ColSet {
 // defined is the set of columns that the operator itself introduces.
 func defined(n Node) ColSet {
 	switch x := n.(type) {
-	case *Scan, *Values, *Series, *SharedScan, *SetOp, *Group:
+	case *Scan, *Values, *Series, *SharedScan, *SetOp, *Recursive, *WorkScan, *Group:
 		return Produced(n)
 	case *Project:
 		return MakeColSet(x.Cols...)

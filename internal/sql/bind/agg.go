@@ -131,6 +131,11 @@ func (b *binder) addAggregate(s *scope, e *ast.Func, a plan.Agg, order []plan.Ag
 		}
 		fail(diag.GroupingError, e.Pos, "aggregate functions are not allowed in %s", clause)
 	}
+	for _, r := range owner.rels {
+		if r.working {
+			fail(diag.InvalidRecursion, e.Pos, "aggregate functions are not allowed in a recursive query's recursive term")
+		}
+	}
 	b.checkNested(owner, &a, order, e.Pos)
 	for f := b.agg; f != nil; f = f.outer {
 		if owner.depth <= f.scope.depth {

@@ -73,6 +73,7 @@ type binder struct {
 	beyondHint string
 	views      []string                 // being expanded, to stop views that contain themselves
 	queries    int                      // bound so far
+	recursions int                      // likewise
 	inAlias    map[*ast.SelectItem]bool // being bound in place of their names
 	columns    *columnsCall             // of the item that is being bound
 	aliases    int                      // bound so

@@ -17,10 +17,14 @@ type cte struct {
 	ready  *result
 	shared int // index into binder.shared, -1 if not shared
 	names  []string
+	// working: the name is used in the recursive term of its own definition.
+	working   *working
+	recursive bool
 }
 
 // with brings the CTEs of a query into scope; the caller restores b.ctes.
 func (b *binder) with(w *ast.With, q *ast.Query, around *scope) {
+	list := make([]*ast.CTE, len(w.CTEs))
 	for i := range w.CTEs {
 		def := &w.CTEs[i]
 		for j := range i {
@@ -28,19 +32,29 @@ func (b *binder) with(w *ast.With, q *ast.Query, around *scope) {
 				fail(diag.DuplicateAlias, def.Pos, "WITH query name %q specified more than once", def.Name.Name)
 			}
 		}
-		uses := usesAfter(w, i, q, def.Name.Name)
-		if w.Recursive && countUses(def.Query, def.Name.Name) > 0 {
-			unsupported(def.Pos, "WITH RECURSIVE")
-		}
+		list[i] = def
+	}
+	if w.Recursive {
+		list = inDependencyOrder(w)
+	}
+	for _, def := range list {
+		uses := usesOf(w, def, q)
 		c := &cte{outer: b.ctes, def: def, scope: around, shared: -1}
 		free := b.free
 		b.free = noDepth
-		r := b.bindCTE(c)
+		c.recursive = w.Recursive && countUses(def.Query, def.Name.Name) > 0
+		r := b.define(c)
 		alone := around == nil || b.free > around.depth
+		if c.recursive && !alone {
+			unsupported(def.Pos, "a recursive query that refers to a query around it")
+		}
 		b.free = min(free, b.free)
 
 		c.ready = &r
-		share := uses > 1 && def.Materialized != ast.MaterializeNo || def.Materialized == ast.MaterializeYes
+		share := uses > 1 && (c.recursive || def.Materialized != ast.MaterializeNo) || def.Materialized == ast.MaterializeYes
+		if !c.recursive && plan.Works(r.node) {
+			share = false // it has other rows in each round
+		}
 		if share && alone {
 			c.shared, c.ready = len(b.shared), nil
 			p := &plan.SharedPlan{Name: def.Name.Name, Plan: r.node, Cols: make([]plan.ColID, len(r.cols))}
@@ -54,21 +68,29 @@ func (b *binder) with(w *ast.With, q *ast.Query, around *scope) {
 	}
 }
 
-// bindCTE binds the definition where it stands.
-func (b *binder) bindCTE(c *cte) result {
+// define binds the definition where it stands.
+func (b *binder) define(c *cte) result {
+	if c.recursive {
+		return b.recursive(c)
+	}
 	ctes, agg := b.ctes, b.agg
 	b.ctes, b.agg = c.outer, nil // an aggregate around the use is not around the definition
 	r := b.query(c.def.Query, c.scope)
 	b.ctes, b.agg = ctes, agg
-	if len(c.def.Columns) > len(r.cols) {
-		fail(diag.InvalidColumnReference, c.def.Columns[len(r.cols)].Pos,
+	renameColumns(c.def, &r)
+	return r
+}
+
+// renameColumns gives a result the names that the definition lists.
+func renameColumns(def *ast.CTE, r *result) {
+	if len(def.Columns) > len(r.cols) {
+		fail(diag.InvalidColumnReference, def.Columns[len(r.cols)].Pos,
 			"WITH query %q has %d columns available but %d columns specified",
-			c.def.Name.Name, len(r.cols), len(c.def.Columns))
+			def.Name.Name, len(r.cols), len(def.Columns))
 	}
-	for i, id := range c.def.Columns {
+	for i, id := range def.Columns {
 		r.cols[i].name = id.Name
 	}
-	return r
 }
 
 func (b *binder) findCTE(name string) *cte {
@@ -82,11 +104,14 @@ func (b *binder) findCTE(name string) *cte {
 
 // scanCTE is one use of a CTE.
 func (b *binder) scanCTE(c *cte, pos int) (plan.Node, *rel) {
+	if c.working != nil {
+		return b.scanWork(c, pos)
+	}
 	if c.shared < 0 {
 		r := c.ready
 		c.ready = nil
 		if r == nil {
-			again := b.bindCTE(c)
+			again := b.define(c)
 			r = &again
 		}
 		d := b.derived(r, pos)
@@ -103,11 +128,15 @@ func (b *binder) scanCTE(c *cte, pos int) (plan.Node, *rel) {
 	return n, r
 }
 
-// usesAfter counts the uses of CTE number i: in the later ones and in the query.
-func usesAfter(w *ast.With, i int, q *ast.Query, name string) int {
-	n := 0
-	for j := i + 1; j < len(w.CTEs); j++ {
-		n += countUses(w.CTEs[j].Query, name)
+// usesOf counts the uses of a CTE: in the others that can see it, and in the query.
+func usesOf(w *ast.With, def *ast.CTE, q *ast.Query) int {
+	n, name, seen := 0, def.Name.Name, w.Recursive
+	for j := range w.CTEs {
+		if other := &w.CTEs[j]; other == def {
+			seen = true
+		} else if seen {
+			n += countUses(other.Query, name)
+		}
 	}
 	body := *q
 	body.With = nil
