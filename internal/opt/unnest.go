@@ -375,6 +375,9 @@ func (s *state) unnestJoin(x *plan.Join) plan.Node {
 	plain, subs := withSubqueries(x.On)
 	if len(subs) == 0 {
 		if x.Dependent {
+			if n := onTop(x); n != nil {
+				return n
+			}
 			return s.joinSub(x, nil, diag.NoPos)
 		}
 		return x

@@ -63,7 +63,7 @@ func (b *binder) tableExpr(s *scope, left []*rel, t ast.TableExpr) (plan.Node, [
 	case *ast.SubqueryTable:
 		return b.subqueryTable(s, left, t)
 	case *ast.FuncTable:
-		return b.funcTable(s, t)
+		return b.funcTable(s, left, t)
 	case *ast.Join:
 		return b.join(s, left, t)
 	}

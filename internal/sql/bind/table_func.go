@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -13,19 +14,18 @@ import (
 const maxSeries = 1 << 40
 
 // funcTable binds a function in FROM.
-func (b *binder) funcTable(s *scope, t *ast.FuncTable) (plan.Node, []*rel) {
-	if t.Ordinality {
-		unsupported(t.Pos, "WITH ORDINALITY")
-	}
+func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, []*rel) {
 	name := t.Call.Name.Last()
 	if m := b.findMacro(t.Call.Name, true); m != nil {
 		return b.macroTable(s, m, t)
+	if t.Ordinality && name != "generate_series" && name != "range" {
+		unsupported(t.Pos, "WITH ORDINALITY of files")
 	}
 	switch name {
 	case "read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto":
 		return b.readFile(t, name)
 	case "generate_series", "range":
-		n, r := b.series(s, t, name == "generate_series")
+		n, r := b.series(s, left, t, name == "generate_series")
 		return n, []*rel{r}
 	}
 	panic(diag.Errorf(diag.UndefinedFunction, t.Pos, "table function %s does not exist", name).
@@ -42,47 +42,37 @@ func fileFormat(function string) string {
 	return ""
 }
 
-// series is generate_series(from, to [, step]) or range, which leaves out the end, over constants.
-func (b *binder) series(s *scope, t *ast.FuncTable, inclusive bool) (plan.Node, *rel) {
-	at := &scope{outer: s.outer, depth: s.depth, clause: "functions in FROM"}
-	v := [3]int64{0, 0, 1}
+// series is generate_series(from, to [, step]) or range, which leaves out the end. Its arguments may refer to the tables to its
+// left.
+func (b *binder) series(s *scope, left []*rel, t *ast.FuncTable, inclusive bool) (plan.Node, *rel) {
+	b.lateral++
+	at := lateralScope(s, left)
+	at.clause = "functions in FROM"
+	name := t.Call.Name.Last()
 	given := len(t.Call.Args)
 	if given < 1 || given > 3 || given == 1 && inclusive {
-		fail(diag.UndefinedFunction, t.Pos, "%s takes a start, an end and optionally a step", t.Call.Name.Last())
+		fail(diag.UndefinedFunction, t.Pos, "%s takes a start, an end and optionally a step", name)
 	}
-	typ := types.TInt32
+	args := make([]plan.Expr, given, 3)
 	for i, a := range t.Call.Args {
-		e := b.expr(at, a.X)
-		if !e.Type().IsInteger() {
-			unsupported(a.X.Position(), "%s of %s", t.Call.Name.Last(), e.Type().SQLName())
-		}
-		c, ok := e.(*plan.Const)
-		if !ok || c.V.Null {
-			unsupported(a.X.Position(), "%s of values that are not constants", t.Call.Name.Last())
-		}
-		if e.Type().Kind == types.Int64 {
-			typ = types.TInt64
-		}
-		if given == 1 {
-			i = 1
-		}
-		v[i] = c.V.I
+		args[i] = b.expr(at, a.X)
 	}
-	from, to, step := v[0], v[1], v[2]
-	if step == 0 {
-		fail(diag.InvalidParameter, t.Pos, "step size cannot equal zero")
+	one := plan.Expr(plan.NewConst(types.IntValue(types.TInt32, 1)))
+	switch given {
+	case 1:
+		args = []plan.Expr{plan.NewConst(types.IntValue(types.TInt32, 0)), args[0], one}
+	case 2:
+		args = append(args, one)
 	}
-	n := seriesLength(from, to, step, inclusive)
-	if n > maxSeries {
-		unsupported(t.Pos, "a series of more than %d rows", int64(maxSeries))
+	typ := b.seriesType(t, args, name, given)
+	id := b.cols.New(name, typ, true)
+	node := b.constantSeries(args, id, t, inclusive)
+	cols := []outCol{{name: name, id: id}}
+	if node == nil {
+		node, cols = b.repeatedSeries(args, id, t, inclusive)
 	}
-	id := b.cols.New(t.Call.Name.Last(), typ, true)
-	var node plan.Node = &plan.Series{Col: id, From: from, Step: step, N: int64(n)}
-	if n == 0 {
-		node = &plan.Values{Cols: []plan.ColID{id}}
-	}
-	r := b.derived(&result{node, []outCol{{name: t.Call.Name.Last(), id: id}}}, t.Pos)
-	r.name = t.Call.Name.Last()
+	r := b.derived(&result{node, cols}, t.Pos)
+	r.name = name
 	if t.Alias != nil && len(t.Alias.Columns) == 0 && !t.Alias.Name.Empty() {
 		r.cols[0].name = t.Alias.Name.Name // the column takes the alias, as in PostgreSQL
 	}
@@ -90,19 +80,95 @@ func (b *binder) series(s *scope, t *ast.FuncTable, inclusive bool) (plan.Node, 
 	return node, r
 }
 
-// seriesLength is the number of elements of a series.
-func seriesLength(from, to, step int64, inclusive bool) uint64 {
-	width := uint64(to) - uint64(from)
-	by := uint64(step)
-	up := step > 0
-	if !up {
-		width, by = -width, -by
+// seriesType brings the arguments of a series to the types in which it is computed and gives that of its elements.
+func (b *binder) seriesType(t *ast.FuncTable, args []plan.Expr, name string, given int) types.Type {
+	pos := func(i int) int { return t.Call.Args[min(i, given-1)].X.Position() }
+	typ := types.TInt32
+	for i, e := range args {
+		switch k := e.Type().Kind; {
+		case i < 2 && (k == types.Date || k == types.Timestamp):
+			typ = types.TTimestamp
+		case k == types.Int64 && typ == types.TInt32:
+			typ = types.TInt64
+		case !e.Type().IsInteger() && k != types.Unknown && !(i == 2 && k == types.Interval):
+			unsupported(pos(i), "%s of %s", name, e.Type().SQLName())
+		}
 	}
-	if up && to < from || !up && to > from || to == from && !inclusive {
-		return 0
+	for i, e := range args {
+		want := types.TInt64
+		if typ == types.TTimestamp {
+			want = types.TTimestamp
+			if i == 2 {
+				want = types.TInterval
+			}
+		}
+		if k := e.Type().Kind; (want == types.TInterval) != (k == types.Interval) && k != types.Unknown {
+			panic(noFunction(name, args, t.Pos))
+		}
+		if e.Type().IsInteger() && !want.IsInteger() {
+			panic(noFunction(name, args, t.Pos))
+		}
+		args[i] = b.convert(e, want, pos(i))
 	}
-	if !inclusive {
-		width--
+	return typ
+}
+
+// constantSeries is a series of integers that are known; nil: they are not.
+func (b *binder) constantSeries(args []plan.Expr, id plan.ColID, t *ast.FuncTable, inclusive bool) plan.Node {
+	var v [3]int64
+	for i, e := range args {
+		c, ok := e.(*plan.Const)
+		if !ok || t.Ordinality || c.V.Type.Kind != types.Int64 {
+			return nil
+		}
+		if c.V.Null {
+			return &plan.Values{Cols: []plan.ColID{id}}
+		}
+		v[i] = c.V.I
 	}
-	return width/by + 1
+	from, to, step := v[0], v[1], v[2]
+	if step == 0 {
+		fail(diag.InvalidParameter, t.Pos, "step size cannot equal zero")
+	}
+	if from == to && !inclusive {
+		return &plan.Values{Cols: []plan.ColID{id}}
+	}
+	n := funcs.IntegerSteps(from, to, step)
+	if last := int64(uint64(from) + (n-1)*uint64(step)); n > 0 && last == to && !inclusive {
+		n--
+	}
+	if n > maxSeries {
+		unsupported(t.Pos, "a series of more than %d rows", int64(maxSeries))
+	}
+	if n == 0 {
+		return &plan.Values{Cols: []plan.ColID{id}}
+	}
+	return &plan.Series{Col: id, From: from, Step: step, N: int64(n)}
+}
+
+// repeatedSeries repeats a row as often as the series has elements, and makes these of the numbers of the copies.
+func (b *binder) repeatedSeries(args []plan.Expr, id plan.ColID, t *ast.FuncTable, inclusive bool) (plan.Node, []outCol) {
+	from, to, step := args[0], args[1], args[2]
+	typ := b.cols.Get(id).Type
+	n := &plan.Repeat{Input: oneRow(), Col: b.cols.New("copy", types.TInt64, true)}
+	n.Count = plan.NewApply(funcs.SeriesLength, types.TInt64, t.Pos, from, to, step)
+	number := b.ref(n.Col)
+	p := &plan.Project{Input: n, Cols: []plan.ColID{id}}
+	if typ == types.TTimestamp {
+		p.Exprs = []plan.Expr{plan.NewApply(funcs.SeriesTime, typ, t.Pos, from, step, number)}
+	} else {
+		e := plan.NewCall(plan.Add, types.TInt64, from, plan.NewCall(plan.Mul, types.TInt64, number, step))
+		p.Exprs = []plan.Expr{b.convert(e, typ, t.Pos)}
+	}
+	cols := []outCol{{name: b.cols.Get(id).Name, id: id}}
+	if t.Ordinality {
+		e := plan.NewCall(plan.Add, types.TInt64, number, plan.NewConst(types.IntValue(types.TInt64, 1)))
+		o := b.cols.New("ordinality", types.TInt64, true)
+		p.Exprs, p.Cols = append(p.Exprs, e), append(p.Cols, o)
+		cols = append(cols, outCol{name: "ordinality", id: o})
+	}
+	if inclusive {
+		return p, cols
+	}
+	return &plan.Filter{Input: p, Preds: []plan.Expr{plan.Compare(plan.Ne, b.ref(id), b.convert(to, typ, t.Pos))}}, cols
 }
