@@ -121,6 +121,9 @@ func (b *both) compare(sql string) (verdict, detail string) {
 			return "same", ""
 		}
 	}
+	if strings.Contains(sql, "with recursive") {
+		return "duckdb is not asked", "" // its rows of some recursive queries are not PostgreSQL's
+	}
 	want, duckErr := b.d.rows(sql)
 	switch {
 	case duckErr != nil && (strings.Contains(duckErr.Error(), "Not implemented") || strings.Contains(duckErr.Error(), "Invalid Error") ||

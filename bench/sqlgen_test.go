@@ -153,13 +153,20 @@ func (g *sqlGen) with(outer scope, depth int, ks []kind) string {
 	before := len(g.ctes)
 	defer func() { g.ctes = g.ctes[:before] }()
 	var parts []string
+	word := "with "
 	for range g.pick("xx", "x", "x") {
 		c := cte{fmt.Sprintf("w%d", g.next()), g.kinds(1 + g.few(3))}
+		if g.chance(20) {
+			word = "with recursive "
+			parts = append(parts, g.recursive(&c, depth))
+			g.ctes = append(g.ctes, c)
+			continue
+		}
 		hint := g.pick("materialized ", "not materialized ", "")
 		parts = append(parts, fmt.Sprintf("%s as %s(%s)", c.name, hint, g.query(nil, depth-1, c.kinds)))
 		g.ctes = append(g.ctes, c)
 	}
-	list := "with " + strings.Join(parts, ", ")
+	list := word + strings.Join(parts, ", ")
 	if g.chance(60) {
 		q := g.query(outer, depth-1, ks)
 		if strings.HasPrefix(q, "with ") { // a query has only one
@@ -181,6 +188,37 @@ func (g *sqlGen) with(outer scope, depth int, ks []kind) string {
 		q += " where " + g.cond(sc, outer, depth-1)
 	}
 	return q
+}
+
+// recursive writes a WITH query that refers to itself. Its first column counts rounds, so that it ends.
+func (g *sqlGen) recursive(c *cte, depth int) string {
+	c.kinds[0] = anInt
+	var cols, next []string
+	r := scope{}
+	for i, k := range c.kinds[1:] {
+		cols = append(cols, fmt.Sprintf("c%d", i+1))
+		next = append(next, fmt.Sprintf("r.c%d", i+1))
+		r = append(r, col{next[i], k})
+	}
+	head := func(first string, rest []string) string { return strings.Join(append([]string{first}, rest...), ", ") }
+	all, from, where := g.pick("", " all"), c.name+" r", ""
+	if len(r) > 0 && g.chance(50) {
+		text, sc := g.table(nil, nil, 0)
+		all = "" // else there would be too many rows
+		from = fmt.Sprintf(g.pick("%s join %s on %s", "%s left join %s on %s"), from, text, g.equal(r, sc))
+		for i, k := range c.kinds[1:] {
+			for _, x := range sc {
+				if x.kind == k && k != aText && k != aDec && k != anInt && g.chance(50) { // texts and decimals have lengths, integers widths
+					next[i] = x.name
+				}
+			}
+		}
+		if g.chance(30) {
+			where = " and " + g.cond(append(r, sc...), nil, 0)
+		}
+	}
+	return fmt.Sprintf("%s(%s) as (select %s from (%s) b union%s select %s from %s where r.c0 < %d%s)", c.name, head("c0", cols),
+		head("coalesce(c0::bigint % 3, 0)::int", cols), g.query(nil, depth-1, c.kinds), all, head("r.c0 + 1", next), from, 2+g.r.IntN(4), where)
 }
 
 // distinctOn writes a query that keeps the first rows of some keys, by an order of all columns.
@@ -422,6 +460,11 @@ func (g *sqlGen) equal(l, r scope) string {
 func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 	defer g.part("table")()
 	alias := fmt.Sprintf("x%d", g.next())
+	if lateral != nil && g.chance(30) {
+		from, to := g.expr(anInt, lateral, nil, 0), g.expr(anInt, lateral, nil, 0)
+		return fmt.Sprintf("lateral generate_series((%s)::bigint %% 4, (%s)::bigint %% 5, %s) with ordinality %s(c0, c1)",
+			from, to, g.pick("1", "2", "-1"), alias), scope{{alias + ".c0", aBig}, {alias + ".c1", aBig}}
+	}
 	if lateral != nil || depth > 0 && g.chance(25) {
 		ks := g.kinds(2 + g.few(2))
 		var sc scope
