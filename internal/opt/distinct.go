@@ -42,7 +42,7 @@ func (s *state) distinctGroup(g *plan.Group) plan.Node {
 	case 1:
 		body = s.twoLevels(g, args[0])
 	default:
-		body = s.distinctJoin(g, args)
+		body = s.distinctJoin(g)
 	}
 	if p, ok := top.(*plan.Project); ok {
 		p.Input = body
@@ -177,7 +177,9 @@ func (c *combiner) combine(a plan.Agg) {
 
 // distinctJoin computes the aggregates of each distinct argument, and those without, apart,
 // and joins the results: every grouping has the same groups.
-func (s *state) distinctJoin(g *plan.Group, args []plan.Expr) plan.Node {
+func (s *state) distinctJoin(g *plan.Group) plan.Node {
+	s.readTwice(g)
+	args := distinctArgs(g)
 	var parts []*plan.Group
 	part := func(want func(plan.Agg) bool) {
 		p := &plan.Group{Input: g.Input, Keys: g.Keys, KeyCols: g.KeyCols}

@@ -9,6 +9,9 @@ import (
 // folds separates the aggregates of a group that Go computes from those of generated code: each kind gets a grouping of
 // its own, joined on the keys. Everything that a fold reads becomes a column of its input.
 func (s *state) folds(g *plan.Group) plan.Node {
+	if slices.ContainsFunc(g.Aggs, func(a plan.Agg) bool { return a.Func != plan.Folded }) {
+		s.readTwice(g)
+	}
 	rest := &plan.Group{Input: g.Input, Keys: g.Keys, KeyCols: g.KeyCols}
 	fold := &plan.Group{Keys: g.Keys, KeyCols: g.KeyCols}
 	for _, a := range g.Aggs {
