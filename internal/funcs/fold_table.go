@@ -119,7 +119,7 @@ func FoldNames() []string {
 // Folds are the rows of the reference.
 func Folds() []Aggregate {
 	var out []Aggregate
-	words := map[rune]string{'t': "text", 'd': "number", 'i': "integer", 'c': "number, date or interval", '*': "any"}
+	words := map[rune]string{'t': "text", 'd': "number", 'i': "integer", 'c': "number or date or interval", '*': "any"}
 	for _, r := range foldRows {
 		var args []string
 		for _, p := range r.Params {
