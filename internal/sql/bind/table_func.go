@@ -18,6 +18,7 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 	name := t.Call.Name.Last()
 	if m := b.findMacro(t.Call.Name, true); m != nil {
 		return b.macroTable(s, m, t)
+	}
 	if t.Ordinality && name != "generate_series" && name != "range" {
 		unsupported(t.Pos, "WITH ORDINALITY of files")
 	}
