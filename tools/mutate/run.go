@@ -189,7 +189,7 @@ func (k *killer) run(dir string, id int, limit bounds) (failed, output string, t
 	switch {
 	case err == nil:
 		return "", string(out), took
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) || took.cpu >= limit.cpu:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), err.Error() == "signal: killed": // the latter by ulimit
 		return "time", string(out), took
 	}
 	if m := failure.FindStringSubmatch(string(out)); m != nil {
