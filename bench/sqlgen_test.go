@@ -138,6 +138,8 @@ func (g *sqlGen) query(outer scope, depth int, ks []kind) string {
 		return g.with(outer, depth, ks)
 	case g.chance(35):
 		return g.grouped(outer, depth, ks)
+	case g.chance(20):
+		return g.windowed(outer, depth, ks)
 	}
 	from, sc := g.from(outer, depth)
 	q := fmt.Sprintf("select %s%s from %s", g.pick("", "", "", "distinct "), g.items(sc, outer, depth, ks), from)
@@ -276,6 +278,9 @@ func (g *sqlGen) grouped(outer scope, depth int, ks []kind) string {
 			if key.kind == k && g.chance(60) {
 				items[i] = key.name
 			}
+		}
+		if g.chance(8) {
+			items[i] = g.overGroups(k, items[i], keys)
 		}
 		items[i] += fmt.Sprintf(" as c%d", i)
 	}

@@ -65,7 +65,7 @@ func (w *Walk) unite(s pipe.Sink, facts Facts) []layout.Field {
 			return nil
 		}
 		if out == nil {
-			out, void = append(out, f.Sink.Fields...), append(void, f.Void...)
+			out, void = append(out, f.Sink.Fields[:len(f.Void)]...), append(void, f.Void...) // what Go computes comes behind
 			continue
 		}
 		for i := range out {

@@ -95,6 +95,9 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 			}
 			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v))
 		}
+		if s.Window != nil {
+			fs = e.windowFields(s.Window, fs)
+		}
 		if !e.Late.Empty() {
 			fs = append(fs, layout.Field{ID: layout.LateRow, Name: "row", Desc: layout.Desc{Type: types.TInt64, Range: layout.TypeRange(types.TInt64)}})
 		}

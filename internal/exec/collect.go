@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/sorting"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
+	"github.com/kelpiedb/kelpie/internal/exec/windows"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -123,6 +124,9 @@ func (s *collectSink) finish() error {
 		}
 	}
 	s.out.Cut(s.s.Offset, s.s.Limit)
+	if w := s.s.Window; w != nil {
+		return windows.Compute(w, &s.out, windows.Options{Team: s.r.team, Mem: s.r.mem, View: s.r.view, Zero: s.r.zero, NoRadix: s.r.Off.RadixSort, Release: s.release})
+	}
 	return nil
 }
 
@@ -135,6 +139,16 @@ func (s *collectSink) appended(list []tuples.Piece, p tuples.Piece) []tuples.Pie
 		}
 	}
 	return append(list, p)
+}
+
+// release gives the memory of the workers' tuples back.
+func (s *collectSink) release() {
+	for i, c := range s.workers {
+		if c != nil {
+			c.buf.Release()
+			s.workers[i] = nil
+		}
+	}
 }
 
 func (s *collectSink) rows() tuples.Rows { return s.out }

@@ -8,8 +8,8 @@ import (
 )
 
 // Reference writes docs/functions.md. compiled says which operations there is machine code for; aggregates are
-// those that the binder knows, by name, with what each computes.
-func Reference(compiled func(plan.Op) bool, aggregates []Aggregate) string {
+// those that the binder knows, by name, with what each computes; so are windows, which need OVER.
+func Reference(compiled func(plan.Op) bool, aggregates, windows []Aggregate) string {
 	var b strings.Builder
 	names := map[string]bool{}
 	for i := range Rows {
@@ -17,6 +17,9 @@ func Reference(compiled func(plan.Op) bool, aggregates []Aggregate) string {
 	}
 	for _, a := range aggregates {
 		names[a.Name] = true
+	}
+	for _, w := range windows {
+		names[w.Name] = true
 	}
 	fmt.Fprintf(&b, `# Functions and operators
 
@@ -53,6 +56,19 @@ of other operations.
 	b.WriteString("\n## Aggregates\n\n| aggregate | computes |\n|---|---|\n")
 	for _, a := range aggregates {
 		fmt.Fprintf(&b, "| `%s(%s)` | %s |\n", a.Name, a.Args, a.Doc)
+	}
+	b.WriteString(`
+## Window functions
+
+All aggregates, and these, are computed with OVER (PARTITION BY … ORDER BY … frame), in Go, over rows that were sorted:
+EXPLAIN shows that as Window. The frame is ROWS, RANGE or GROUPS BETWEEN … AND … with EXCLUDE. lag, lead, first_value,
+last_value and nth_value take IGNORE NULLS.
+
+| function | computes |
+|---|---|
+`)
+	for _, w := range windows {
+		fmt.Fprintf(&b, "| `%s(%s)` | %s |\n", w.Name, escaped(w.Args), w.Doc)
 	}
 	return b.String()
 }

@@ -134,6 +134,10 @@ func (s *collectSink) empty() bool      { return s.out.n == 0 }
 
 func (s *collectSink) finish() error {
 	s.out = s.tupleSink.rows()
+	if s.s.Window != nil {
+		s.arranged = true
+		return s.r.windows(s.out, s.s.Window)
+	}
 	if len(s.s.Keys) == 0 {
 		s.out.cut(s.s.Offset, s.s.Limit)
 		s.arranged = true

@@ -11,6 +11,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // stageSink is a cut of a pipeline: its tuples come to the host, Go computes what they lack, and they go back with that.
@@ -62,7 +63,7 @@ func (s *stageSink) finish() error {
 	if err != nil {
 		return err
 	}
-	if err := s.takeOver(theirs, mem.Bytes(start, len(theirs)), away); err != nil {
+	if err := r.takeOver(s.tuple, s.s.Compute.Cols, theirs, mem.Bytes(start, len(theirs)), away); err != nil {
 		return err
 	}
 	if err := r.st.Upload(s.start, theirs); err != nil {
@@ -90,19 +91,21 @@ func (s *stageSink) uploadTexts(fillers []*compute.Filler) ([]homes, error) {
 	return out, nil
 }
 
-// takeOver copies the computed fields from tuples of the host to those of the device.
-func (s *stageSink) takeOver(theirs, ours []byte, away []homes) error {
-	zero, err := s.r.zeros()
+// takeOver copies computed fields from tuples of the host to those of the device.
+func (r *run) takeOver(tuple *layout.Tuple, cols []plan.ColID, theirs, ours []byte, away []homes) error {
+	zero, err := r.zeros()
 	if err != nil {
 		return err
 	}
-	for _, id := range s.s.Compute.Cols {
-		f := s.tuple.Find(int32(id))
-		bytes := 8 * f.Desc.Form.Words()
-		for at := 0; at < len(theirs); at += s.tuple.Size {
+	for _, id := range cols {
+		f := tuple.Find(int32(id))
+		bytes := int(f.Width) + 8*(f.Desc.Form.Words()-1)
+		for at := 0; at < len(theirs); at += tuple.Size {
 			to := theirs[at+f.Off : at+f.Off+bytes]
 			copy(to, ours[at+f.Off:])
-			theirs[at+f.Null] = ours[at+f.Null]
+			if f.Null >= 0 {
+				theirs[at+f.Null] = ours[at+f.Null]
+			}
 			if f.Desc.Form != layout.Str {
 				continue
 			}

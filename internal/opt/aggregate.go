@@ -68,12 +68,7 @@ func (sp *splitter) add(a plan.Agg) {
 		if !a.Arg.Type().IsNumeric() {
 			panic(diag.Unsupported(diag.NoPos, "avg of %s", a.Arg.Type().SQLName()))
 		}
-		sum, n := sp.sum(a.Arg, a.Filter), sp.count(a)
-		t, _ := types.AvgType(a.Arg.Type())
-		if t.IsFloat() {
-			sum, n = double(sum), double(n)
-		}
-		sp.compute(a.Col, plan.NewCall(plan.Div, t, sum, n))
+		sp.compute(a.Col, plan.AvgOf(a.Arg.Type(), sp.sum(a.Arg, a.Filter), sp.count(a)))
 	case plan.StddevSamp, plan.StddevPop, plan.VarSamp, plan.VarPop:
 		sp.compute(a.Col, sp.variance(a))
 	default:
@@ -102,13 +97,6 @@ func (sp *splitter) compute(col plan.ColID, e plan.Expr) {
 	}
 	sp.exprs = append(sp.exprs, e)
 	sp.cols = append(sp.cols, col)
-}
-
-func double(e plan.Expr) plan.Expr {
-	if e.Type() == types.TFloat64 {
-		return e
-	}
-	return plan.NewCall(plan.Cast, types.TFloat64, e)
 }
 
 // sum is a reference to sum(arg).
@@ -142,25 +130,10 @@ func (sp *splitter) simple(a plan.Agg, t types.Type) plan.Expr {
 	return sp.s.ref(a.Col)
 }
 
-// variance is (Σx² - (Σx)²/n) / n, or / (n-1) for a sample; never less than zero.
+// variance is an expression over sums of numbers and of their squares.
 func (sp *splitter) variance(a plan.Agg) plan.Expr {
-	f := types.TFloat64
-	op := func(o plan.Op, l, r plan.Expr) plan.Expr { return plan.NewCall(o, f, l, r) }
-	x := double(a.Arg)
-	sum, squares := sp.sum(x, a.Filter), sp.sum(op(plan.Mul, x, x), a.Filter)
-	count := sp.count(a)
-	n := double(count)
-	v := op(plan.Sub, squares, op(plan.Div, op(plan.Mul, sum, sum), n))
-	v = plan.NewCall(plan.Greatest, f, v, plan.NewConst(types.FloatValue(f, 0)))
-	least := int64(0)
-	if a.Func == plan.StddevSamp || a.Func == plan.VarSamp {
-		least = 1
-		n = op(plan.Sub, n, plan.NewConst(types.FloatValue(f, 1)))
-	}
-	v = op(plan.Div, v, n)
-	if a.Func == plan.StddevSamp || a.Func == plan.StddevPop {
-		v = plan.NewCall(plan.Sqrt, f, v)
-	}
-	enough := plan.Compare(plan.Gt, count, plan.NewConst(types.IntValue(types.TInt64, least)))
-	return plan.NewCall(plan.Case, f, enough, v, plan.NullConst(f))
+	x := plan.Double(a.Arg)
+	sum := sp.sum(x, a.Filter)
+	squares := sp.sum(plan.NewCall(plan.Mul, types.TFloat64, x, x), a.Filter)
+	return plan.VarianceOf(a.Func, sum, squares, sp.count(a))
 }

@@ -116,6 +116,12 @@ func (s *state) rows(n plan.Node) float64 {
 		rows := s.estimate(x.Input) * repeats
 		*s.stat(x.Col) = colStat{dom: repeats, base: rows}
 		return rows
+	case *plan.Window:
+		rows := s.estimate(x.Input)
+		for i := range x.Funcs {
+			*s.stat(x.Funcs[i].Col) = colStat{dom: math.Max(rows, 1), base: rows}
+		}
+		return rows
 	case *plan.Sort:
 		rows := math.Max(s.estimate(x.Input)-float64(x.Offset), 0)
 		if x.Limit >= 0 {

@@ -137,6 +137,10 @@ func (v *nullness) node(n plan.Node) {
 				cols.Get(a.Col).NotNull = len(x.Keys) > 0 && a.Filter == nil && v.notNull(a.Arg)
 			}
 		}
+	case *plan.Window:
+		for i := range x.Funcs {
+			cols.Get(x.Funcs[i].Col).NotNull = x.Funcs[i].NeverNull()
+		}
 	case *plan.Join:
 		switch x.Kind {
 		case plan.Left, plan.Single:

@@ -114,6 +114,21 @@ func (p *pruner) node(n plan.Node, need plan.ColSet) plan.Node {
 			need.Add(k.Col)
 		}
 		x.Input = p.node(x.Input, need)
+	case *plan.Window:
+		funcs := x.Funcs[:0:0]
+		for _, f := range x.Funcs {
+			if need.Has(f.Col) {
+				funcs = append(funcs, f)
+			}
+			need.Remove(f.Col)
+		}
+		if len(funcs) == 0 {
+			return p.node(x.Input, need)
+		}
+		x.Funcs = funcs
+		x.DropSpecs()
+		need.Union(x.Reads())
+		x.Input = p.node(x.Input, need)
 	}
 	return n
 }

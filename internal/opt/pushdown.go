@@ -46,6 +46,8 @@ func (s *state) push(n plan.Node, preds []plan.Expr) plan.Node {
 		return s.pushRepeat(x, preds)
 	case *plan.Group:
 		return s.pushGroup(x, preds)
+	case *plan.Window:
+		return s.pushWindow(x, preds)
 	case *plan.SetOp:
 		for i, a := range x.Args {
 			in := make([]plan.Expr, len(preds))
@@ -138,6 +140,24 @@ func (s *state) pushGroup(x *plan.Group, preds []plan.Expr) plan.Node {
 	}
 	x.Input = s.push(x.Input, s.conjunction(below))
 	if isEmpty(x.Input) && len(x.Keys) > 0 {
+		return empty(x)
+	}
+	return filter(x, above)
+}
+
+// pushWindow pushes predicates below on columns by which all windows are partitioned: they keep or drop whole partitions.
+func (s *state) pushWindow(x *plan.Window, preds []plan.Expr) plan.Node {
+	by := x.PartitionedBy()
+	var below, above []plan.Expr
+	for _, p := range preds {
+		if refs := plan.Refs(p); refs.Empty() || !refs.SubsetOf(&by) || plan.Volatile(p) {
+			above = append(above, p)
+		} else {
+			below = append(below, p)
+		}
+	}
+	x.Input = s.push(x.Input, below)
+	if isEmpty(x.Input) {
 		return empty(x)
 	}
 	return filter(x, above)

@@ -301,6 +301,10 @@ func (r *reducer) trace(n plan.Node, col plan.ColID) (*plan.Scan, plan.ColID) {
 		if x.Limit < 0 && x.Offset == 0 {
 			return r.trace(x.Input, col)
 		}
+	case *plan.Window:
+		if by := x.PartitionedBy(); by.Has(col) { // whole partitions disappear
+			return r.trace(x.Input, col)
+		}
 	case *plan.Join:
 		if x.Kind == plan.Full {
 			return nil, 0

@@ -43,6 +43,8 @@ func rename(n plan.Node, names plan.Renaming) {
 			for i := range x.InCols {
 				x.InCols[i] = ids(x.InCols[i])
 			}
+		case *plan.Window:
+			x.Rename(names)
 		case *plan.Sort:
 			for i := range x.Keys {
 				x.Keys[i].Col = names.Get(x.Keys[i].Col)

@@ -123,6 +123,9 @@ func (s *state) sites(dst *[]site, n plan.Node, set func(plan.Node)) (hash uint6
 	case *plan.Group:
 		work += 2*x.Input.Props().Rows + rows
 		*dst = append(*dst, site{n, hash, work, set, -1})
+	case *plan.Window:
+		work += 8 * rows
+		*dst = append(*dst, site{n, hash, work, set, -1})
 	default:
 		work += rows
 	}
@@ -167,6 +170,9 @@ func shape(n plan.Node) uint64 {
 	case *plan.Values:
 		mix(9)
 		mix(len(x.Rows))
+	case *plan.Window:
+		mix(11)
+		mix(len(x.Funcs))
 	case *plan.Series:
 		mix(10)
 		mix(int(x.N))

@@ -105,6 +105,9 @@ func (m *matcher) node(a, b plan.Node) bool {
 	case *plan.Group:
 		y, ok := b.(*plan.Group)
 		return ok && m.group(x, y)
+	case *plan.Window:
+		y, ok := b.(*plan.Window)
+		return ok && m.window(x, y)
 	case *plan.Values:
 		y, ok := b.(*plan.Values)
 		return ok && m.values(x, y)
@@ -200,6 +203,25 @@ func (m *matcher) project(x, y *plan.Project) bool {
 
 // group wants the same keys and adds aggregates. Names are given last: a key that is a plain
 // column has the same name below and above the group.
+// window compares functions in their order.
+func (m *matcher) window(x, y *plan.Window) bool {
+	z := *y
+	z.Rename(m.names)
+	same := func(a, b plan.WindowFunc) bool {
+		return a.Func == b.Func && a.Agg == b.Agg && a.Spec == b.Spec && a.Frame == b.Frame && a.IgnoreNulls == b.IgnoreNulls && slices.Equal(a.Args, b.Args)
+	}
+	spec := func(a, b plan.WindowSpec) bool {
+		return slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order)
+	}
+	if !slices.EqualFunc(x.Specs, z.Specs, spec) || !slices.EqualFunc(x.Funcs, z.Funcs, same) {
+		return false
+	}
+	for i := range y.Funcs {
+		m.name(y.Funcs[i].Col, x.Funcs[i].Col)
+	}
+	return true
+}
+
 func (m *matcher) group(x, y *plan.Group) bool {
 	if len(x.Keys) != len(y.Keys) || x.Folded() != y.Folded() {
 		return false

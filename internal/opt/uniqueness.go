@@ -24,6 +24,8 @@ func (s *state) uniqueOn(n plan.Node, cols plan.ColSet, strict bool) bool {
 		return x.Distinct && cols.HasAll(x.Cols)
 	case *plan.Repeat:
 		return cols.Has(x.Col) && s.uniqueOn(x.Input, cols, strict)
+	case *plan.Window:
+		return s.uniqueOn(x.Input, cols, strict)
 	case *plan.Sort:
 		return x.Limit == 1 || s.uniqueOn(x.Input, cols, strict)
 	case *plan.Group:
@@ -202,6 +204,8 @@ func (s *state) dependencies(dst []dependency, n plan.Node, padded bool) []depen
 	case *plan.Sort:
 		return s.dependencies(dst, x.Input, padded)
 	case *plan.Repeat:
+		return s.dependencies(dst, x.Input, padded)
+	case *plan.Window:
 		return s.dependencies(dst, x.Input, padded)
 	case *plan.Project:
 		if !padded {

@@ -97,6 +97,14 @@ func (d *domain) spread(n plan.Node) (plan.Node, []plan.ColID) {
 		return x, cur
 	case *plan.Group:
 		return d.group(x)
+	case *plan.Window:
+		// Rows of different values must not see each other.
+		in, cur := d.spread(x.Input)
+		x.Input = in
+		for i := range x.Specs {
+			x.Specs[i].Partition = slices.Concat(cur, x.Specs[i].Partition)
+		}
+		return x, cur
 	case *plan.Join:
 		return d.join(x)
 	case *plan.Sort:

@@ -268,6 +268,8 @@ func existential(n plan.Node) (out plan.Node, always bool) {
 		switch x := n.(type) {
 		case *plan.Project:
 			n = x.Input
+		case *plan.Window:
+			n = x.Input
 		case *plan.Sort:
 			if x.Offset != 0 || x.Limit == 0 {
 				return n, false
@@ -307,6 +309,8 @@ func exactlyOne(n plan.Node) bool {
 	case *plan.Series:
 		return x.N == 1
 	case *plan.Project:
+		return exactlyOne(x.Input)
+	case *plan.Window:
 		return exactlyOne(x.Input)
 	case *plan.Sort:
 		return x.Limit != 0 && x.Offset == 0 && exactlyOne(x.Input)

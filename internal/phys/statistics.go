@@ -67,6 +67,8 @@ func uniqueOn(n plan.Node, cols plan.ColSet) bool {
 		return uniqueOn(x.Input, cols)
 	case *plan.Sort:
 		return uniqueOn(x.Input, cols)
+	case *plan.Window:
+		return uniqueOn(x.Input, cols)
 	case *plan.Project:
 		for i, e := range x.Exprs {
 			if r, ok := e.(*plan.Ref); ok && cols.Has(x.Cols[i]) {

@@ -176,6 +176,21 @@ func (c *cutter) open(n plan.Node, need plan.ColSet) ([]*Pipeline, error) {
 		}
 		return []*Pipeline{{Source: &Buffer{Of: s, Node: n}, needs: s.makers}}, nil
 
+	case *plan.Window:
+		s := &Collect{Window: n, Limit: -1, Node: n}
+		prod := plan.Produced(n.Input)
+		below := n.Reads()
+		below.Union(need)
+		for id := range below.All {
+			if prod.Has(id) {
+				s.Cols = append(s.Cols, id)
+			}
+		}
+		if err := c.collect(n.Input, s); err != nil {
+			return nil, err
+		}
+		return []*Pipeline{{Source: &Buffer{Of: s, Node: n}, needs: s.makers}}, nil
+
 	case *plan.SetOp:
 		var out []*Pipeline
 		for i, in := range n.Args {

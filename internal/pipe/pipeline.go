@@ -213,6 +213,8 @@ type Collect struct {
 	Keys   []plan.SortKey
 	Limit  int64 // < 0: none
 	Offset int64
+	// Window is what Go computes over the rows once all are there: tuples have room for its columns. nil: nothing.
+	Window *plan.Window
 	Node   plan.Node
 	makers []*Pipeline
 }

@@ -387,6 +387,12 @@ func (d *describer) sink(s Sink) Part {
 		if order = strings.TrimSpace(order); order != "" {
 			p.More = append(p.More, order)
 		}
+		if w := s.Window; w != nil {
+			p.Kind = "window"
+			for i := range w.Funcs {
+				p.More = append(p.More, d.prog.Query.Cols.Short()(w.Funcs[i].Col)+" = "+d.names.WindowFunc(w, &w.Funcs[i])+", in Go")
+			}
+		}
 		return p
 	case *Discard:
 		return Part{Kind: "discard", What: "rows: only the flags matter"}

@@ -194,6 +194,8 @@ func (c *checker) node(n Node, outer ColSet) ColSet {
 		for _, k := range x.Keys {
 			c.need(n, &in, k.Col)
 		}
+	case *Window:
+		c.window(x, outer)
 	case nil:
 		panic(checkError{"missing operator"})
 	}
@@ -326,6 +328,20 @@ func (c *checker) group(x *Group, outer ColSet) {
 		if r, ok := a.Arg.(*Ref); !ok || r.ID != a.Col || a.Func != AnyValue && a.Func != First && a.Func != Folded {
 			c.define(x, a.Col)
 		}
+	}
+}
+
+func (c *checker) window(x *Window, outer ColSet) {
+	in := c.node(x.Input, outer)
+	for id := range x.Reads().All {
+		c.need(x, &in, id)
+	}
+	for i := range x.Funcs {
+		f := &x.Funcs[i]
+		if f.Spec < 0 || f.Spec >= len(x.Specs) {
+			c.fail(x, "no window %d", f.Spec)
+		}
+		c.define(x, f.Col)
 	}
 }
 

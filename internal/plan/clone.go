@@ -201,6 +201,14 @@ func (c *cloner) node(n Node) Node {
 		}
 		y.KeyCols = c.freshAll(x.KeyCols)
 		return &y
+	case *Window:
+		y := *x
+		y.Input = c.node(x.Input)
+		y.Rename(c.names)
+		for i := range y.Funcs {
+			y.Funcs[i].Col = c.fresh(y.Funcs[i].Col)
+		}
+		return &y
 	case *SetOp:
 		y := *x
 		y.Args = make([]Node, len(x.Args))

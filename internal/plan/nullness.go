@@ -111,6 +111,14 @@ func NotNullCols(q *Query, n Node) ColSet {
 		return s
 	case *Sort:
 		return NotNullCols(q, x.Input)
+	case *Window:
+		s := NotNullCols(q, x.Input)
+		for i := range x.Funcs {
+			if f := &x.Funcs[i]; f.NeverNull() {
+				s.Add(f.Col)
+			}
+		}
+		return s
 	case *Project:
 		in := NotNullCols(q, x.Input)
 		var s ColSet

@@ -271,6 +271,8 @@ func (p *printer) op(n Node) {
 		p.expr(x.Count, precCmp+1)
 	case *Sort:
 		p.sort(x)
+	case *Window:
+		p.window(x)
 	default:
 		fmt.Fprintf(&p.b, "%T(", n)
 	}

@@ -315,6 +315,8 @@ func NodeRefs(n Node) ColSet {
 		for _, k := range x.Keys {
 			s.Add(k.Col)
 		}
+	case *Window:
+		s.Union(x.Reads())
 	case *Scan:
 		for _, r := range x.Reduce {
 			s.Add(r.Col)
@@ -379,6 +381,8 @@ func defined(n Node) ColSet {
 		return Produced(n)
 	case *Project:
 		return MakeColSet(x.Cols...)
+	case *Window:
+		return MakeColSet(x.Made()...)
 	case *Repeat:
 		return MakeColSet(x.Col)
 	case *Join:

@@ -60,7 +60,7 @@ func TestFunctionReference(t *testing.T) {
 		}
 		return false
 	}
-	page := funcs.Reference(compiled, bind.Aggregates())
+	page := funcs.Reference(compiled, bind.Aggregates(), bind.WindowFunctions())
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ type Function struct {
 	Example   string // an expression and its value, "" if there is none
 }
 
-// Functions are all functions, operators and aggregates.
+// Functions are all functions, operators, aggregates and window functions.
 func Functions() []Function {
 	var out []Function
 	for i := range funcs.Rows {
@@ -23,6 +23,9 @@ func Functions() []Function {
 	}
 	for _, a := range bind.Aggregates() {
 		out = append(out, Function{a.Name, a.Name + "(" + a.Args + ")", a.Doc, "Aggregates", ""})
+	}
+	for _, w := range bind.WindowFunctions() {
+		out = append(out, Function{w.Name, w.Name + "(" + w.Args + ")", w.Doc, "Window functions", ""})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // Where one word holds all keys and the keys are all that tuples have, there is no need to remember which tuple a key came
@@ -14,7 +15,7 @@ import (
 // bareLeast is from how many tuples on that is worth a thought.
 const bareLeast = 1 << 10
 
-// bare is the word that tells everything about tuples, nil if there is none.
+// bare is the word that tells everything about tuples, nil if there is none. Fields in s.Void do not count.
 func (s *Sorter) bare() *keyWord {
 	t := s.tuple
 	if s.NoRadix || s.NoBare {
@@ -25,7 +26,11 @@ func (s *Sorter) bare() *keyWord {
 		return nil
 	}
 	for i := range t.Fields {
-		if f := &t.Fields[i]; f.Desc.Form.Words() > 1 || !slices.ContainsFunc(s.keys, func(k key) bool { return k.f == f }) {
+		f := &t.Fields[i]
+		if slices.Contains(s.Void, plan.ColID(f.ID)) {
+			continue
+		}
+		if f.Desc.Form.Words() > 1 || !slices.ContainsFunc(s.keys, func(k key) bool { return k.f == f }) {
 			return nil
 		}
 	}
@@ -37,8 +42,8 @@ func (s *Sorter) bare() *keyWord {
 	return &ws[0]
 }
 
-// sortBare orders rows, of which w tells everything.
-func (s *Sorter) sortBare(rows *tuples.Rows, w *keyWord) error {
+// sortBare orders rows, of which w tells everything. sorted, unless it is nil, sees the words in order.
+func (s *Sorter) sortBare(rows *tuples.Rows, w *keyWord, sorted func(xs []uint64) error) error {
 	n := int(rows.Len())
 	xs, release, err := items[uint64](s.Mem, n)
 	if err != nil {
@@ -79,6 +84,11 @@ func (s *Sorter) sortBare(rows *tuples.Rows, w *keyWord) error {
 	}
 	if err := radixSort(s.Team, xs, tmp, spread); err != nil {
 		return err
+	}
+	if sorted != nil {
+		if err := sorted(xs); err != nil {
+			return err
+		}
 	}
 	return batches(w.restore)
 }

@@ -24,6 +24,7 @@ type key struct {
 	desc       bool
 	nullsFirst bool
 	text       func(code uint64) []byte // dictionary fields
+	grouped    bool                     // equal values come together, in whatever order
 }
 
 func keysOf(t *layout.Tuple, ks []plan.SortKey, view func(*column.Dict) column.DictView) []key {
@@ -59,6 +60,7 @@ type keyPart struct {
 	first bool    // NULL is 0 and others begin at 1; else NULL is max+1
 	ranks []uint32
 	dict  *column.Dict // of the ranks
+	key   int          // the number of the key
 }
 
 type partKind uint8
@@ -68,6 +70,7 @@ const (
 	rankPart                     // the rank of a dictionary's code
 	floatPart                    // a float
 	nullPart                     // whether it is NULL
+	hashPart                     // the hash of a text
 	spanHi                       // an interval's length, high word
 	spanLo                       // … and low word
 	smallestBits = 24            // bits left in a word that are worth filling with a text's first bytes
@@ -77,6 +80,7 @@ const (
 func keyWords(keys []key) []keyWord {
 	b := &packer{}
 	for i := range keys {
+		b.at = i
 		b.key(i, &keys[i])
 	}
 	return b.words
@@ -85,6 +89,7 @@ func keyWords(keys []key) []keyWord {
 type packer struct {
 	words []keyWord
 	free  uint // bits of the last word
+	at    int  // the key that is being packed
 }
 
 func (b *packer) add(p keyPart) {
@@ -95,6 +100,7 @@ func (b *packer) add(p keyPart) {
 		b.words = append(b.words, keyWord{text: -1})
 		b.free = 64
 	}
+	p.key = b.at
 	w := &b.words[len(b.words)-1]
 	w.parts = append(w.parts, p)
 	b.free -= p.bits
@@ -141,6 +147,10 @@ func (b *packer) key(i int, k *key) {
 		b.bounded(p)
 	default:
 		nullBit()
+		if k.grouped {
+			whole(hashPart, 0, 0)
+			return
+		}
 		if b.free < smallestBits {
 			b.words = append(b.words, keyWord{})
 			b.free = 64
@@ -188,6 +198,8 @@ func (p *keyPart) number(a uintptr) uint64 {
 			return 1
 		}
 		return 0
+	case hashPart:
+		return textHash(mem.Bytes(uintptr(mem.Load64(a+p.at.Off)), int(mem.Load64(a+p.at.Off+8))))
 	case spanHi:
 		x = uint64(interval(a+p.at.Off).Hi) ^ 1<<63
 	case spanLo:

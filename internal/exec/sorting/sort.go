@@ -20,6 +20,7 @@ type Sorter struct {
 	keys  []key
 	words []keyWord
 	once  sync.Once // makes words
+	marks *marks    // where keys change, if somebody asked
 }
 
 // Options are what a sorter works with.
@@ -27,13 +28,21 @@ type Options struct {
 	Team *work.Team
 	Mem  *mem.Memory
 	View func(*column.Dict) column.DictView // pins the texts of a dictionary
+	// Grouped: rows that agree on so many first keys come together, but in which order does not matter.
+	Grouped int
+	// Void are columns of tuples that hold nothing yet.
+	Void []plan.ColID
 	// Techniques that are switched off.
 	NoRadix, NoBare bool
 }
 
 // New orders tuples of t by keys.
 func New(t *layout.Tuple, keys []plan.SortKey, o Options) *Sorter {
-	return &Sorter{Options: o, tuple: t, keys: keysOf(t, keys, o.View)}
+	s := &Sorter{Options: o, tuple: t, keys: keysOf(t, keys, o.View)}
+	for i := range s.keys[:o.Grouped] {
+		s.keys[i].grouped = true
+	}
+	return s
 }
 
 // Sort orders rows, of which the first wanted are needed. What they become are the addresses of tuples, or the
@@ -45,7 +54,7 @@ func (s *Sorter) Sort(rows *tuples.Rows, wanted int64) error {
 	}
 	if n >= bareLeast {
 		if w := s.bare(); w != nil {
-			return s.sortBare(rows, w)
+			return s.sortBare(rows, w, nil)
 		}
 	}
 	es, release, err := items[entry](s.Mem, n)
@@ -129,6 +138,9 @@ func (s *Sorter) byWord(es, tmp []entry, w int) error {
 	if err := radixSort(s.Team, es, tmp, spread); err != nil {
 		return err
 	}
+	if err := s.markWord(es, w); err != nil {
+		return err
+	}
 	if word.text < 0 && w+1 == len(s.words) {
 		return nil
 	}
@@ -183,7 +195,10 @@ func (s *Sorter) byNextWord(es, tmp []entry, w int) error {
 
 // byFilled orders entries by word w, which is their key; last: nothing comes after it.
 func (s *Sorter) byFilled(es, tmp []entry, w int, last bool) error {
-	if err := radixSort(s.Team, es, tmp, false); err != nil || last {
+	if err := radixSort(s.Team, es, tmp, false); err != nil {
+		return err
+	}
+	if err := s.markWord(es, w); err != nil || last {
 		return err
 	}
 	if word := &s.words[w]; word.text >= 0 {
@@ -245,6 +260,7 @@ func (s *Sorter) byText(es, tmp []entry, w, depth, round int) error {
 	if err := radixSort(s.Team, es, tmp, spread); err != nil {
 		return err
 	}
+	s.markText(es, i)
 	return s.runs(es, tmp, spread, func(es, tmp []entry) error { return s.byText(es, tmp, w, depth+8, round+1) })
 }
 
@@ -352,6 +368,7 @@ func (s *Sorter) compareSort(es []entry, i int) {
 		}
 		return cmp.Compare(a.key, b.key)
 	})
+	s.markCompared(es, i)
 }
 
 // Compare orders two tuples by all keys.

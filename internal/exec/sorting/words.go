@@ -50,7 +50,7 @@ func Words(t *layout.Tuple, keys []plan.SortKey) ([]Word, bool) {
 		word := Word{}
 		for i := range w.parts {
 			p := &w.parts[i]
-			if p.kind == spanHi || p.kind == spanLo {
+			if p.kind == spanHi || p.kind == spanLo || p.kind == hashPart {
 				return nil, false
 			}
 			part := Part{Kind: PartKind(p.kind), Bits: p.bits, Off: int(p.at.Off), Width: int(p.at.Width), Signed: p.at.Signed(), Null: -1,

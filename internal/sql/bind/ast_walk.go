@@ -52,6 +52,9 @@ func (c *useCounter) body(b ast.Body) {
 		c.groups(b.GroupBy)
 		c.expr(b.Having)
 		c.expr(b.Qualify)
+		for _, w := range b.Windows {
+			c.window(w)
+		}
 	}
 }
 
@@ -88,6 +91,15 @@ func (c *useCounter) groups(items []ast.GroupItem) {
 func (c *useCounter) order(items []ast.OrderItem) {
 	for _, o := range items {
 		c.expr(o.X)
+	}
+}
+
+func (c *useCounter) window(w *ast.Window) {
+	c.exprs(w.PartitionBy)
+	c.order(w.OrderBy)
+	if w.Frame != nil {
+		c.expr(w.Frame.Start.Offset)
+		c.expr(w.Frame.End.Offset)
 	}
 }
 
@@ -149,6 +161,10 @@ func (c *useCounter) expr(e ast.Expr) {
 			c.expr(a.X)
 		}
 		c.expr(e.Filter)
+		c.order(e.OrderBy)
+		if e.Over != nil {
+			c.window(e.Over)
+		}
 	case *ast.Case:
 		c.expr(e.Operand)
 		for _, w := range e.Whens {

@@ -41,7 +41,10 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 		fail(diag.UndefinedFunction, e.Pos, "function %s does not exist", e.Name.String())
 	}
 	if e.Over != nil {
-		unsupported(e.Pos, "a window function")
+		return b.windowFunction(s, e)
+	}
+	if windowNamed(name) != nil {
+		fail(diag.WrongObjectType, e.Pos, "window function %s requires an OVER clause", name)
 	}
 	if f, ok := aggregateNamed(name); ok {
 		if made := madeAggregates[name]; made != nil {
@@ -265,6 +268,9 @@ func noFunction(name string, args []plan.Expr, pos int) *diag.Error {
 	}
 	for i := range aggFuncs {
 		names = append(names, aggFuncs[i].name)
+	}
+	for i := range windowFuncs {
+		names = append(names, windowFuncs[i].name)
 	}
 	names = append(names, funcs.FoldNames()...)
 	return err.WithHint(diag.DidYouMean(name, names))

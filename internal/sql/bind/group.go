@@ -32,7 +32,7 @@ func (b *binder) groupBy(s *scope, sel *ast.Select, items []item) *groupSets {
 	case sel.GroupByAll:
 		set := []int{}
 		for i := range items {
-			if !b.hasAggregate(s, items[i].x) {
+			if !b.hasAggregate(s, items[i].x) && !b.hasWindow(s, items[i].x) {
 				set = append(set, g.addItem(&items[i]))
 			}
 		}
@@ -88,6 +88,9 @@ func (b *binder) groupKey(s *scope, g *groupSets, x ast.Expr, items []item) int 
 }
 
 func (b *binder) groupItem(s *scope, g *groupSets, it *item, x ast.Expr) int {
+	if b.hasWindow(s, it.x) {
+		fail(diag.WindowingError, x.Position(), "window functions are not allowed in GROUP BY")
+	}
 	if b.hasAggregate(s, it.x) {
 		fail(diag.GroupingError, x.Position(), "aggregate functions are not allowed in GROUP BY")
 	}

@@ -18,6 +18,8 @@ type scope struct {
 	depth int // 0 for the outermost
 	rels  []*rel
 	aggs  *aggregates // of the SELECT; nil where there cannot be any
+	// windows are the window functions of the SELECT, nil where there cannot be any.
+	windows *windows
 	// clause names the place being bound if aggregates are forbidden there; "" allows them.
 	clause string
 	// items are those of the select list once FROM is bound: where there is no column of a name, it may be that of an item.

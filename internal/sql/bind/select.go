@@ -28,14 +28,9 @@ func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result
 		s.clause = "WHERE"
 		node = filter(node, b.condition(s, sel.Where, "WHERE"))
 	}
-	if sel.Qualify != nil {
-		unsupported(sel.Qualify.Position(), "QUALIFY")
-	}
-	if len(sel.Windows) > 0 {
-		unsupported(sel.Windows[0].Pos, "WINDOW")
-	}
 
 	s.aggs, s.clause = &aggregates{}, ""
+	s.windows = b.windowClause(sel.Windows)
 	s.aggs.constants = b.constantKeys(s, sel)
 	items := b.items(s, sel)
 	sets := b.groupBy(s, sel, items)
@@ -44,11 +39,21 @@ func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result
 	var havingAt span
 	if sel.Having != nil {
 		havingAt.lo = len(s.aggs.refs)
+		s.windows.not = "HAVING"
 		having = b.condition(s, sel.Having, "HAVING")
+		s.windows.not = ""
 		havingAt.pos, havingAt.hi = sel.Having.Position(), len(s.aggs.refs)
+	}
+	var qualify plan.Expr
+	var qualifyAt span
+	if sel.Qualify != nil {
+		qualifyAt.lo = len(s.aggs.refs)
+		qualify = b.condition(s, sel.Qualify, "QUALIFY")
+		qualifyAt.pos, qualifyAt.hi = sel.Qualify.Position(), len(s.aggs.refs)
 	}
 	on := b.distinctOn(s, sel, items)
 	order := b.orderBy(s, q.OrderBy, items, sel.Distinct)
+	b.unusedWindows(s)
 
 	if sets != nil || having != nil || len(s.aggs.list) > 0 || len(s.aggs.groupings) > 0 {
 		g := b.group(s, node, sets)
@@ -68,10 +73,19 @@ func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result
 		if having != nil {
 			having = g.rewrite(having, havingAt)
 		}
+		if qualify != nil {
+			qualify = g.rewrite(qualify, qualifyAt)
+		}
+		s.windows.rewrite(g)
 		node = g.finish()
 		if having != nil {
 			node = filter(node, having)
 		}
+	}
+
+	node = b.windowNode(s.windows, node)
+	if qualify != nil {
+		node = filter(node, qualify)
 	}
 
 	p := b.project(node, len(items))
@@ -143,7 +157,7 @@ func (b *binder) item(s *scope, x ast.Expr, name string) item {
 	if row, ok := x.(*ast.Row); ok {
 		unsupported(row.Pos, "a row value in a select list")
 	}
-	had, refs := len(s.aggs.list), len(s.aggs.refs)
+	had, windows, refs := len(s.aggs.list), s.windows.count(), len(s.aggs.refs)
 	e := b.maybeLiteralKey(s, x, b.expr(s, x))
 	it := item{x: e, name: name, at: span{x.Position(), refs, len(s.aggs.refs)}, column: isColumn(x)}
 	if e.Type().Kind == types.Unknown {
@@ -152,6 +166,9 @@ func (b *binder) item(s *scope, x ast.Expr, name string) item {
 	}
 	if r, ok := e.(*plan.Ref); ok && len(s.aggs.list) == had+1 && s.aggs.list[had].Col == r.ID {
 		b.cols.Get(r.ID).Name = name // an aggregate is known by its alias
+	}
+	if r, ok := e.(*plan.Ref); ok && s.windows.last(windows) == r.ID {
+		b.cols.Get(r.ID).Name = name
 	}
 	return it
 }

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// windowed writes a query with window functions. What depends on the order of rows that are alike in the window's order is only
+// asked where that order has all columns.
+func (g *sqlGen) windowed(outer scope, depth int, ks []kind) string {
+	defer g.part("windowed")()
+	from, sc := g.from(outer, depth)
+	items := make([]string, len(ks))
+	names := []string{g.window(sc, true), g.window(sc, false)} // two windows that functions share
+	for i, k := range ks {
+		total := g.chance(50)
+		over := "w" + g.pick("t", "p")
+		if total = over == "wt"; g.chance(40) {
+			total = g.chance(50)
+			over = "(" + g.window(sc, total) + ")"
+		}
+		switch f := g.windowFunc(k, sc, total); {
+		case g.chance(15):
+			items[i] = g.expr(k, sc, outer, depth-1)
+		case g.chance(15):
+			items[i] = fmt.Sprintf("coalesce(%s over %s, %s)", f, over, g.literal(k))
+		default:
+			items[i] = f + " over " + over
+		}
+		items[i] += fmt.Sprintf(" as c%d", i)
+	}
+	q := fmt.Sprintf("select %s%s from %s", g.pick("", "", "", "", "distinct "), strings.Join(items, ", "), from)
+	if g.chance(35) {
+		q += " where " + g.cond(sc, outer, depth)
+	}
+	return fmt.Sprintf("%s window wt as (%s), wp as (%s)", q, names[0], names[1])
+}
+
+// window writes a window: by all columns if it must tell rows apart.
+func (g *sqlGen) window(sc scope, total bool) string {
+	var text []string
+	if n := g.few(3); n > 0 {
+		var by []string
+		for range n {
+			by = append(by, g.windowKey(sc))
+		}
+		text = append(text, "partition by "+strings.Join(by, ", "))
+	}
+	dir := func() string { return g.pick("", "", " desc", " nulls first", " desc nulls last") }
+	units := []string{"range", "groups"}
+	ints := g.column(anInt, sc, nil)
+	switch {
+	case total:
+		var by []string
+		for _, c := range sc {
+			by = append(by, c.name+dir())
+		}
+		g.r.Shuffle(len(by), func(i, k int) { by[i], by[k] = by[k], by[i] })
+		text = append(text, "order by "+strings.Join(by, ", "))
+		units = append(units, "rows", "rows", "rows")
+	case ints != "" && g.chance(30):
+		text = append(text, "order by "+ints+dir())
+		if g.chance(70) {
+			text = append(text, g.windowFrame("range", true))
+		}
+		return strings.Join(text, " ")
+	case g.chance(80):
+		text = append(text, "order by "+g.windowKey(sc)+dir())
+	default:
+		return strings.Join(text, " ")
+	}
+	if g.chance(60) {
+		text = append(text, g.windowFrame(g.pick(units...), false))
+	}
+	return strings.Join(text, " ")
+}
+
+// windowKey is an expression over the columns, which is no bare constant.
+func (g *sqlGen) windowKey(sc scope) string {
+	if g.chance(25) {
+		if e := g.expr(g.kind(), sc, nil, 0); column.MatchString(e) {
+			return e
+		}
+	}
+	return sc[g.r.IntN(len(sc))].name
+}
+
+// windowFrame writes a frame; a range may have distances where there is one key, a number.
+func (g *sqlGen) windowFrame(unit string, distances bool) string {
+	bounds := []string{"unbounded preceding", "", "current row", "", "unbounded following"}
+	if unit != "range" || distances {
+		bounds[1], bounds[3] = g.pick("0", "1", "2", "5", "100")+" preceding", g.pick("0", "1", "2", "5", "100")+" following"
+	}
+	start, end := g.r.IntN(4), 1+g.r.IntN(4)
+	for bounds[start] == "" || bounds[end] == "" || start > end {
+		start, end = g.r.IntN(4), 1+g.r.IntN(4)
+	}
+	last := bounds[end]
+	if start == end && start != 2 {
+		last = strings.Replace(last, strings.Fields(last)[0], g.pick("0", "1", "3"), 1)
+	}
+	return fmt.Sprintf("%s between %s and %s %s", unit, bounds[start], last, g.pick("", "", "", "exclude current row", "exclude group", "exclude ties", "exclude no others"))
+}
+
+// windowFunc is a function of kind k, before OVER. total: the window's order tells all rows apart.
+func (g *sqlGen) windowFunc(k kind, sc scope, total bool) string {
+	e := func() string { return g.expr(k, sc, nil, 0) }
+	if total && g.chance(50) {
+		typed := "(" + e() + ")"
+		if k == aText { // a literal alone has no type
+			typed += "::text"
+		}
+		switch g.r.IntN(6) {
+		case 0:
+			return "first_value(" + typed + ")"
+		case 1:
+			return "last_value(" + typed + ")"
+		case 2:
+			return fmt.Sprintf("nth_value(%s, %d)", typed, 1+g.r.IntN(4))
+		case 3:
+			return fmt.Sprintf("%s(%s, %s)", g.pick("lag", "lead"), typed, g.pick("0", "1", "2", "-1", "100"))
+		}
+		return g.pick("lag", "lead") + "(" + typed + ")"
+	}
+	switch {
+	case k == anInt && total && g.chance(40):
+		return g.pick("row_number()", "row_number()", "ntile(3)", "ntile(7)")
+	case k == anInt && g.chance(50):
+		return g.pick("rank()", "dense_rank()", "count(*)", "count("+sc[g.r.IntN(len(sc))].name+")")
+	case k == aDouble && g.chance(60):
+		return g.pick("percent_rank()", "cume_dist()")
+	}
+	for {
+		if f := g.agg(k, sc); !strings.Contains(f, "distinct ") {
+			return f
+		}
+	}
+}
+
+// overGroups is a window function over groups, of which e is a key or an aggregate of kind k.
+func (g *sqlGen) overGroups(k kind, e string, keys scope) string {
+	window := g.pick("", "partition by "+keys[0].name, "partition by "+keys[len(keys)-1].name+" order by "+e+g.pick("", " desc", " nulls first"), "order by "+e)
+	switch {
+	case k == anInt && g.chance(50):
+		return fmt.Sprintf("%s over (%s)", g.pick("rank()", "dense_rank()", "count(*)", "sum(count(*))"), window)
+	case k == aBool:
+		return fmt.Sprintf("bool_or(%s) over (%s)", e, window)
+	}
+	return fmt.Sprintf("%s(%s) over (%s)", g.pick("min", "max"), e, window)
+}

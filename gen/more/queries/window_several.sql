@@ -1,0 +1,2 @@
+-- five functions over three windows
+select count(*), sum(a), sum(b), sum(c), sum(d), count(e) from (select row_number() over (partition by o_custkey order by o_orderdate, o_orderkey) as a, count(*) over (partition by o_custkey) as b, sum(o_totalprice) over (partition by o_custkey order by o_orderdate, o_orderkey) as c, rank() over (partition by o_orderpriority order by o_totalprice desc) as d, lead(o_orderdate) over (partition by o_custkey order by o_orderdate, o_orderkey) as e from orders) as x
