@@ -298,6 +298,9 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 	case *ast.Reset:
 		return &Set{Name: s.Name, Default: true, All: s.All, Pos: s.Pos}
 	case *ast.Call:
+		if name, args, ok := pragmaCall(s.Func); ok {
+			return b.pragma(&ast.Pragma{Pos: s.Pos, Name: name, Args: args})
+		}
 		out := &Call{Name: s.Func.Name.Last(), Pos: s.Pos}
 		for _, a := range s.Func.Args {
 			out.Args = append(out.Args, Arg{a.Name.Name, b.constant(a.X, "CALL"), a.X.Position()})

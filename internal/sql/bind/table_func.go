@@ -16,11 +16,18 @@ const maxSeries = 1 << 40
 // funcTable binds a function in FROM.
 func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, []*rel) {
 	name := t.Call.Name.Last()
+	if t.Ordinality && name != "generate_series" && name != "range" {
+		unsupported(t.Pos, "WITH ORDINALITY of %s", name)
+	}
 	if m := b.findMacro(t.Call.Name, true); m != nil {
 		return b.macroTable(s, m, t)
 	}
-	if t.Ordinality && name != "generate_series" && name != "range" {
-		unsupported(t.Pos, "WITH ORDINALITY of files")
+	if pragma, args, ok := pragmaCall(t.Call); ok {
+		q := b.query(b.pragmaQuery(pragma, args, t.Pos), nil)
+		r := b.derived(&q, t.Pos)
+		r.name = name
+		applyAlias(r, t.Alias)
+		return q.node, []*rel{r}
 	}
 	switch name {
 	case "read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto":
