@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -52,6 +53,7 @@ func (s *Session) changeRows(ctx context.Context, tx *catalog.Tx, b *bind.Change
 		return nil, err
 	}
 	defer res.Close()
+	start := time.Now()
 	c := &changes{Change: b, base: base, acct: res.exec.Account()}
 	if err := c.read(ctx, res.exec); err != nil {
 		return nil, err
@@ -69,6 +71,7 @@ func (s *Session) changeRows(ctx context.Context, tx *catalog.Tx, b *bind.Change
 			return nil, err
 		}
 	}
+	res.Timing.Exec += time.Since(start)
 	return s.returning(ctx, b.Returning, c.fresh, fmt.Sprintf("%s %d", b.Verb, c.n), res.Timing)
 }
 
