@@ -378,3 +378,16 @@ func TestExplainProfile(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainRecursion: the rows of all rounds are counted once, and what comes behind the rounds runs once.
+func TestExplainRecursion(t *testing.T) {
+	s := New(NewDB())
+	text := explainText(t, s, "EXPLAIN (analyze, pipelines, timing off) WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n + 1 FROM r WHERE n < 10) SELECT n % 3, count(*) FROM r GROUP BY 1 ORDER BY 1")
+	text = strings.Join(strings.Fields(text), " ")
+	for _, want := range []string{"pipe1 after pipe0 10 morsels, 1 variant scan rounds 2, the last rows 10 (", "filter n#2 < 10 rows 9 (",
+		"10 rows in 11 rounds", "pipe2 after pipe0, pipe1 1 morsel, 1 variant scan rounds 2 rows 10 (", "pipe3 after pipe2 1 morsel"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
