@@ -38,7 +38,9 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment, rows int64) sink {
 	case *pipe.Aggregate:
 		return &groupSink{r: r, s: s, plan: f.Group}
 	case *pipe.Fold:
-		return &foldSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: rows}, group: s.Group}
+		t := r.tupleSink(f, phys.Expected(s.Node)) // its code takes room as for that many
+		t.expect = rows
+		return &foldSink{tupleSink: t, group: s.Group}
 	case *pipe.Stage:
 		return &stageSink{tupleSink: tupleSink{r: r, tuple: f.Sink, expect: rows}, s: s}
 	}
