@@ -85,10 +85,8 @@ func (e *warp) addUpFirst(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 		e.arrayIndex(id, gp, keys)
 	default:
 		e.B.Mov(id, keys[0].A)
-		if h != ir.NoReg {
-			hash = e.perRow("hash", ir.I64, 0)
-			e.B.Mov(hash, h.V())
-		}
+		hash = e.perRow("hash", ir.I64, 0)
+		e.B.Mov(hash, h.V())
 	}
 	kept := make([]code.Value, len(keys))
 	for i, v := range keys {
