@@ -144,7 +144,13 @@ func (c *changes) read(ctx context.Context, x *result.Result) error {
 		}
 	}
 	sorted := true
+	if len(c.Kinds) == 1 && c.Kinds[0] != bind.InsertRow {
+		c.edits = make([]catalog.Edit, 0, c.n)
+	}
 	for i, row := range rows {
+		if i%mostNumbers == 0 && ctx.Err() != nil {
+			return diag.Canceled(ctx)
+		}
 		kind := c.Kinds[0]
 		if kinds != nil {
 			kind = c.Kinds[kinds[i]-1]
