@@ -94,9 +94,7 @@ func ntile(parts, out *values, lo, hi int) {
 				panic(diag.Errorf(diag.InvalidNtile, -1, "argument of ntile must be greater than zero"))
 			}
 			tile, size = 1, total/k
-			if size == 0 {
-				size = 1
-			} else if larger = total % k; larger != 0 {
+			if larger = total % k; larger != 0 {
 				size++
 			}
 		}
