@@ -6,11 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kelpiedb/kelpie/gen/more"
+	"github.com/kelpiedb/kelpie/gen/ssb"
+	"github.com/kelpiedb/kelpie/gen/tpch"
 )
 
 // TestCommand runs the suites on little data, as the command does.
 func TestCommand(t *testing.T) {
-	for suite, queries := range map[string]int{"tpch": 22, "ssb": 13, "more": 58} {
+	for suite, queries := range map[string]int{"tpch": len(tpch.Queries()), "ssb": len(ssb.Queries()), "more": len(more.Queries())} {
 		file := filepath.Join(t.TempDir(), "out.json")
 		var out, log strings.Builder
 		args := []string{suite, "--sf", "0.01", "--threads", "1,2", "--runs", "1", "--json", file, "--settings", "prefetch=off"}
