@@ -37,7 +37,7 @@ func killersOf(pkg string) []*killer {
 	if own, _ := filepath.Glob(filepath.Join(pkg, "*_test.go")); len(own) > 0 {
 		ks = append(ks, shared(pkg, "-test.short"))
 	}
-	ks = append(ks, shared("internal/session", "-test.short", "-test.run", "^TestCorpus$"))
+	ks = append(ks, shared("internal/session", "-test.short", "-test.run", "^(TestCorpus|TestWindowBlocks|TestExplainRecursion)$"))
 	if forDevices.MatchString(pkg) {
 		ks = append(ks, shared("internal/session", "-test.run", "^(TestCorpus|TestGPUTextsOfComparisons)$/./^simt$"))
 	}
