@@ -104,10 +104,8 @@ func cellHash(c arrow.Array) func(i int) uint64 {
 		return func(i int) uint64 { return floatHash(c.Value(i)) }
 	case *array.Decimal128:
 		return func(i int) uint64 { return decimalHash(c.Value(i)) }
-	}
-	// Texts, and what is rare.
-	if s, ok := c.(*array.String); ok {
-		return func(i int) uint64 { return maphash.String(rowSeed, s.Value(i)) }
+	case *array.String:
+		return func(i int) uint64 { return maphash.String(rowSeed, c.Value(i)) }
 	}
 	return func(i int) uint64 { return maphash.String(rowSeed, c.ValueStr(i)) }
 }

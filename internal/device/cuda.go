@@ -200,6 +200,8 @@ type cudaFunction struct {
 
 	mu      sync.Mutex
 	allowed int // bytes of dynamic shared memory that were asked for
+
+	resident sync.Map // by threads and bytes of shared memory: how many blocks; every launch asks
 }
 
 func (f *cudaFunction) Usage() Usage { return f.usage }
@@ -224,10 +226,17 @@ func (f *cudaFunction) allow(shared int) error {
 }
 
 func (f *cudaFunction) Resident(threads, shared int) (int, error) {
+	key := [2]int{threads, shared}
+	if n, ok := f.resident.Load(key); ok {
+		return n.(int), nil
+	}
 	n := 0
 	err := f.allow(shared)
 	if err == nil {
 		n, err = f.f.Resident(threads, shared)
+	}
+	if err == nil {
+		f.resident.Store(key, n)
 	}
 	return n, f.d.wrap("ask for resident blocks", err)
 }

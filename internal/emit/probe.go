@@ -316,10 +316,9 @@ func (e *emitter) bindMatch(p *probe, r ir.Reg) {
 
 // setFlag remembers in the tuple at r that it had a match.
 func (e *emitter) setFlag(p *probe, r ir.Reg) {
-	if !p.op.SetFlag {
-		return
+	if p.op.SetFlag {
+		e.setOnce(ir.At(r, p.t.Tuple.Flag))
 	}
-	e.setOnce(ir.At(r, p.t.Tuple.Flag))
 }
 
 func (e *emitter) probeInner(p *probe) {

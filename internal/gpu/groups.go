@@ -72,7 +72,7 @@ func (s *groupSink) further(most, lanes int64) error {
 	left := s.tuples.cap - s.tuples.used
 	switch {
 	case s.plan.Mode == phys.DenseGroups && left < min(most, s.plan.Slots)+lanes:
-		return s.compact(s.plan.Slots, func(groups int64) int64 { return min(2*(groups+most), s.plan.Slots) + 4*lanes })
+		return s.compact(s.plan.Slots, func(groups int64) int64 { return min(2*(groups+most), 2*s.plan.Slots) + 4*lanes })
 	case s.plan.Mode == phys.HashGroups && left < most+lanes:
 		s.lanes = lanes
 		return s.save()

@@ -104,39 +104,39 @@ func throughProject(x *plan.Project, e plan.Expr) plan.Expr {
 
 // pushRepeat pushes predicates that hold for all copies of a row or for none.
 func (s *state) pushRepeat(x *plan.Repeat, preds []plan.Expr) plan.Node {
-	var below, above []plan.Expr
-	for _, p := range preds {
-		if refs := plan.Refs(p); refs.Has(x.Col) {
-			above = append(above, p)
-		} else {
-			below = append(below, p)
-		}
-	}
-	x.Input = s.push(x.Input, below)
-	if isEmpty(x.Input) {
+	below, above := splitPreds(preds, func(refs *plan.ColSet) bool { return !refs.Has(x.Col) })
+	if x.Input = s.push(x.Input, below); isEmpty(x.Input) {
 		return empty(x)
 	}
 	return filter(x, above)
 }
 
+// splitPreds cuts predicates in those that may be tested below a node, where there are other rows, as far as their columns tell, and those that must stay above. What is
+// another each time, such as random(), stays: rows that belong together would be kept in part.
+func splitPreds(preds []plan.Expr, passes func(refs *plan.ColSet) bool) (below, above []plan.Expr) {
+	for _, p := range preds {
+		if refs := plan.Refs(p); passes(&refs) && !plan.Volatile(p) {
+			below = append(below, p)
+		} else {
+			above = append(above, p)
+		}
+	}
+	return below, above
+}
+
 // pushGroup pushes predicates on keys below a grouping: they keep or drop whole groups.
 func (s *state) pushGroup(x *plan.Group, preds []plan.Expr) plan.Node {
 	keys := plan.MakeColSet(x.KeyCols...)
-	var below, above []plan.Expr
-	for _, p := range preds {
-		refs := plan.Refs(p)
-		if len(x.Keys) == 0 || !refs.SubsetOf(&keys) {
-			above = append(above, p)
-			continue
-		}
-		below = append(below, s.foldExpr(plan.Substitute(p, func(id plan.ColID) plan.Expr {
+	below, above := splitPreds(preds, func(refs *plan.ColSet) bool { return len(x.Keys) > 0 && refs.SubsetOf(&keys) })
+	for i, p := range below {
+		below[i] = s.foldExpr(plan.Substitute(p, func(id plan.ColID) plan.Expr {
 			for i, c := range x.KeyCols {
 				if c == id {
 					return x.Keys[i]
 				}
 			}
 			return nil
-		})))
+		}))
 	}
 	x.Input = s.push(x.Input, s.conjunction(below))
 	if isEmpty(x.Input) && len(x.Keys) > 0 {
@@ -148,16 +148,8 @@ func (s *state) pushGroup(x *plan.Group, preds []plan.Expr) plan.Node {
 // pushWindow pushes predicates below on columns by which all windows are partitioned: they keep or drop whole partitions.
 func (s *state) pushWindow(x *plan.Window, preds []plan.Expr) plan.Node {
 	by := x.PartitionedBy()
-	var below, above []plan.Expr
-	for _, p := range preds {
-		if refs := plan.Refs(p); refs.Empty() || !refs.SubsetOf(&by) || plan.Volatile(p) {
-			above = append(above, p)
-		} else {
-			below = append(below, p)
-		}
-	}
-	x.Input = s.push(x.Input, below)
-	if isEmpty(x.Input) {
+	below, above := splitPreds(preds, func(refs *plan.ColSet) bool { return !refs.Empty() && refs.SubsetOf(&by) })
+	if x.Input = s.push(x.Input, below); isEmpty(x.Input) {
 		return empty(x)
 	}
 	return filter(x, above)

@@ -150,33 +150,9 @@ func (c *checker) node(n Node, outer ColSet) ColSet {
 	case *Group:
 		c.group(x, outer)
 	case *SetOp:
-		for i, a := range x.Args {
-			in := c.node(a, outer)
-			if len(x.InCols[i]) != len(x.Cols) {
-				c.fail(n, "input %d has %d columns instead of %d", i, len(x.InCols[i]), len(x.Cols))
-			}
-			for k, id := range x.InCols[i] {
-				c.need(n, &in, id)
-				c.same(n, "set operation", c.q.Cols.Get(id).Type, c.q.Cols.Get(x.Cols[k]).Type)
-			}
-		}
-		for _, id := range x.Cols {
-			c.define(n, id)
-		}
+		c.united(n, "set operation", x.Args, x.InCols, x.Cols, outer)
 	case *Recursive:
-		for i, a := range x.Inputs() {
-			in := c.node(a, outer)
-			if len(x.InCols[i]) != len(x.Cols) {
-				c.fail(n, "input %d has %d columns instead of %d", i, len(x.InCols[i]), len(x.Cols))
-			}
-			for k, id := range x.InCols[i] {
-				c.need(n, &in, id)
-				c.same(n, "recursion", c.q.Cols.Get(id).Type, c.q.Cols.Get(x.Cols[k]).Type)
-			}
-		}
-		for _, id := range x.Cols {
-			c.define(n, id)
-		}
+		c.united(n, "recursion", x.Inputs(), x.InCols[:], x.Cols, outer)
 	case *WorkScan:
 		if len(x.Cols) != len(x.Ordinal) {
 			c.fail(n, "%d columns but %d ordinals", len(x.Cols), len(x.Ordinal))
@@ -200,6 +176,23 @@ func (c *checker) node(n Node, outer ColSet) ColSet {
 		panic(checkError{"missing operator"})
 	}
 	return Produced(n)
+}
+
+// united holds a node whose rows come from several inputs, column by column.
+func (c *checker) united(n Node, what string, inputs []Node, from [][]ColID, cols []ColID, outer ColSet) {
+	for i, a := range inputs {
+		in := c.node(a, outer)
+		if len(from[i]) != len(cols) {
+			c.fail(n, "input %d has %d columns instead of %d", i, len(from[i]), len(cols))
+		}
+		for k, id := range from[i] {
+			c.need(n, &in, id)
+			c.same(n, what, c.q.Cols.Get(id).Type, c.q.Cols.Get(cols[k]).Type)
+		}
+	}
+	for _, id := range cols {
+		c.define(n, id)
+	}
 }
 
 func (c *checker) with(s, outer ColSet) *ColSet {

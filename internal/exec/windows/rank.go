@@ -9,7 +9,6 @@ import (
 
 // rank computes the functions that only look at where a row is.
 func (b *block) rank(f *plan.WindowFunc) {
-
 	out := b.results(f)
 	switch f.Func {
 	case plan.RowNumber:
