@@ -31,6 +31,9 @@ func Explain(prog *pipe.Program, place Place, opts Options) []Listing {
 			out = append(out, w.explain(part, s))
 		}
 	}
+	if d := phys.ChooseDirect(prog); d.Scan != nil && place.Can.Direct && !opts.Off.DirectScan && len(out) == 1 {
+		out[0].How.Direct = d
+	}
 	return out
 }
 

@@ -19,7 +19,7 @@ type cpu struct {
 func (o *Options) Place() compile.Place {
 	level := o.SIMD.Best()
 	return compile.Place{Target: ir.CPU, Can: phys.Capabilities{Masks: level != device.SIMDOff, Gather: level == device.SIMDAVX512,
-		Late: true, Top: true, TextMaps: true, Unite: true}}
+		Late: true, Direct: true, Top: true, TextMaps: true, Unite: true}}
 }
 
 // translate makes code of a function.

@@ -2,38 +2,20 @@ package exec
 
 import (
 	"github.com/kelpiedb/kelpie/internal/exec/result"
-	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
-// A query that only picks columns of a table needs no code and no tuples: the result is the table's
-// segments themselves, which a Reader copies from.
-
-// direct is the result of a query that only picks columns; nil if it does more.
+// direct is the result of a query that only picks columns, which a Reader copies from the table's segments; nil if it does more, or if
+// somebody wants to see it run.
 func (r *run) direct() *result.Table {
-	res := r.prog.Result
-	if r.Off.DirectScan || r.Count || r.Profile || r.Listing || len(r.prog.Pipelines) != 1 || len(res.Keys) > 0 {
+	if r.Off.DirectScan || r.Count || r.Profile || r.Listing {
 		return nil
 	}
-	p := r.prog.Pipelines[0]
-	t, ok := p.Source.(*pipe.Table)
-	if !ok || len(t.Filter) > 0 || len(t.Reduce) > 0 || len(p.Stages) > 0 {
+	d := phys.ChooseDirect(r.prog)
+	if d.Scan == nil {
 		return nil
 	}
-	from := pipe.Carried(t, p.Ops)
-	for _, op := range p.Ops {
-		if _, ok := op.(*pipe.Map); !ok {
-			return nil
-		}
-	}
-	var ordinal []int
-	for _, id := range res.Cols {
-		ord, ok := from[id]
-		if !ok {
-			return nil
-		}
-		ordinal = append(ordinal, ord)
-	}
-	return result.NewTable(t.Scan.Snap, ordinal, res.Offset, res.Limit)
+	return result.NewTable(d.Scan.Snap, d.Ordinal, r.prog.Result.Offset, r.prog.Result.Limit)
 }
 
 // tableResult makes the result of rows of a table: those of files are loaded, unless who reads the result does so part by

@@ -8,6 +8,7 @@ import (
 
 // Decision is how a pipeline runs: all that was decided for it.
 type Decision struct {
+	Direct Direct // what follows is for those who want to see it run
 	Front  Front
 	Sets   []KeySet           // by which its scan drops rows that find nothing in a join
 	Probes []layout.TableKind // of the tables that rows are looked up in, in order
@@ -21,6 +22,9 @@ type Decision struct {
 // String tells what is worth to be told, "" if nothing is.
 func (d Decision) String() string {
 	var parts []string
+	if d.Direct.Scan != nil {
+		return d.Direct.String()
+	}
 	if d.Front.Rows > 0 {
 		parts = append(parts, d.Front.String())
 	}
