@@ -28,6 +28,7 @@ type Place struct {
 type Options struct {
 	Off     techniques.Off
 	Count   bool            // rows per operator
+	Lanes   bool            // and active lanes
 	Check   bool            // addresses and lengths of texts are looked at
 	Verbose bool            // comments tell expressions
 	Done    <-chan struct{} // closed when nobody wants the code any more; may be nil
@@ -116,7 +117,7 @@ type Step struct {
 // Step decides how a pipeline runs.
 func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 	s := &Step{w: w, facts: facts}
-	s.Request = emit.Request{Name: p.Name(), Pipeline: p, Count: w.Count, Verbose: w.Verbose}
+	s.Request = emit.Request{Name: p.Name(), Pipeline: p, Count: w.Count, Lanes: w.Lanes, Verbose: w.Verbose}
 	if _, ok := p.Sink.(*pipe.Rounds); ok {
 		s.Generic = true
 	} else if w.makers[p.Sink] > 1 {

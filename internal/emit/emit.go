@@ -60,6 +60,8 @@ type Request struct {
 	TopN bool
 	// Count: keep a counter of rows after each operator, for EXPLAIN ANALYZE.
 	Count bool
+	// Lanes: keep a histogram of active lanes after each operator, for EXPLAIN (ANALYZE, LANES).
+	Lanes bool
 	// Check: addresses and lengths of texts are looked at, for tests.
 	Check bool
 	// Verbose: comments tell the operators' expressions, for EXPLAIN.
@@ -89,7 +91,8 @@ type Fragment struct {
 	Luts    []*Lut
 	Errors  []*diag.Error // exit status k+1 means Errors[k]
 	Counts  []Counter
-	MaxRows int64 // Stage sinks: no more rows than this reach the sink
+	Lanes   []Counter // Off is that of the first of layout.WarpLanes words: how often one lane was active, two lanes …
+	MaxRows int64     // Stage sinks: no more rows than this reach the sink
 	// How is what was decided while it was written.
 	How phys.Decision
 }
@@ -180,6 +183,7 @@ func (e *emitter) fragment() *Fragment {
 // consume emits operator number i and all that follows it for the current row.
 func (e *emitter) consume(i int) {
 	e.count(i - 1)
+	e.activity(i - 1)
 	if i == len(e.Pipeline.Ops) {
 		e.sink()
 		return

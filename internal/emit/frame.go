@@ -28,6 +28,8 @@ type frame interface {
 	setOnce(at ir.Mem)
 	// tally adds one to the counter at a context offset.
 	tally(off int)
+	// watch takes note that the lane's row has come this far, for the bins from a context offset on.
+	watch(off int)
 	// write gives a tuple to the sink.
 	write(t *layout.Tuple, r written)
 	// group adds the row to its group: the emitter's aggregate evaluates what it brings and hands that to update, with the

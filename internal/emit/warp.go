@@ -39,7 +39,8 @@ type warp struct {
 	block    *blockGroups // groups of the block; nil: none
 	finally  func()
 	tallies  []tally
-	skipTo   int32 // the loop that a dropped row breaks out of
+	bins     []tally // of the lane-activity profile
+	skipTo   int32   // the loop that a dropped row breaks out of
 }
 
 // guard is where lanes without a row stay out.
@@ -49,7 +50,8 @@ type guard struct {
 
 	row      *place   // where registers of the row are opened
 	ofRow    []ir.Reg // those
-	before   bool     // lanes do something together before the guard
+	reached  []reached
+	before   bool // lanes do something together before the guard
 	together func()
 }
 
@@ -132,6 +134,7 @@ func (e *warp) closeRows(i, n, step ir.Reg) {
 		e.finally()
 	}
 	e.addTallies()
+	e.addBins()
 	e.hoistWords()
 	e.B.Clear(e.ofKernel...)
 	e.B.Clear(i, n, step, e.lane, e.below)
@@ -169,6 +172,7 @@ func (e *warp) warpLoop(w while, body, next func()) {
 		body()
 	})
 	e.B.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
+	e.countLanes(g)
 	if g.together != nil {
 		g.together()
 	}
@@ -176,7 +180,7 @@ func (e *warp) warpLoop(w while, body, next func()) {
 	e.B.Clear(g.has)
 	next()
 	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-	if w.set == nil && g.together == nil && !g.before {
+	if w.set == nil && g.together == nil && !g.before && g.reached == nil {
 		// Lanes do nothing together, so none has to wait for the others: each leaves when it has no row.
 		code := e.B.F.Code
 		out := ir.Instr{Op: ir.Break, Label: l, Cond: w.c.Negate(), A: w.x, B: w.y}

@@ -30,6 +30,7 @@ type Options struct {
 	MorselRows int             // 0: adaptive
 	Account    *budget.Account // counts what the query takes; nil: nobody does
 	Count      bool            // count rows per operator (EXPLAIN ANALYZE)
+	Lanes      bool            // GPU: and lanes that are active behind it
 	Verify     bool            // hold every function to the IR's rules (tests)
 	Off        techniques.Off
 	Profile    bool // find out where the time of a pipeline goes (EXPLAIN ANALYZE)
@@ -80,6 +81,7 @@ type PipelineStats struct {
 	Launches      int64                 // GPU
 	Device        DeviceStats           // GPU
 	Lanes         device.LaneStats      // GPU: what all launches did together
+	OpLanes       map[int]*Activity     // GPU: behind operator i, as OpRows, if Options.Lanes
 }
 
 // DeviceStats is a pipeline's part of what was done on a GPU of its own memory.

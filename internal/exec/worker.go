@@ -409,7 +409,7 @@ func (w *worker) enterVariant(j *job, v *variant) error {
 			x = j.luts[lutBase+word.Index]
 		case code.WordFilter:
 			x = j.filters[word.Index]
-		case code.WordCount:
+		case code.WordCount, code.WordLanes:
 			x = 0
 		case code.WordTexts:
 			a, err := w.textState()

@@ -56,7 +56,7 @@ func (r *run) foresee() {
 
 // options are those of the compilation.
 func (r *run) options() compile.Options {
-	return compile.Options{Off: r.Off, Count: r.Count, Check: r.Verify, Verbose: r.Listing, Done: r.ctx.Done(), Takes: r.store.Takes}
+	return compile.Options{Off: r.Off, Count: r.Count, Lanes: r.Lanes, Check: r.Verify, Verbose: r.Listing, Done: r.ctx.Done(), Takes: r.store.Takes}
 }
 
 // begin lets the device compile a function, if it does not know it yet.

@@ -337,6 +337,13 @@ func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src
 		for _, n := range f.Counts {
 			st.OpRows[p.First+n.Op] += int64(c.get(n.Off))
 		}
+		for _, n := range f.Lanes {
+			var bins exec.Activity
+			for k := range bins {
+				bins[k] = int64(c.get(n.Off + 8*k))
+			}
+			st.AddActivity(p.First+n.Op, &bins)
+		}
 	}
 	return nil
 }
@@ -454,6 +461,11 @@ func (c *block) clearCounts(f *emit.Fragment) {
 	for _, n := range f.Counts {
 		c.set(n.Off, 0)
 	}
+	for _, n := range f.Lanes {
+		for k := range layout.WarpLanes {
+			c.set(n.Off+8*k, 0)
+		}
+	}
 }
 
 // fill sets the words that do not change between launches.
@@ -508,7 +520,7 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 			x = uint64(luts[w.Index])
 		case code.WordFilter:
 			x = uint64(src.filters[w.Index])
-		case code.WordCount:
+		case code.WordCount, code.WordLanes:
 		case code.WordLiteral:
 			x = uint64(f.Literals[w.Index])
 		default:

@@ -47,3 +47,6 @@ const (
 	TextArg   = 24 // what a Yield asks for: a number of bytes, or a text's address and length, of which the answer takes the place
 	TextSpace = 40
 )
+
+// WarpLanes is how many lanes of a GPU go in step.
+const WarpLanes = 32

@@ -24,6 +24,8 @@ type explainOptions struct {
 	analyze bool
 	verbose bool
 	json    bool
+	svg     bool // a picture of the lanes
+	lanes   bool // how many of them had rows, with ANALYZE
 	timing  bool // of pipelines, with ANALYZE
 	summary bool // where the time went, with ANALYZE
 }
@@ -67,7 +69,9 @@ func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Resu
 		}
 	}
 	var lines []string
-	if o.json {
+	if o.svg {
+		lines = []string{strings.TrimRight(x.lanesPicture(), "\n")}
+	} else if o.json {
 		text, err := x.document()
 		if err != nil {
 			return nil, err
@@ -90,6 +94,7 @@ func (x *explanation) run(ctx context.Context) error {
 	opts := x.session.options(&x.set)
 	opts.Account = x.acct
 	opts.Times = x.explainOptions.timing
+	opts.Lanes = x.lanes
 	opts.Count, opts.Profile = true, x.explainOptions.timing && x.forms["pipelines"]
 	opts.Listing = x.forms["ir"] || x.forms["x64"] || x.forms["ptx"]
 	res, stats, err := x.session.runProgram(ctx, x.prog, &x.set, opts)
@@ -131,19 +136,19 @@ func explained(b bind.Bound, analyze bool) (q *plan.Query, note string, err erro
 // explainOptionsOf reads the options.
 func explainOptionsOf(b *bind.Explain) (explainOptions, error) {
 	o := explainOptions{forms: map[string]bool{}, analyze: b.Analyze, verbose: b.Verbose, timing: true, summary: true}
-	flags := map[string]*bool{"timing": &o.timing, "summary": &o.summary}
+	flags := map[string]*bool{"timing": &o.timing, "summary": &o.summary, "lanes": &o.lanes}
+	at := map[string]int{} // where options stand that need another
 	for _, a := range b.Options {
 		name := strings.ToLower(a.Name)
 		switch {
 		case name == "format":
 			switch v := strings.ToLower(a.Value.String()); v {
-			case "text":
-				o.json = false
-			case "json":
-				o.json = true
+			case "text", "json", "svg":
+				o.json, o.svg = v == "json", v == "svg"
+				at[v] = a.Pos
 			default:
 				return o, diag.Errorf(diag.InvalidParameter, a.Pos, "unrecognized value for EXPLAIN option \"format\": %q", a.Value.String()).
-					WithHint("the formats are text and json")
+					WithHint("the formats are text, json and, for LANES, svg")
 			}
 		case flags[name] != nil || slices.Contains(explainForms, name):
 			on, err := boolOf(a.Value)
@@ -151,19 +156,25 @@ func explainOptionsOf(b *bind.Explain) (explainOptions, error) {
 				return o, diag.Errorf(diag.InvalidParameter, a.Pos, "EXPLAIN option %q: %v", name, err)
 			}
 			if flag := flags[name]; flag != nil {
-				*flag = on
+				*flag, at[name] = on, a.Pos
 			} else {
 				o.forms[name] = on
 			}
 		default:
-			known := append([]string{"analyze", "verbose", "format", "timing", "summary"}, explainForms...)
+			known := append([]string{"analyze", "verbose", "format", "timing", "summary", "lanes"}, explainForms...)
 			hint := diag.DidYouMean(name, known)
 			if hint == "" {
 				hint = "the options are " + strings.Join(append(explainForms[:len(explainForms):len(explainForms)],
-					"analyze", "verbose", "timing", "summary", "format text|json"), ", ")
+					"analyze", "verbose", "timing", "summary", "lanes", "format text|json|svg"), ", ")
 			}
 			return o, diag.Errorf(diag.SyntaxError, a.Pos, "unrecognized EXPLAIN option %q", a.Name).WithHint(hint)
 		}
+	}
+	if o.lanes && !o.analyze {
+		return o, diag.Errorf(diag.InvalidParameter, at["lanes"], "EXPLAIN option LANES requires ANALYZE").WithHint("write EXPLAIN (ANALYZE, LANES)")
+	}
+	if o.svg && !o.lanes {
+		return o, diag.Errorf(diag.InvalidParameter, at["svg"], "EXPLAIN format SVG requires LANES").WithHint("write EXPLAIN (ANALYZE, LANES, FORMAT svg)")
 	}
 	any := false
 	for _, on := range o.forms {

@@ -36,14 +36,15 @@ type jsonPipeline struct {
 }
 
 type jsonPart struct {
-	Kind   string   `json:"kind"`
-	Text   string   `json:"text"`
-	More   []string `json:"more,omitempty"`
-	ID     int      `json:"id,omitempty"`   // of the plan's operator
-	Rows   float64  `json:"rows,omitempty"` // estimate
-	Actual *int64   `json:"actual_rows,omitempty"`
-	MS     *float64 `json:"sampled_ms,omitempty"`
-	Note   string   `json:"note,omitempty"` // sinks, with ANALYZE
+	Kind   string     `json:"kind"`
+	Text   string     `json:"text"`
+	More   []string   `json:"more,omitempty"`
+	ID     int        `json:"id,omitempty"`   // of the plan's operator
+	Rows   float64    `json:"rows,omitempty"` // estimate
+	Actual *int64     `json:"actual_rows,omitempty"`
+	MS     *float64   `json:"sampled_ms,omitempty"`
+	Note   string     `json:"note,omitempty"`  // sinks, with ANALYZE
+	Lanes  *jsonLanes `json:"lanes,omitempty"` // with LANES
 }
 
 type jsonPipelineStats struct {
@@ -195,6 +196,7 @@ func (x *explanation) jsonPart(t *pipe.Text, i, k int) jsonPart {
 	} else {
 		rows := st.OpRows[k]
 		out.Actual = &rows
+		out.Lanes = jsonLanesOf(st.OpLanes[k])
 	}
 	return out
 }

@@ -42,6 +42,9 @@ func (x *explanation) lines() []string {
 		}
 		parts = append(parts, text)
 	}
+	if x.lanes {
+		parts = append(parts, "-- lanes\n"+x.lanesText())
+	}
 	if p := x.set.placed; p != nil {
 		parts = append(parts, "device "+p.String())
 	}
@@ -189,8 +192,8 @@ func (x *explanation) pipelineHead(st *exec.PipelineStats) string {
 	return strings.Join(list, ", ")
 }
 
-// lanesText tells what launches did, where the device can say.
-func lanesText(l *device.LaneStats) string {
+// instructionsText tells what launches did, where the device can say.
+func instructionsText(l *device.LaneStats) string {
 	return fmt.Sprintf("%.0f%% of lanes active, %s read, %s written", 100*l.Activity(), bytesText(int64(l.SectorsRead)*sectorBytes), bytesText(int64(l.SectorsWritten)*sectorBytes))
 }
 
@@ -205,7 +208,7 @@ func deviceLine(st *exec.PipelineStats) string {
 		line += fmt.Sprintf(", %s of columns", bytesText(d.Columns))
 	}
 	if st.Lanes.WarpInstrs > 0 {
-		line += "; " + lanesText(&st.Lanes)
+		line += "; " + instructionsText(&st.Lanes)
 	}
 	return line
 }
