@@ -109,7 +109,7 @@ func plain(v types.Value) any {
 		return v.F
 	case v.Type.Kind == types.Date:
 		return time.Unix(v.I*86400, 0).UTC()
-	case v.Type.Kind == types.Timestamp:
+	case v.Type.Kind == types.Timestamp, v.Type.Kind == types.TimestampTZ:
 		return time.UnixMicro(v.I).UTC()
 	}
 	return v.String() // text, decimals, intervals

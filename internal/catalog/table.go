@@ -36,7 +36,7 @@ const (
 type Foreign struct {
 	Type       string // as the file calls it
 	Unreadable bool   // there is no SQL type for it: the column can be listed, but not read
-	Notice     string // what to tell who reads it; "" = nothing
+
 }
 
 // Segment is a horizontal cut of a table: one chunk per column, all of Rows rows.

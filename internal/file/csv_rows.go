@@ -52,12 +52,13 @@ type rowParser struct {
 	d     *dialect
 	tok   tokenizer
 	cols  []target
+	zone  *types.Zone
 	plain bool // fields may be scanned before looking whether they are NULL or quoted
 }
 
 func newRowParser(s *Source, table *catalog.Table, sb *catalog.SegmentBuilder, opts LoadOptions) *rowParser {
 	d := s.csv
-	r := &rowParser{d: d, tok: newTokenizer(d)}
+	r := &rowParser{d: d, tok: newTokenizer(d), zone: s.zone}
 	// A delimiter or quote that may be part of a number or a date is not for the scanners, nor is a way
 	// to write NULL that they would take for a value.
 	const inValues = "0123456789.-:T "
@@ -310,7 +311,7 @@ func (t *target) lossy(s []byte) error {
 // parse leaves a value to package types.
 func (r *rowParser) parse(t *target, s []byte) error {
 	// The text lives as long as the value is looked at; a Text value is copied by Append.
-	v, err := types.ParseValue(t.t, unsafe.String(unsafe.SliceData(s), len(s)))
+	v, err := types.ParseIn(r.zone, t.t, unsafe.String(unsafe.SliceData(s), len(s)))
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,15 @@ func plainCell(col arrow.Array, text bool) func([]byte, int) []byte {
 		if c.DataType().(*arrow.TimestampType).Unit != arrow.Microsecond {
 			return nil
 		}
+		if z := ZoneOf(c); z != nil {
+			return func(dst []byte, row int) []byte { return types.AppendTimestampTZ(dst, int64(c.Value(row)), z) }
+		}
 		return func(dst []byte, row int) []byte { return types.AppendTimestamp(dst, int64(c.Value(row))) }
+	case *array.Time64:
+		if c.DataType().(*arrow.Time64Type).Unit != arrow.Microsecond {
+			return nil
+		}
+		return func(dst []byte, row int) []byte { return types.AppendTime(dst, int64(c.Value(row))) }
 	case *array.MonthDayNanoInterval:
 		return func(dst []byte, row int) []byte {
 			v := c.Value(row)
@@ -152,6 +160,19 @@ func plainCell(col arrow.Array, text bool) func([]byte, int) []byte {
 		return func(dst []byte, row int) []byte { return dst }
 	}
 	return nil
+}
+
+// ZoneOf is the zone in which a column of timestamps is shown; nil if they have none.
+func ZoneOf(c *array.Timestamp) *types.Zone {
+	name := c.DataType().(*arrow.TimestampType).TimeZone
+	if name == "" {
+		return nil
+	}
+	z, err := types.SessionZone(name)
+	if err != nil { // not one of ours
+		return types.UTC
+	}
+	return z
 }
 
 // text appends a text, in quotes or with escapes where it needs them.

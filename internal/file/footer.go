@@ -154,7 +154,9 @@ func typeBounds(t types.Type) (lo, hi types.Int128) {
 		return between(math.MinInt32, math.MaxInt32)
 	case types.Date:
 		return between(types.MinDate, types.MaxDate)
-	case types.Timestamp:
+	case types.Time:
+		return between(0, types.MicrosPerDay)
+	case types.Timestamp, types.TimestampTZ:
 		return between(types.MinTimestamp, types.MaxTimestamp)
 	case types.Decimal:
 		m := types.Pow10(int(t.Prec)).Sub(types.FromInt64(1))

@@ -227,7 +227,7 @@ func (r *jsonRows) integer(t *jsonTarget, text []byte) error {
 // parse leaves a value to package types.
 func (r *jsonRows) parse(t *jsonTarget, text []byte) error {
 	// The text lives as long as the value is looked at; a Text value is copied by Append.
-	v, err := types.ParseValue(t.t, unsafeString(text))
+	v, err := types.ParseIn(r.s.zone, t.t, unsafeString(text))
 	if err != nil {
 		if e, ok := err.(*types.Error); ok {
 			err = diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg).WithDetail("%s", e.Detail)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Format is a file format.
@@ -43,6 +44,8 @@ type Options struct {
 	// SampleRows is how many rows of a file to look at for guessing types; 0 = 20480, as many as DuckDB;
 	// less: all. Of small files all rows are looked at anyway.
 	SampleRows int
+	// Zone is that of timestamps with time zone that do not say theirs; nil: UTC.
+	Zone *types.Zone
 	// AllText makes every column of a text file VARCHAR, whatever its values look like.
 	AllText bool
 

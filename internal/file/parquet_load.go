@@ -203,7 +203,7 @@ func (l *parquetLoad) cursors(u *unit) (out []*columnCursor) {
 		}
 		def := &l.table.Columns[to]
 		out = append(out, &columnCursor{ctx: l.ctx, col: i, to: to, t: def.Type, null: !def.NotNull,
-			table: l.table.Name, name: def.Name, q: l.q, form: l.forms[i], groups: u.groups})
+			table: l.table.Name, name: def.Name, zone: l.s.zone, q: l.q, form: l.forms[i], groups: u.groups})
 	}
 	return out
 }

@@ -24,6 +24,7 @@ type columnCursor struct {
 	null  bool // NULL is allowed
 	table string
 	name  string
+	zone  *types.Zone
 	q     *parquetQuery
 	form  chunkForm
 
@@ -131,7 +132,7 @@ func (c *columnCursor) append(b *column.Builder, lo, hi int) error {
 		v := c.chunk.Value(row)
 		if !v.Null {
 			var err error
-			if v, err = types.Assign(v, c.t); err != nil {
+			if v, err = types.AssignIn(c.zone, v, c.t); err != nil {
 				return c.fail(err)
 			}
 		}

@@ -227,7 +227,7 @@ func columnOf(n schema.Node) parquetColumn {
 	p, ok := n.(*schema.PrimitiveNode)
 	if ok && n.RepetitionType() != parquet.Repetitions.Repeated {
 		if t, f, ok := typeOf(p); ok {
-			c.Type, c.form, c.Foreign = t, f, zoned(p)
+			c.Type, c.form = t, f
 			return c
 		}
 	}
@@ -277,18 +277,6 @@ func foreignName(n schema.Node) string {
 	}
 }
 
-// zoned is what to say of timestamps that count from an instant: SQL's TIMESTAMP has no zone, so that
-// they are shown in UTC. Files of before there were logical types do not tell the two kinds apart, as
-// Arrow sees it, and are taken for what most of them are: without a zone.
-func zoned(p *schema.PrimitiveNode) *catalog.Foreign {
-	l, ok := p.LogicalType().(schema.TimestampLogicalType)
-	if !ok || !l.IsAdjustedToUTC() || l.IsFromConvertedType() {
-		return nil
-	}
-	return &catalog.Foreign{Type: "TIMESTAMP WITH TIME ZONE",
-		Notice: fmt.Sprintf("column %q is a TIMESTAMP WITH TIME ZONE in the file; it is read as a TIMESTAMP in UTC", p.Name())}
-}
-
 // sameColumn reports that two files mean the same by a column.
 func sameColumn(a, b *catalog.ColumnDef) bool {
 	foreign := func(c *catalog.ColumnDef) string {
@@ -328,7 +316,20 @@ func typeOf(p *schema.PrimitiveNode) (t types.Type, f form, ok bool) {
 		case schema.TimeUnitNanos:
 			f = nanos
 		}
+		// Files of before there were logical types do not tell the two kinds apart, as Arrow sees it, and are taken for
+		// what most of them are: without a zone.
+		if l.IsAdjustedToUTC() && !l.IsFromConvertedType() {
+			return types.TTimestampTZ, f, phys == parquet.Types.Int64
+		}
 		return types.TTimestamp, f, phys == parquet.Types.Int64
+	case schema.TimeLogicalType:
+		switch l.TimeUnit() {
+		case schema.TimeUnitMillis:
+			return types.TTime, millis, phys == parquet.Types.Int32
+		case schema.TimeUnitNanos:
+			f = nanos
+		}
+		return types.TTime, f, phys == parquet.Types.Int64
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
 		return types.TText, utf8Text, phys == parquet.Types.ByteArray
 	case schema.UUIDLogicalType:

@@ -160,6 +160,10 @@ func (s *parquetSink) node(name string) (schema.Node, error) {
 		phys, logical = parquet.Types.Int32, schema.DateLogicalType{}
 	case types.Timestamp:
 		phys, logical = parquet.Types.Int64, schema.NewTimestampLogicalType(false, schema.TimeUnitMicros)
+	case types.TimestampTZ:
+		phys, logical = parquet.Types.Int64, schema.NewTimestampLogicalType(true, schema.TimeUnitMicros)
+	case types.Time:
+		phys, logical = parquet.Types.Int64, schema.NewTimeLogicalType(false, schema.TimeUnitMicros)
 	case types.Text:
 		phys, logical = parquet.Types.ByteArray, schema.StringLogicalType{}
 	case types.Interval:
@@ -377,6 +381,11 @@ func (s *parquetSink) gather(col arrow.Array, lo, hi int) bool {
 		each(col, lo, hi, func(i int) { s.i64 = append(s.i64, c.Value(i)) })
 	case *array.Timestamp:
 		if c.DataType().(*arrow.TimestampType).Unit != arrow.Microsecond {
+			return false
+		}
+		each(col, lo, hi, func(i int) { s.i64 = append(s.i64, int64(c.Value(i))) })
+	case *array.Time64:
+		if c.DataType().(*arrow.Time64Type).Unit != arrow.Microsecond {
 			return false
 		}
 		each(col, lo, hi, func(i int) { s.i64 = append(s.i64, int64(c.Value(i))) })

@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type Source struct {
 	parquet []*parquetFile // one per file
 	folders []folderColumn // columns that are in the names of folders
 	hunches []hunch        // of the columns
+	zone    *types.Zone    // see Options.Zone
 }
 
 // Open is OpenContext without an end.
@@ -46,7 +48,7 @@ func OpenContext(ctx context.Context, path string, opts Options) (*Source, error
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{}
+	s := &Source{zone: cmp.Or(opts.Zone, types.UTC)}
 	for _, p := range paths {
 		in, err := statInput(ctx, p)
 		if err != nil {
@@ -77,7 +79,7 @@ func OpenReader(r io.Reader, name string, opts Options) (*Source, error) {
 	if opts.Format == Auto {
 		opts.Format = CSV
 	}
-	s := &Source{files: []*input{{path: name, stream: r}}}
+	s := &Source{files: []*input{{path: name, stream: r}}, zone: cmp.Or(opts.Zone, types.UTC)}
 	return s, s.look(context.Background(), opts)
 }
 
@@ -227,9 +229,6 @@ func (s *Source) checkMapping(ctx context.Context, table *catalog.Table, opts *L
 			return diag.Errorf(diag.DuplicateColumn, diag.NoPos, "column %q specified more than once", table.Columns[c].Name)
 		default:
 			seen[c] = true
-			if f := s.cols[i].Foreign; f != nil && f.Notice != "" {
-				diag.Notice(ctx, "%s", f.Notice)
-			}
 		}
 	}
 	if opts.Defaults != nil && len(opts.Defaults) != len(table.Columns) {

@@ -115,8 +115,8 @@ var formatRows = []Row{
 	fn("to_char", "ft", tText, "to_char(-125.8::double, '999D99') → -125.80", formatNumber, fails),
 	fn("to_date", "tt", tDate, "to_date('05 Dec 2000', 'DD Mon YYYY') → 2000-12-05", parseDate, fails),
 	made("to_number", "tt", "to_number('12,454.8-', '99G999D9S') → -12454.8"),
-	fn("to_timestamp", "tt", tTime, "to_timestamp('05 Dec 2000', 'DD Mon YYYY') → 2000-12-05 00:00:00", parseTimestamp, fails),
-	fn("to_timestamp", "f", tTime, "to_timestamp(1284352323.5) → 2010-09-13 04:32:03.5", func(a []types.Value, t types.Type) (types.Value, error) {
+	made("to_timestamp", "tt", "to_timestamp('05 Dec 2000', 'DD Mon YYYY') → 2000-12-05 00:00:00+00"),
+	fn("to_timestamp", "f", tInstant, "to_timestamp(1284352323.5) → 2010-09-13 04:32:03.5+00", func(a []types.Value, t types.Type) (types.Value, error) {
 		us := a[0].F * 1e6
 		if !(us >= float64(types.MinTimestamp) && us <= float64(types.MaxTimestamp)) {
 			return fail(diag.DatetimeOverflow, "timestamp out of range: %q", a[0].String())

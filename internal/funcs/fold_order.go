@@ -78,7 +78,7 @@ func percentileCont(rows plan.FoldRows, direct []types.Value, t types.Type) (typ
 // between is the value at a part of the way from a to b.
 func between(a, b types.Value, part float64, t types.Type) (types.Value, error) {
 	switch t.Kind {
-	case types.Timestamp:
+	case types.Timestamp, types.TimestampTZ:
 		return types.IntValue(t, a.I+int64(math.Round(part*float64(b.I-a.I)))), nil
 	case types.Interval:
 		d, err := types.Sub(b, a, t)

@@ -39,7 +39,9 @@ var Letters = map[byte]string{
 	'D': "date",
 	'T': "timestamp",
 	'V': "interval",
-	'd': "datetime", // date, timestamp or interval
+	'Z': "timestamptz",
+	'C': "time",
+	'd': "datetime", // date, timestamp, time or interval
 	'*': "any",
 }
 
@@ -121,7 +123,7 @@ var Rows = func() []Row {
 		rows  []Row
 	}{
 		{Text, textRows}, {Text, moreTextRows}, {Patterns, patternRows}, {Numbers, numberRows}, {Numbers, floatRows}, {Bits, bitRows},
-		{Dates, dateRows}, {Dates, fieldRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {System, systemRows},
+		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {System, systemRows},
 	} {
 		for _, r := range t.rows {
 			r.Group = t.group

@@ -21,8 +21,11 @@ var SeriesTime = &plan.Function{Name: "series_time", Strict: true, Fails: true, 
 func seriesLength(a []types.Value, t types.Type) (types.Value, error) {
 	var n uint64
 	var err error
-	if a[0].Type.Kind == types.Timestamp {
-		n, err = timeSteps(a[0].I, a[1].I, a[2])
+	if a[0].Type.IsCalendar() {
+		var z *types.Zone
+		if z, err = zoneArg(a, 3); err == nil {
+			n, err = timeSteps(a[0].I, a[1].I, a[2], z)
+		}
 	} else if a[2].I == 0 {
 		err = errorf(diag.InvalidParameter, "step size cannot equal zero")
 	} else {
@@ -49,20 +52,28 @@ func IntegerSteps(from, to, step int64) uint64 {
 	return width/by + 1
 }
 
+// zoneArg is the zone whose days count, if there is such an argument.
+func zoneArg(a []types.Value, i int) (*types.Zone, error) {
+	if len(a) <= i {
+		return types.UTC, nil
+	}
+	return types.FindZone(a[i].S)
+}
+
 // timeSteps counts timestamps.
-func timeSteps(from, to int64, step types.Value) (uint64, error) {
+func timeSteps(from, to int64, step types.Value, z *types.Zone) (uint64, error) {
 	months, days, micros := step.IntervalParts()
 	zero := types.IntervalKey(0, 0, 0)
 	sign := types.IntervalKey(months, days, micros).Cmp(zero)
 	if sign == 0 {
 		return 0, errorf(diag.InvalidParameter, "step size cannot equal zero")
 	}
-	if by := int64(days)*86400e6 + micros; months == 0 && (by > 0) == (sign > 0) {
+	if by := int64(days)*86400e6 + micros; months == 0 && (days == 0 || z.IsUTC()) && (by > 0) == (sign > 0) {
 		return IntegerSteps(from, to, by), nil
 	}
 	n := uint64(0)
 	for at := from; sign > 0 && at <= to || sign < 0 && at >= to; n++ {
-		next, err := types.AddInterval(at, months, days, micros)
+		next, err := z.AddInterval(at, months, days, micros)
 		if err != nil || n > maxSteps {
 			return n + 1, nil // the next would be beyond all timestamps
 		}
@@ -74,13 +85,16 @@ func timeSteps(from, to int64, step types.Value) (uint64, error) {
 func seriesTime(a []types.Value, t types.Type) (types.Value, error) {
 	months, days, micros := a[1].IntervalParts()
 	at, n := a[0].I, a[2].I
-	if months == 0 {
+	z, err := zoneArg(a, 3)
+	if err != nil {
+		return types.Value{}, err
+	}
+	if months == 0 && (days == 0 || z.IsUTC()) {
 		return types.IntValue(t, at+n*(int64(days)*86400e6+micros)), nil
 	}
 	// A month later is the last day of a month that is too short, and the next month counts from there.
 	for range n {
-		var err error
-		if at, err = types.AddInterval(at, months, days, micros); err != nil {
+		if at, err = z.AddInterval(at, months, days, micros); err != nil {
 			return types.Value{}, err
 		}
 	}

@@ -148,7 +148,9 @@ func TypeRange(t types.Type) Range {
 		return Between(-1<<63, 1<<63-1)
 	case types.Date:
 		return Between(types.MinDate, types.MaxDate)
-	case types.Timestamp:
+	case types.Time:
+		return Between(0, types.MicrosPerDay)
+	case types.Timestamp, types.TimestampTZ:
 		return Between(types.MinTimestamp, types.MaxTimestamp)
 	case types.Decimal:
 		m := types.Pow10(int(t.Prec)).Sub(types.FromInt64(1))

@@ -39,7 +39,7 @@ func widening(x *plan.Call) bool {
 		return to.Kind >= from.Kind
 	case from.Kind == types.Text && to.Kind == types.Text:
 		return to.Len == 0 || from.Len > 0 && to.Len >= from.Len
-	case from.Kind == types.Date && to.Kind == types.Timestamp:
+	case from.IsCalendar() && to.IsCalendar() && to.Kind != types.Date:
 		return true
 	case to.Kind == types.Decimal:
 		d, ok := types.AsDecimal(from)

@@ -28,6 +28,8 @@ func formatValue(v types.Value) string {
 		return "'" + time.Unix(v.I*86400, 0).UTC().Format("2006-01-02") + "'"
 	case types.Timestamp:
 		return "'" + time.UnixMicro(v.I).UTC().Format("2006-01-02 15:04:05.999999") + "'"
+	case types.TimestampTZ, types.Time:
+		return "'" + v.String() + "'"
 	case types.Interval:
 		m, d, us := v.IntervalParts()
 		return "interval '" + strconv.Itoa(int(m)) + " mons " + strconv.Itoa(int(d)) + " days " + strconv.FormatInt(us, 10) + " us'"

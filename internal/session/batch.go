@@ -84,7 +84,7 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		xs, b := fixed[int32](m, n)
 		result.ReadInts(rd, i, xs)
 		bufs[1] = b
-	case types.Int64, types.Timestamp:
+	case types.Int64, types.Timestamp, types.TimestampTZ, types.Time:
 		xs, b := fixed[int64](m, n)
 		result.ReadInts(rd, i, xs)
 		bufs[1] = b

@@ -105,11 +105,12 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 			opts.Columns = append(opts.Columns, b.Table.Columns[ord])
 		}
 	}
+	set := s.Settings()
+	opts.Zone = set.client.zone
 	src, err := file.OpenContext(ctx, b.Path, opts)
 	if err != nil {
 		return nil, atPos(err, b.Pos)
 	}
-	set := s.Settings()
 	load := file.LoadOptions{Account: budget.New(set.Memory), Threads: set.Threads, Columns: b.Columns, NoMap: !set.FileMap, NoSIMD: !set.FileSIMD, Progress: s.fileProgress()}
 	if opts.Format == file.Parquet { // columns have names there
 		if load.Columns, err = src.MapByName(b.Table); err != nil {

@@ -175,7 +175,7 @@ func askCorpus(s *Session, sql string, batches bool) ([][]corpus.Cell, error) {
 	add := func(n int, value func(i int) types.Value) {
 		cells := make([]corpus.Cell, n)
 		for i := range cells {
-			cells[i] = corpusValue(value(i))
+			cells[i] = corpusValue(value(i), res.zone)
 		}
 		rows = append(rows, cells)
 	}
@@ -200,9 +200,13 @@ func askCorpus(s *Session, sql string, batches bool) ([][]corpus.Cell, error) {
 	}
 }
 
-func corpusValue(v types.Value) corpus.Cell {
+func corpusValue(v types.Value, z *types.Zone) corpus.Cell {
 	c := corpus.Cell{Null: v.Null, Text: v.String()}
 	switch v.Type.Kind {
+	case types.TimestampTZ:
+		if z != nil && !v.Null {
+			c.Text = string(types.AppendTimestampTZ(nil, v.I, z))
+		}
 	case types.Int16, types.Int32, types.Int64, types.Decimal:
 		c.Kind = corpus.Exact
 	case types.Float32:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // env is what a statement of this session may refer to.
@@ -131,6 +132,12 @@ func (e env) Numbers() *bind.Numbers { return &e.s.numbers }
 func (e env) TableNames() []string { return e.tx.Names() }
 
 // Now is when the transaction began.
+// Zone is the session's time zone.
+func (e env) Zone() *types.Zone {
+	set := e.s.Settings()
+	return set.client.zone
+}
+
 func (e env) Now() time.Time {
 	e.s.mu.Lock()
 	defer e.s.mu.Unlock()

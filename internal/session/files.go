@@ -124,8 +124,6 @@ func openFiles(ctx context.Context, q *plan.Query, set *Settings, acct *budget.A
 			if f := table.Columns[ord].Foreign; f != nil && f.Unreadable {
 				err = bind.Unreadable(&table.Columns[ord], diag.NoPos)
 				return false
-			} else if f != nil && f.Notice != "" {
-				diag.Notice(ctx, "%s", f.Notice)
 			}
 		}
 		if scan.Snap, err = openers[ext].Open(ctx, scan.Ordinal, ords); err == nil {

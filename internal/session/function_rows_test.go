@@ -85,8 +85,10 @@ func TestEveryFunctionOnEveryValue(t *testing.T) {
 		'b': {"null::boolean", "true", "false"},
 		'D': {"null::date", "date '2024-02-29'", "date '0044-03-15 BC'", "date '5874897-12-31'"},
 		'T': {"null::timestamp", "timestamp '2024-02-29 23:59:59.999999'", "timestamp '0044-03-15 12:00:00 BC'", "date '1970-01-01'"},
+		'Z': {"null::timestamptz", "timestamptz '2024-02-29 23:59:59.999999+05:30'", "timestamptz '0044-03-15 12:00:00 BC'", "date '1970-01-01'"},
+		'C': {"null::time", "time '00:00'", "time '24:00'", "time '12:34:56.789'"},
 		'V': {"null::interval", "interval '1 mon -3 days 04:05:06.789'", "interval '0'", "interval '-178000000 years'"},
-		'd': {"null::date", "date '2024-02-29'", "timestamp '0044-03-15 12:00:00 BC'", "interval '1 mon -3 days 04:05:06.789'"},
+		'd': {"null::date", "date '2024-02-29'", "timestamp '0044-03-15 12:00:00 BC'", "interval '1 mon -3 days 04:05:06.789'", "timestamptz '2024-02-29 01:02:03'", "time '01:02:03'"},
 		'*': {"null", "''", "'aé日'", "12.5", "true", "date '2024-02-29'"},
 	}
 	s := New(NewDB())

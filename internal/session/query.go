@@ -97,7 +97,8 @@ func (s *Session) options(set *Settings) exec.Options {
 
 func (s *Session) result(q *plan.Query, x *result.Result, stats *exec.Stats, t Timing) *Result {
 	t.Compile, t.Exec = stats.Compile, stats.Exec
-	r := &Result{Timing: t, exec: x, Rows: x.Len(), Stats: *stats}
+	set := s.Settings()
+	r := &Result{Timing: t, exec: x, Rows: x.Len(), Stats: *stats, zone: set.client.zone}
 	for i, id := range q.Output {
 		c := q.Cols.Get(id)
 		r.Columns = append(r.Columns, Column{q.Names[i], c.Type, !c.NotNull})

@@ -38,6 +38,7 @@ type Result struct {
 	schema  *arrow.Schema
 
 	textIntervals bool
+	zone          *types.Zone // of timestamps with time zone; nil: UTC
 }
 
 // TextIntervals lets batches have intervals as text, as PostgreSQL writes them: Arrow's own end at times of 292 years.
@@ -115,6 +116,9 @@ func (r *Result) Schema() *arrow.Schema {
 		fs := make([]arrow.Field, len(r.Columns))
 		for i, c := range r.Columns {
 			fs[i] = arrow.Field{Name: c.Name, Type: ArrowType(c.Type), Nullable: c.Nullable}
+			if c.Type.Kind == types.TimestampTZ && r.zone != nil {
+				fs[i].Type = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: r.zone.Name}
+			}
 			if r.textIntervals && c.Type.Kind == types.Interval {
 				fs[i].Type = arrow.BinaryTypes.String
 			}
@@ -145,6 +149,10 @@ func ArrowType(t types.Type) arrow.DataType {
 		return arrow.FixedWidthTypes.Date32
 	case types.Timestamp:
 		return &arrow.TimestampType{Unit: arrow.Microsecond}
+	case types.TimestampTZ:
+		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: types.UTC.Name}
+	case types.Time:
+		return arrow.FixedWidthTypes.Time64us
 	case types.Interval:
 		return arrow.FixedWidthTypes.MonthDayNanoInterval
 	case types.Text:
@@ -219,6 +227,8 @@ func appendValue(b array.Builder, v types.Value) error {
 		b.Append(int32(v.I))
 	case *array.Int64Builder:
 		b.Append(v.I)
+	case *array.Time64Builder:
+		b.Append(arrow.Time64(v.I))
 	case *array.Date32Builder:
 		b.Append(arrow.Date32(v.I))
 	case *array.TimestampBuilder:

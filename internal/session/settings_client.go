@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -21,11 +22,12 @@ type client struct {
 	name      string        // of the application
 	floats    string        // extra digits
 	path      string        // schemas
+	zone      *types.Zone   // of calendars and clocks
 }
 
 const serializable = "serializable"
 
-var defaultClient = client{messages: "notice", isolation: "repeatable read", floats: "1", path: `"$user", public`}
+var defaultClient = client{messages: "notice", isolation: "repeatable read", floats: "1", path: `"$user", public`, zone: types.UTC}
 
 // clientSettings are those of PostgreSQL that we know. Of a setting that would change what queries give,
 // only the values are accepted that describe what they give anyway.
@@ -64,9 +66,29 @@ var clientSettings = []setting{
 	{"statement_timeout", "how long a statement may take, such as '5s'; 0 is no limit",
 		func(s *Settings) string { return formatTimeout(s.client.timeout) },
 		func(s *Settings, v types.Value) (err error) { s.client.timeout, err = parseTimeout(v); return }},
-	oneMeaning("timezone", "the time zone of the clock: UTC", "UTC", func(v string) bool {
-		return slices.Contains([]string{"utc", "gmt", "etc/utc", "etc/gmt", "uct", "zulu", "universal", "z", "0", "+00:00", "+00"}, v)
-	}),
+	{"timezone", "the time zone in which timestamps with time zone are read, shown and taken apart",
+		func(s *Settings) string { return s.client.zone.Name },
+		func(s *Settings, v types.Value) (err error) { s.client.zone, err = zoneOf(v); return }},
+}
+
+// zoneOf is the zone that a value of the setting names: hours ahead of UTC, or as AT TIME ZONE has it.
+func zoneOf(v types.Value) (*types.Zone, error) {
+	text := strings.TrimSpace(v.String())
+	switch strings.ToLower(text) {
+	case "default", "local":
+		return types.UTC, nil
+	}
+	if hours, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(hours) < 168 {
+		if hours == 0 {
+			return types.UTC, nil
+		}
+		return types.FixedZone(int(hours * 3600)), nil
+	}
+	z, err := types.SessionZone(text)
+	if err != nil {
+		return nil, errors.New("there is no such time zone")
+	}
+	return z, nil
 }
 
 // oneMeaning is a setting with one meaning: values for which ok, which sees them in lower case, is false

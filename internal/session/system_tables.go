@@ -191,7 +191,7 @@ func infoColumns(d *describing, add func(...any)) {
 				precision, radix, scale = int(def.Type.Prec), 10, int(def.Type.Scale)
 			case types.Date:
 				dates = 0
-			case types.Timestamp, types.Interval:
+			case types.Timestamp, types.TimestampTZ, types.Time, types.Interval:
 				dates = 6
 			}
 			identity := map[catalog.Identity]any{catalog.NoIdentity: nil, catalog.IdentityAlways: "ALWAYS", catalog.IdentityByDefault: "BY DEFAULT"}[def.Identity]
@@ -323,6 +323,7 @@ var pgTypes = []pgType{
 	{types.Int32, 23, "int4", "integer", 4, "N"}, {types.Text, 25, "text", "text", -1, "S"}, {types.Float32, 700, "float4", "real", 4, "N"},
 	{types.Float64, 701, "float8", "double precision", 8, "N"}, {types.Text, 1043, "varchar", "character varying", -1, "S"},
 	{types.Date, 1082, "date", "date", 4, "D"}, {types.Timestamp, 1114, "timestamp", "timestamp without time zone", 8, "D"},
+	{types.Time, 1083, "time", "time without time zone", 8, "D"}, {types.TimestampTZ, 1184, "timestamptz", "timestamp with time zone", 8, "D"},
 	{types.Interval, 1186, "interval", "interval", 16, "T"}, {types.Decimal, 1700, "numeric", "numeric", -1, "N"},
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/kelpiedb/kelpie/internal/file"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -22,6 +23,10 @@ func AppendCell(dst []byte, col arrow.Array, i int) []byte {
 		x := c.Value(i)
 		scale := c.DataType().(*arrow.Decimal128Type).Scale
 		return types.AppendDecimal(dst, types.Int128{Lo: x.LowBits(), Hi: x.HighBits()}, int(scale))
+	case *array.Timestamp:
+		if z := file.ZoneOf(c); z != nil {
+			return types.AppendTimestampTZ(dst, int64(c.Value(i)), z)
+		}
 	}
 	return Cell(col, i).AppendText(dst)
 }
@@ -47,7 +52,12 @@ func Cell(col arrow.Array, i int) types.Value {
 	case *array.Date32:
 		return types.DateValue(int64(c.Value(i)))
 	case *array.Timestamp:
+		if file.ZoneOf(c) != nil {
+			return types.IntValue(types.TTimestampTZ, int64(c.Value(i)))
+		}
 		return types.IntValue(types.TTimestamp, int64(c.Value(i)))
+	case *array.Time64:
+		return types.IntValue(types.TTime, int64(c.Value(i)))
 	case *array.MonthDayNanoInterval:
 		x := c.Value(i)
 		return types.IntervalValue(x.Months, x.Days, x.Nanoseconds/1000)

@@ -15,9 +15,13 @@ func CanCast(from, to Type) bool {
 	case to.Kind == Bool:
 		return from.IsInteger()
 	case from.Kind == Date:
-		return to.Kind == Timestamp
-	case from.Kind == Timestamp:
-		return to.Kind == Date
+		return to.IsCalendar()
+	case from.IsCalendar():
+		return to.IsCalendar() || to.Kind == Time
+	case from.Kind == Time:
+		return to.Kind == Interval
+	case from.Kind == Interval:
+		return to.Kind == Time
 	}
 	return false
 }
@@ -63,9 +67,20 @@ func Assign(v Value, to Type) (Value, error) {
 	case Date:
 		days, _ := SplitTimestamp(v.I)
 		return DateValue(days), nil
-	case Timestamp:
+	case Timestamp, TimestampTZ: // in UTC: the binder takes another zone into account before
+		if from.Kind != Date {
+			return IntValue(to, v.I), nil
+		}
 		ts, err := DateToTimestamp(v.I)
 		return IntValue(to, ts), err
+	case Time:
+		if from.Kind == Interval {
+			return IntValue(to, TimeOfInterval(v)), nil
+		}
+		_, us := SplitTimestamp(v.I)
+		return IntValue(to, us), nil
+	case Interval:
+		return IntervalValue(0, 0, v.I), nil
 	}
 	return v, nil
 }

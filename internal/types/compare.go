@@ -23,7 +23,7 @@ func Compare(a, b Value) int {
 		am, ad, au := a.IntervalParts()
 		bm, bd, bu := b.IntervalParts()
 		return IntervalKey(am, ad, au).Cmp(IntervalKey(bm, bd, bu))
-	case Date, Timestamp:
+	case Date, Timestamp, TimestampTZ:
 		if a.Type.Kind != b.Type.Kind {
 			return compareDates(a, b)
 		}
@@ -47,7 +47,7 @@ func CompareFloat(x, y float64) int {
 	return int(b2i(math.IsNaN(x)) - b2i(math.IsNaN(y)))
 }
 
-// compareDates compares a DATE with a TIMESTAMP, right even for dates beyond the
+// compareDates compares a DATE with a timestamp, of whatever kind, right even for dates beyond the
 // timestamps.
 func compareDates(a, b Value) int {
 	split := func(v Value) (days, micros int64) {

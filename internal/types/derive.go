@@ -46,8 +46,13 @@ func CommonType(a, b Type) (Type, bool) {
 			return TText, true
 		}
 		return Type{Kind: Text, Len: max(a.Len, b.Len)}, true
-	case a.Kind == Date && b.Kind == Timestamp || a.Kind == Timestamp && b.Kind == Date:
+	case a.IsCalendar() && b.IsCalendar():
+		if a.Kind == TimestampTZ || b.Kind == TimestampTZ {
+			return TTimestampTZ, true
+		}
 		return TTimestamp, true
+	case a.Kind == Time && b.Kind == Interval || a.Kind == Interval && b.Kind == Time:
+		return TInterval, true
 	}
 	return Type{}, false
 }

@@ -38,7 +38,9 @@ var ErrDivisionByZero = &Error{Code: codeDivisionZero, Msg: "division by zero"}
 // ErrOutOfRange is the error of a computation whose result a type cannot hold.
 func ErrOutOfRange(t Type) *Error {
 	switch t.Kind {
-	case Date, Timestamp:
+	case TimestampTZ:
+		return &Error{Code: codeDateOverflow, Msg: "timestamp out of range"}
+	case Date, Timestamp, Time:
 		return &Error{Code: codeDateOverflow, Msg: t.SQLName() + " out of range"}
 	case Interval:
 		return &Error{Code: codeDateOverflow, Msg: "interval out of range"}
@@ -55,5 +57,5 @@ func (t Type) SQLName() string { return sqlNames[t.Kind] }
 var sqlNames = [...]string{
 	Unknown: "unknown", Bool: "boolean", Int16: "smallint", Int32: "integer", Int64: "bigint",
 	Decimal: "numeric", Float32: "real", Float64: "double precision", Date: "date",
-	Timestamp: "timestamp", Interval: "interval", Text: "text",
+	Timestamp: "timestamp", Interval: "interval", Text: "text", TimestampTZ: "timestamp with time zone", Time: "time",
 }

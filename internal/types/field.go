@@ -73,6 +73,13 @@ func ExtractType(f Field, t Type) (Type, bool) {
 			return Type{}, false
 		}
 		return TInt64, true
+	case Time:
+		if f < Hour || f == Julian {
+			return Type{}, false
+		}
+		if f == Epoch {
+			return TDecimal(12, 6), true
+		}
 	case Timestamp:
 		if f == NoField {
 			return Type{}, false
@@ -113,6 +120,12 @@ func Extract(f Field, v Value) (Value, error) {
 	}
 	if v.Type.Kind == Interval {
 		return extractInterval(f, t, v), nil
+	}
+	if v.Type.Kind == Time {
+		if f == Epoch {
+			return DecimalValue(t, FromInt64(v.I)), nil
+		}
+		return extractClock(f, t, v.I), nil
 	}
 	days, micros := v.I, int64(0)
 	if v.Type.Kind == Timestamp {

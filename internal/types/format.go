@@ -34,6 +34,10 @@ func (v Value) AppendText(dst []byte) []byte {
 		return AppendDate(dst, v.I)
 	case Timestamp:
 		return AppendTimestamp(dst, v.I)
+	case TimestampTZ:
+		return AppendTimestampTZ(dst, v.I, UTC)
+	case Time:
+		return AppendTime(dst, v.I)
 	case Interval:
 		return AppendInterval(dst, int32(v.I>>32), int32(uint32(v.I)), v.Hi)
 	}
@@ -48,7 +52,7 @@ func (v Value) Literal() string {
 	switch v.Type.Kind {
 	case Text:
 		return "'" + strings.ReplaceAll(v.S, "'", "''") + "'"
-	case Date, Timestamp, Interval:
+	case Date, Timestamp, TimestampTZ, Time, Interval:
 		return kindNames[v.Type.Kind] + " '" + v.String() + "'"
 	case Float32, Float64:
 		if math.IsNaN(v.F) || math.IsInf(v.F, 0) {

@@ -13,6 +13,8 @@ var typeNames = map[string]Type{
 	"double": TFloat64, "double precision": TFloat64, "float8": TFloat64,
 	"date":      TDate,
 	"timestamp": TTimestamp, "timestamp without time zone": TTimestamp, "datetime": TTimestamp,
+	"timestamptz": TTimestampTZ, "timestamp with time zone": TTimestampTZ,
+	"time": TTime, "time without time zone": TTime,
 	"interval": TInterval,
 	"text":     TText, "string": TText, "varchar": TText, "character varying": TText,
 	"char": TText, "character": TText, "bpchar": TText, "char varying": TText, "nvarchar": TText,
@@ -20,8 +22,8 @@ var typeNames = map[string]Type{
 
 // known are types that PostgreSQL or DuckDB have, and we do not yet: to say that there is no such type would be wrong.
 var known = func() map[string]bool {
-	m := map[string]bool{"timestamp with time zone": true, "time with time zone": true, "bit varying": true}
-	for _, n := range strings.Fields(`timestamptz timestamp_s timestamp_ms timestamp_ns time timetz bytea blob binary varbinary uuid json jsonb xml
+	m := map[string]bool{"time with time zone": true, "bit varying": true}
+	for _, n := range strings.Fields(`timestamp_s timestamp_ms timestamp_ns timetz bytea blob binary varbinary uuid json jsonb xml
 		tinyint int1 utinyint usmallint uinteger ubigint uhugeint uint8 uint16 uint32 uint64 enum struct row map list union array bit
 		varbit bitstring varint bignum money inet cidr macaddr macaddr8 point line lseg box path polygon circle tsvector tsquery oid regclass regtype
 		regproc name serial serial2 serial4 serial8 bigserial smallserial hstore geometry variant int4range int8range numrange tsrange tstzrange
@@ -64,7 +66,7 @@ func ParseType(name string, args []int) (Type, error) {
 		}
 		t.Len = uint32(args[0])
 		return t, nil
-	case t.Kind == Timestamp || t.Kind == Interval:
+	case t.Kind == Timestamp || t.Kind == Interval || t.Kind == TimestampTZ || t.Kind == Time:
 		// TIMESTAMP(6) is what we store; other precisions would have to round.
 		if len(args) == 1 && args[0] == 6 {
 			return t, nil

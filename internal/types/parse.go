@@ -9,7 +9,10 @@ import (
 
 // ParseValue reads a value of type t from its text, as PostgreSQL's input
 // functions do, with their error messages. Texts longer than a VARCHAR(n) are errors.
-func ParseValue(t Type, text string) (Value, error) {
+func ParseValue(t Type, text string) (Value, error) { return ParseIn(UTC, t, text) }
+
+// ParseIn is ParseValue where timestamps with time zone that do not say theirs are in zone z.
+func ParseIn(z *Zone, t Type, text string) (Value, error) {
 	switch t.Kind {
 	case Unknown, Text:
 		return parseText(t, text)
@@ -34,6 +37,12 @@ func ParseValue(t Type, text string) (Value, error) {
 	case Timestamp:
 		ts, err := ParseTimestamp(text)
 		return IntValue(TTimestamp, ts), err
+	case TimestampTZ:
+		ts, err := ParseTimestampTZ(text, z)
+		return IntValue(t, ts), err
+	case Time:
+		us, err := ParseTime(text)
+		return IntValue(t, us), err
 	case Interval:
 		return ParseInterval(text, "")
 	}

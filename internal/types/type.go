@@ -6,18 +6,20 @@ import "fmt"
 type Kind uint8
 
 const (
-	Unknown   Kind = iota // the type of a bare NULL
-	Bool                  // BOOLEAN
-	Int16                 // SMALLINT
-	Int32                 // INTEGER
-	Int64                 // BIGINT
-	Decimal               // DECIMAL(Prec, Scale)
-	Float32               // REAL
-	Float64               // DOUBLE PRECISION
-	Date                  // days since 1970-01-01
-	Timestamp             // microseconds since 1970-01-01 00:00
-	Interval              // months, days, microseconds
-	Text                  // VARCHAR / TEXT, UTF-8
+	Unknown     Kind = iota // the type of a bare NULL
+	Bool                    // BOOLEAN
+	Int16                   // SMALLINT
+	Int32                   // INTEGER
+	Int64                   // BIGINT
+	Decimal                 // DECIMAL(Prec, Scale)
+	Float32                 // REAL
+	Float64                 // DOUBLE PRECISION
+	Date                    // days since 1970-01-01
+	Timestamp               // microseconds since 1970-01-01 00:00
+	Interval                // months, days, microseconds
+	Text                    // VARCHAR / TEXT, UTF-8
+	TimestampTZ             // microseconds since 1970-01-01 00:00 UTC: an instant
+	Time                    // microseconds since midnight
 )
 
 // MaxPrecision is the largest DECIMAL precision: what a signed 128-bit integer holds.
@@ -46,6 +48,9 @@ var (
 	TTimestamp = Type{Kind: Timestamp}
 	TInterval  = Type{Kind: Interval}
 	TText      = Type{Kind: Text}
+	TTime      = Type{Kind: Time}
+
+	TTimestampTZ = Type{Kind: TimestampTZ}
 )
 
 // TDecimal is DECIMAL(prec, scale).
@@ -70,7 +75,7 @@ func (t Type) String() string {
 var kindNames = [...]string{
 	Unknown: "UNKNOWN", Bool: "BOOLEAN", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT",
 	Decimal: "DECIMAL", Float32: "REAL", Float64: "DOUBLE", Date: "DATE", Timestamp: "TIMESTAMP",
-	Interval: "INTERVAL", Text: "VARCHAR",
+	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME",
 }
 
 // IsInteger reports SMALLINT, INTEGER or BIGINT.
@@ -82,6 +87,11 @@ func (t Type) IsFloat() bool { return t.Kind == Float32 || t.Kind == Float64 }
 // IsNumeric reports any number: integer, decimal or float.
 func (t Type) IsNumeric() bool { return t.Kind >= Int16 && t.Kind <= Float64 }
 
+// IsCalendar reports DATE or one of the timestamps.
+func (t Type) IsCalendar() bool {
+	return t.Kind == Date || t.Kind == Timestamp || t.Kind == TimestampTZ
+}
+
 // Wide reports a DECIMAL that may need 128 bits. Whether a particular
 // expression of such a type really does is decided from its known range.
 func (t Type) Wide() bool { return t.Kind == Decimal && t.Prec > 18 }
@@ -90,7 +100,7 @@ func (t Type) Wide() bool { return t.Kind == Decimal && t.Prec > 18 }
 type Phys uint8
 
 const (
-	PhysI64  Phys = iota // one 64-bit integer register: booleans (0/1), integers, dates, timestamps, decimals of ≤ 18 digits
+	PhysI64  Phys = iota // one 64-bit integer register: booleans (0/1), integers, dates, timestamps, times, decimals of ≤ 18 digits
 	PhysI128             // two 64-bit integer registers, low then high: wide decimals
 	PhysF64              // one float register: REAL (rounded to single precision) and DOUBLE
 	PhysStr              // two 64-bit registers: address of the bytes, length in bytes

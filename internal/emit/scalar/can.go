@@ -93,7 +93,7 @@ func canCast(from, to types.Type) bool {
 		return true
 	case isExact(from) && isExact(to), isExact(from) && to.IsFloat(), from.IsFloat() && to.IsFloat(), from.IsFloat() && to.IsInteger():
 		return true
-	case from.Kind == types.Date && to.Kind == types.Timestamp, from.Kind == types.Timestamp && to.Kind == types.Date:
+	case from.IsCalendar() && to.IsCalendar():
 		return true
 	}
 	return from.Kind == types.Bool && to.IsInteger() || from.IsInteger() && to.Kind == types.Bool

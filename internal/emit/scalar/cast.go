@@ -54,11 +54,14 @@ func (e *Evaluator) cast(x *plan.Call) code.Value {
 		return code.Value{Desc: layout.Desc{Type: to, Form: layout.F64}, A: r.V(), OwnA: true}.WithNull(n, own)
 	case from.IsFloat() && to.IsInteger():
 		return e.floatToInt(v, to, fail)
-	case from.Kind == types.Date && to.Kind == types.Timestamp:
+	case from.Kind == types.Date && to.IsCalendar():
 		k := e.Constant(types.IntValue(types.TInt64, microsPerDay))
 		v = e.intOp(ir.Mul, v, k, to, diag.Errorf(diag.DatetimeOverflow, x.Pos, "date out of range for timestamp"))
 		return v
-	case from.Kind == types.Timestamp && to.Kind == types.Date:
+	case from.IsCalendar() && to.IsCalendar() && to.Kind != types.Date: // the same in UTC
+		v.Desc.Type = to
+		return v
+	case from.IsCalendar() && to.Kind == types.Date:
 		v = e.floorDiv(v, microsPerDay)
 		v.Desc.Type = to
 		v.Desc.Range = v.Desc.Range.Intersect(layout.TypeRange(to))

@@ -35,7 +35,7 @@ func (b *block) rangeBound(f *plan.Frame, at *plan.FrameBound, out []int32, end 
 			k, y := sorting.OrderedFloat(math.Float64frombits(key.lo[j])), sorting.OrderedFloat(x)
 			return compare(k, y), !open
 		}
-	case key.f.Desc.Type.Kind == types.Timestamp:
+	case key.f.Desc.Type.Kind == types.Timestamp, key.f.Desc.Type.Kind == types.TimestampTZ:
 		months, days, micros := off.IntervalParts()
 		if !later {
 			months, days, micros = -months, -days, -micros

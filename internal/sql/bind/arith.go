@@ -141,7 +141,7 @@ func (b *binder) arithLiterals(op plan.Op, l, r plan.Expr, at place) (plan.Expr,
 				WithHint("could not choose a best candidate operator; add explicit casts"))
 		case t.Kind == types.Decimal:
 			return b.literal(e, t, pos)
-		case (t.Kind == types.Date || t.Kind == types.Timestamp) && op == plan.Add:
+		case t.IsCalendar() && op == plan.Add, t.Kind == types.Time:
 			return b.convert(e, types.TInterval, pos)
 		}
 		return b.convert(e, t, pos)

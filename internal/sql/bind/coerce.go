@@ -29,6 +29,9 @@ func (b *binder) convert(e plan.Expr, t types.Type, pos int) plan.Expr {
 	if from == t || from.Kind == types.Text && t.Kind == types.Text {
 		return e
 	}
+	if z := b.zonedCast(e, t, pos); z != nil {
+		return z
+	}
 	if c, ok := e.(*plan.Const); ok {
 		if from.Kind == types.Unknown && t.Kind == types.Text {
 			return b.settle(e)
@@ -41,7 +44,7 @@ func (b *binder) convert(e plan.Expr, t types.Type, pos int) plan.Expr {
 }
 
 // implicit reports that SQL converts from one type to another without being asked: up
-// the ladder of numbers, and dates to timestamps.
+// the ladder of numbers, dates to timestamps, and timestamps to instants.
 func implicit(from, to types.Type) bool {
 	switch {
 	case from == to, from.Kind == types.Unknown, from.Kind == types.Text && to.Kind == types.Text:
@@ -49,14 +52,15 @@ func implicit(from, to types.Type) bool {
 	case from.IsNumeric() && to.IsNumeric():
 		return from.Kind <= to.Kind
 	}
-	return from.Kind == types.Date && to.Kind == types.Timestamp
+	return from.Kind == types.Date && to.IsCalendar() || from.Kind == types.Timestamp && to.Kind == types.TimestampTZ ||
+		from.Kind == types.Time && to.Kind == types.Interval
 }
 
 // assignable reports that storing a value in a column converts it: also down the ladder, and
 // anything to text.
 func assignable(from, to types.Type) bool {
 	return implicit(from, to) || from.IsNumeric() && to.IsNumeric() || to.Kind == types.Text ||
-		from.Kind == types.Timestamp && to.Kind == types.Date
+		from.IsCalendar() && types.CanCast(from, to) || from.Kind == types.Interval && to.Kind == types.Time
 }
 
 // assign converts e as storing it does; what names the place for the message.
@@ -86,6 +90,9 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 	}
 	// A literal fails at its own place, and one that is to be DECIMAL keeps its digits.
 	if c, ok := x.(*plan.Const); ok && from.Kind == types.Unknown {
+		if z := b.zonedCast(x, t, e.X.Position()); z != nil {
+			return z
+		}
 		v, err := types.Cast(typed(c.V, t), t)
 		check(err, e.X.Position())
 		return &plan.Const{V: v}

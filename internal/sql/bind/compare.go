@@ -52,6 +52,10 @@ func (b *binder) unify(l, r plan.Expr, at place) (plan.Expr, plan.Expr, bool) {
 	case lt.IsNumeric() && rt.IsNumeric():
 		l, r = b.unifyNumbers(l, r, at)
 		return l, r, true
+	case lt.IsCalendar() && rt.IsCalendar() && (lt.Kind == types.TimestampTZ || rt.Kind == types.TimestampTZ):
+		return b.convert(l, types.TTimestampTZ, at.l), b.convert(r, types.TTimestampTZ, at.r), true
+	case lt.Kind == types.Time && rt.Kind == types.Interval, lt.Kind == types.Interval && rt.Kind == types.Time:
+		return b.convert(l, types.TInterval, at.l), b.convert(r, types.TInterval, at.r), true
 	case lt.Kind == types.Date && rt.Kind == types.Timestamp:
 		l, r = b.unifyDate(l, r, at.l)
 		return l, r, true

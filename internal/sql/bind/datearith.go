@@ -9,13 +9,22 @@ import (
 // is no such operator.
 func (b *binder) dateArith(op plan.Op, l, r plan.Expr, at place) plan.Expr {
 	lt, rt := l.Type(), r.Type()
+	// a + b is b + a; the date goes to the left.
+	if op == plan.Add && (rt.IsCalendar() || lt.Kind == types.Time && rt.Kind == types.Interval) {
+		l, r, lt, rt = r, l, rt, lt
+		at.l, at.r = at.r, at.l
+	}
+	switch op {
+	case plan.Add, plan.Sub:
+		if lt.Kind == types.TimestampTZ || rt.Kind == types.TimestampTZ {
+			return b.instantArith(op, l, r, at)
+		}
+		if lt.Kind == types.Time || rt.Kind == types.Time {
+			return b.clockArith(op, l, r, at)
+		}
+	}
 	switch op {
 	case plan.Add:
-		// a + b is b + a; the date goes to the left.
-		if rt.Kind == types.Date || rt.Kind == types.Timestamp {
-			l, r, lt, rt = r, l, rt, lt
-			at.l, at.r = at.r, at.l
-		}
 		switch {
 		case lt.Kind == types.Date && rt.IsInteger():
 			return b.addDays(l, r, at)

@@ -37,7 +37,7 @@ func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 	case *ast.Cast:
 		return b.cast(s, e)
 	case *ast.TypedLiteral:
-		return typedLiteral(e)
+		return b.typedLiteral(e)
 	case *ast.Interval:
 		return b.interval(s, e)
 	case *ast.Param:
@@ -82,7 +82,7 @@ func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 	case *ast.Collate:
 		return b.collate(s, e)
 	case *ast.AtTimeZone:
-		unsupported(e.Pos, "AT TIME ZONE")
+		return b.atTimeZone(s, e)
 	case *ast.Array, *ast.ArrayQuery, *ast.Subscript:
 		unsupported(e.Position(), "an array")
 	case *ast.Field:
@@ -107,9 +107,13 @@ func literalValue(e *ast.Literal) plan.Expr {
 }
 
 // typedLiteral is DATE '1998-09-02' and its like.
-func typedLiteral(e *ast.TypedLiteral) plan.Expr {
+func (b *binder) typedLiteral(e *ast.TypedLiteral) plan.Expr {
 	t := typeName(e.Type)
-	v, err := types.Cast(typed(types.Value{Type: types.TUnknown, S: e.Text}, t), t)
+	text := types.Value{Type: types.TUnknown, S: e.Text}
+	if z := b.zonedCast(&plan.Const{V: text}, t, e.Pos); z != nil {
+		return z
+	}
+	v, err := types.Cast(typed(text, t), t)
 	check(err, e.Pos)
 	return &plan.Const{V: v}
 }

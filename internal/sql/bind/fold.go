@@ -115,7 +115,7 @@ func foldParam(letter byte, t types.Type) (to types.Type, ok bool) {
 		case t.Kind == types.Date:
 			return types.TTimestamp, true
 		}
-		return t, t.Kind == types.Timestamp || t.Kind == types.Interval
+		return t, t.Kind == types.Timestamp || t.Kind == types.TimestampTZ || t.Kind == types.Interval
 	}
 	return t, true
 }

@@ -146,7 +146,7 @@ func fit(row *funcs.Row, args []plan.Expr) int {
 	for i, a := range args {
 		from := a.Type()
 		t, ok := paramType(letters[min(i, len(letters)-1)], from)
-		if !ok || !implicit(from, t) && t.Kind != types.Unknown {
+		if !ok || !implicit(from, t) && t.Kind != types.Unknown && !(from.Kind == types.TimestampTZ && t.Kind == types.Timestamp) {
 			return -1
 		}
 		if t.Kind == from.Kind && from.Kind != types.Unknown || from.Kind == types.Unknown && t.Kind == types.Text {
@@ -219,6 +219,10 @@ func paramType(letter byte, t types.Type) (types.Type, bool) {
 		return types.TDate, true
 	case 'T':
 		return types.TTimestamp, true
+	case 'Z':
+		return types.TTimestampTZ, true
+	case 'C':
+		return types.TTime, true
 	case 'V':
 		return types.TInterval, true
 	case 'e':
@@ -240,7 +244,7 @@ func paramType(letter byte, t types.Type) (types.Type, bool) {
 		if unknown {
 			return types.TTimestamp, true
 		}
-		return t, t.Kind == types.Date || t.Kind == types.Timestamp || t.Kind == types.Interval
+		return t, t.IsCalendar() || t.Kind == types.Time || t.Kind == types.Interval
 	}
 	return t, true
 }

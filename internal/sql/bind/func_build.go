@@ -193,12 +193,11 @@ func (b *binder) clock() int64 {
 }
 
 func (b *binder) currentTimestamp(*call) plan.Expr {
-	return &plan.Const{V: types.IntValue(types.TTimestamp, b.clock())}
+	return &plan.Const{V: types.IntValue(types.TTimestampTZ, b.clock())}
 }
 
-func (b *binder) currentDate(*call) plan.Expr {
-	days, _ := types.SplitTimestamp(b.clock())
-	return &plan.Const{V: types.DateValue(days)}
+func (b *binder) currentDate(c *call) plan.Expr {
+	return b.convert(b.currentTimestamp(c), types.TDate, c.pos)
 }
 
 // part is for year(x) and its like.
@@ -219,6 +218,12 @@ func (b *binder) datePart(c *call) plan.Expr {
 	if name, ok := field(c); ok {
 		return b.extract(c.args[1], name, c.argPos(1), c.pos)
 	}
+	if c.args[1].Type().Kind == types.TimestampTZ {
+		if !b.zone().IsUTC() { // of which seconds since 1970 would depend on the zone, and nothing else would not
+			unsupported(c.argPos(0), "a field that is not a constant, of a timestamp with time zone")
+		}
+		c.args[1] = sameNumber(c.args[1], types.TTimestamp, c.pos)
+	}
 	return plan.NewApply(funcs.Function("date_part"), types.TFloat64, c.pos, c.args...)
 }
 
@@ -228,7 +233,10 @@ func (b *binder) extract(x plan.Expr, field string, xpos, pos int) plan.Expr {
 		x = b.convert(x, types.TTimestamp, xpos)
 	}
 	t := x.Type()
-	if t.Kind != types.Date && t.Kind != types.Timestamp && t.Kind != types.Interval {
+	if t.Kind == types.TimestampTZ {
+		return b.extractInstant(x, field, xpos, pos)
+	}
+	if t.Kind != types.Date && t.Kind != types.Timestamp && t.Kind != types.Interval && t.Kind != types.Time {
 		panic(noFunction("extract", []plan.Expr{plan.NullConst(types.TUnknown), x}, pos))
 	}
 	f, ok := types.ParseField(field)
@@ -254,6 +262,11 @@ func (b *binder) dateTrunc(c *call) plan.Expr {
 	if x.Type().Kind == types.Interval {
 		return plan.NewApply(funcs.Function("date_trunc interval"), types.TInterval, c.pos, c.args...)
 	}
+	if k := x.Type().Kind; k == types.TimestampTZ || len(c.args) > 2 {
+		return b.truncInstant(c)
+	} else if k == types.Time {
+		return plan.NewApply(funcs.Function("date_trunc interval"), types.TInterval, c.pos, c.args[0], b.convert(x, types.TInterval, c.argPos(1)))
+	}
 	x = b.convert(x, types.TTimestamp, c.argPos(1))
 	name, ok := field(c)
 	if !ok {
@@ -263,13 +276,18 @@ func (b *binder) dateTrunc(c *call) plan.Expr {
 	if !ok || !funcs.CanTruncate(f) {
 		fail(diag.InvalidParameter, c.argPos(0), "unit %q not recognized for type timestamp", name)
 	}
+	return b.truncBy(f, x, c.pos)
+}
+
+// truncBy cuts a timestamp to a field that is known.
+func (b *binder) truncBy(f types.Field, x plan.Expr, pos int) plan.Expr {
 	if k, ok := x.(*plan.Const); ok && !k.V.Null {
 		ts, err := types.DateTrunc(f, k.V.I)
-		check(err, c.pos)
+		check(err, pos)
 		return &plan.Const{V: types.IntValue(types.TTimestamp, ts)}
 	}
 	args := []plan.Expr{&plan.Const{V: types.TextValue(f.String())}, x}
-	return &plan.Call{Op: plan.DateTrunc, T: types.TTimestamp, Args: args, Pos: c.pos}
+	return &plan.Call{Op: plan.DateTrunc, T: types.TTimestamp, Args: args, Pos: pos}
 }
 
 // dateFunc is date(x), a cast.

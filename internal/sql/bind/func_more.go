@@ -54,6 +54,9 @@ func (b *binder) zeroIfNull(c *call) plan.Expr {
 func (b *binder) typeOfFunc(c *call) plan.Expr {
 	t := c.args[0].Type()
 	name := t.SQLName()
+	if t.Kind == types.Timestamp || t.Kind == types.Time {
+		name += " without time zone"
+	}
 	if c.name == "typeof" {
 		if name = t.String(); t.Kind == types.Unknown && c.args[0].(*plan.Const).V.Null {
 			name = `"NULL"`

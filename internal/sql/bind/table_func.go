@@ -94,8 +94,12 @@ func (b *binder) seriesType(t *ast.FuncTable, args []plan.Expr, name string, giv
 	typ := types.TInt32
 	for i, e := range args {
 		switch k := e.Type().Kind; {
-		case i < 2 && (k == types.Date || k == types.Timestamp):
-			typ = types.TTimestamp
+		case i < 2 && k == types.TimestampTZ:
+			typ = types.TTimestampTZ
+		case i < 2 && e.Type().IsCalendar():
+			if typ != types.TTimestampTZ {
+				typ = types.TTimestamp
+			}
 		case k == types.Int64 && typ == types.TInt32:
 			typ = types.TInt64
 		case !e.Type().IsInteger() && k != types.Unknown && !(i == 2 && k == types.Interval):
@@ -104,8 +108,8 @@ func (b *binder) seriesType(t *ast.FuncTable, args []plan.Expr, name string, giv
 	}
 	for i, e := range args {
 		want := types.TInt64
-		if typ == types.TTimestamp {
-			want = types.TTimestamp
+		if typ.IsCalendar() {
+			want = typ
 			if i == 2 {
 				want = types.TInterval
 			}
@@ -159,11 +163,16 @@ func (b *binder) repeatedSeries(args []plan.Expr, id plan.ColID, t *ast.FuncTabl
 	from, to, step := args[0], args[1], args[2]
 	typ := b.cols.Get(id).Type
 	n := &plan.Repeat{Input: oneRow(), Col: b.cols.New("copy", types.TInt64, true)}
-	n.Count = plan.NewApply(funcs.SeriesLength, types.TInt64, t.Pos, from, to, step)
+	length := []plan.Expr{from, to, step}
+	var zone []plan.Expr
+	if typ == types.TTimestampTZ {
+		zone = []plan.Expr{plan.NewConst(types.TextValue(b.zone().Spec()))}
+	}
+	n.Count = plan.NewApply(funcs.SeriesLength, types.TInt64, t.Pos, append(length, zone...)...)
 	number := b.ref(n.Col)
 	p := &plan.Project{Input: n, Cols: []plan.ColID{id}}
-	if typ == types.TTimestamp {
-		p.Exprs = []plan.Expr{plan.NewApply(funcs.SeriesTime, typ, t.Pos, from, step, number)}
+	if typ.IsCalendar() {
+		p.Exprs = []plan.Expr{plan.NewApply(funcs.SeriesTime, typ, t.Pos, append([]plan.Expr{from, step, number}, zone...)...)}
 	} else {
 		e := plan.NewCall(plan.Add, types.TInt64, from, plan.NewCall(plan.Mul, types.TInt64, number, step))
 		p.Exprs = []plan.Expr{b.convert(e, typ, t.Pos)}

@@ -202,7 +202,9 @@ func (b *binder) rangeOffsets(s *scope, c *windowCall, f *ast.Frame) {
 			}
 		case kt.IsFloat():
 			to, ok = types.TFloat64, ot.IsNumeric() || unknown
-		case kt.Kind == types.Date, kt.Kind == types.Timestamp, kt.Kind == types.Interval:
+		case kt.Kind == types.TimestampTZ && !b.zone().IsUTC():
+			unsupported(pos, "RANGE with an offset over timestamps with time zone where the session's is not UTC")
+		case kt.IsCalendar(), kt.Kind == types.Interval:
 			to, ok = types.TInterval, ot.Kind == types.Interval || unknown
 		default:
 			fail(diag.FeatureNotSupported, pos, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", kt.SQLName())

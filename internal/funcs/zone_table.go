@@ -1,0 +1,148 @@
+package funcs
+
+import (
+	"math"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Functions of time zones and times of day. Those without a row are what the binder makes of casts and operators.
+var (
+	tInstant = types.TTimestampTZ
+	tClock   = types.TTime
+)
+
+var zoneRows = []Row{
+	made("timezone", "t*", "timezone('America/New_York', timestamptz '2001-02-16 20:38:40+00') → 2001-02-16 15:38:40"),
+	made("timezone", "V*", ""),
+	made("date_trunc", "tZ?t", "date_trunc('day', timestamptz '2001-02-16 20:38:40+00', 'Asia/Tokyo') → 2001-02-16 15:00:00+00"),
+	made("date_add", "ZV", ""),
+	fn("epoch_ms", "Z", tBigint, "", sinceEpoch(1, 1000), fails),
+	fn("epoch_ns", "Z", tBigint, "", sinceEpoch(1000, 1), fails),
+	fn("epoch_us", "Z", tBigint, "", sinceEpoch(1, 1), fails),
+	made("make_timestamptz", "iiiiif?t", "make_timestamptz(2013, 7, 15, 8, 15, 23.5, 'UTC') → 2013-07-15 08:15:23.5+00"),
+	fn("make_timestamptz", "i", tInstant, "make_timestamptz(1667810584123456) → 2022-11-07 08:43:04.123456+00", fromEpoch(1), fails),
+	fn("make_time", "iif", tClock, "make_time(8, 15, 23.5) → 08:15:23.5", makeTime, fails),
+	fn("date_bin", "VZZ", tInstant, "", dateBin, fails),
+}
+
+func internalFn(name string, eval Eval) *plan.Function {
+	return &plan.Function{Name: name, Strict: true, Fails: true, Eval: eval}
+}
+
+// ReadTimestamp is to_timestamp before the zone of the session makes it an instant.
+var ReadTimestamp = internalFn("to_timestamp", parseTimestamp)
+
+// AtZone is timezone(zone, x): to a timestamp of the other kind.
+var AtZone = internalFn("timezone", func(a []types.Value, t types.Type) (types.Value, error) {
+	z, err := types.FindZone(a[0].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return otherClock(z, a[1], t)
+})
+
+// AtOffset is AtZone for an interval that says how far ahead of UTC clocks are.
+var AtOffset = internalFn("timezone", func(a []types.Value, t types.Type) (types.Value, error) {
+	months, days, micros := a[0].IntervalParts()
+	if months != 0 || days != 0 {
+		return fail(diag.InvalidParameter, "interval time zone %q must not include months or days", a[0].String())
+	}
+	return otherClock(types.FixedZone(int(micros/1e6)), a[1], t)
+})
+
+func otherClock(z *types.Zone, v types.Value, t types.Type) (types.Value, error) {
+	shift := z.Instant
+	if t.Kind == types.Timestamp {
+		shift = z.Local
+	}
+	ts, err := shift(v.I)
+	return types.IntValue(t, ts), err
+}
+
+// InstantText and TextInstant write and read a TIMESTAMPTZ in a zone.
+var InstantText = internalFn("timestamptz_text", func(a []types.Value, _ types.Type) (types.Value, error) {
+	z, err := types.FindZone(a[0].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return text(string(types.AppendTimestampTZ(nil, a[1].I, z)))
+})
+
+var TextInstant = internalFn("text_timestamptz", func(a []types.Value, t types.Type) (types.Value, error) {
+	z, err := types.FindZone(a[0].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	ts, err := types.ParseTimestampTZ(a[1].S, z)
+	return types.IntValue(t, ts), err
+})
+
+// ZoneOffset is EXTRACT of timezone, timezone_hour or timezone_minute.
+var ZoneOffset = internalFn("timezone_offset", func(a []types.Value, t types.Type) (types.Value, error) {
+	z, err := types.FindZone(a[0].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	secs := z.OffsetAt(a[2].I) / 1e6
+	switch a[1].S {
+	case "timezone_hour":
+		secs /= 3600
+	case "timezone_minute":
+		secs = secs / 60 % 60
+	}
+	return number(t, secs)
+})
+
+// TruncInZone is date_trunc of a TIMESTAMPTZ in a zone.
+var TruncInZone = internalFn("date_trunc", func(a []types.Value, t types.Type) (types.Value, error) {
+	f, ok := types.ParseField(a[0].S)
+	if !ok || !CanTruncate(f) {
+		return fail(diag.InvalidParameter, "unit %q not recognized for type timestamp with time zone", a[0].S)
+	}
+	z, err := types.FindZone(a[2].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	ts, err := z.Trunc(f, a[1].I)
+	return types.IntValue(t, ts), err
+})
+
+// AddInZone adds an interval to a TIMESTAMPTZ.
+var AddInZone = internalFn("timestamptz_add", func(a []types.Value, t types.Type) (types.Value, error) {
+	z, err := types.FindZone(a[2].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	months, days, micros := a[1].IntervalParts()
+	ts, err := z.AddInterval(a[0].I, months, days, micros)
+	return types.IntValue(t, ts), err
+})
+
+// AddToTime, SubTimes and DateAtTime are the arithmetic of times of day.
+var AddToTime = internalFn("time_add", func(a []types.Value, t types.Type) (types.Value, error) {
+	return number(t, types.AddToTime(a[0].I, a[1].Hi))
+})
+
+var SubTimes = internalFn("time_sub", func(a []types.Value, _ types.Type) (types.Value, error) {
+	return types.IntervalValue(0, 0, a[0].I-a[1].I), nil
+})
+
+var DateAtTime = internalFn("date_time", func(a []types.Value, t types.Type) (types.Value, error) {
+	ts, err := types.DateToTimestamp(a[0].I)
+	if err == nil && !types.TimestampInRange(ts+a[1].I) {
+		err = types.ErrOutOfRange(types.TTimestamp)
+	}
+	return types.IntValue(t, ts+a[1].I), err
+})
+
+func makeTime(a []types.Value, t types.Type) (types.Value, error) {
+	h, m, s := a[0].I, a[1].I, a[2].F
+	us := h*3600e6 + m*60e6 + int64(math.RoundToEven(s*1e6))
+	if h < 0 || h > 24 || m < 0 || m > 59 || !(s >= 0 && s <= 60) || us > types.MicrosPerDay {
+		return fail(diag.DatetimeOverflow, "time field value out of range: %d:%02d:%s", h, m, types.FormatFloat(s, 64))
+	}
+	return number(t, us)
+}
