@@ -59,6 +59,7 @@ func (s *cudaStream) Copy(dst, src Addr, bytes int) error {
 	if bytes == 0 {
 		return nil
 	}
+	s.count(func(c *Counts) { c.CopyBytes += int64(bytes) })
 	return s.d.wrap(fmt.Sprintf("copy %d bytes", bytes), s.s.Copy(cuda.Ptr(dst), cuda.Ptr(src), uint64(bytes)))
 }
 
@@ -66,6 +67,7 @@ func (s *cudaStream) Fill(dst Addr, value byte, bytes int) error {
 	if bytes == 0 {
 		return nil
 	}
+	s.count(func(c *Counts) { c.FillBytes += int64(bytes) })
 	return s.d.wrap(fmt.Sprintf("fill %d bytes", bytes), s.s.Fill(cuda.Ptr(dst), value, uint64(bytes)))
 }
 

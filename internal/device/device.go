@@ -145,6 +145,8 @@ type Counts struct {
 	UploadBytes   int64
 	Downloads     int
 	DownloadBytes int64
+	FillBytes     int64 // set
+	CopyBytes     int64 // copied within the device
 
 	// What launches did, where the device can say (simulated). Sectors of host memory that kernels
 	// touched crossed the bus as well.
@@ -158,5 +160,7 @@ func (c *Counts) Add(o *Counts) {
 	c.UploadBytes += o.UploadBytes
 	c.Downloads += o.Downloads
 	c.DownloadBytes += o.DownloadBytes
+	c.FillBytes += o.FillBytes
+	c.CopyBytes += o.CopyBytes
 	c.Lanes.Add(&o.Lanes)
 }

@@ -173,6 +173,7 @@ func (s *simulatedStream) Copy(dst, src Addr, bytes int) error {
 		return s.d.errorf(Refused, call, "source and destination overlap")
 	}
 	copy(to.at(dst, bytes), from.at(src, bytes))
+	s.count(func(c *Counts) { c.CopyBytes += int64(bytes) })
 	return nil
 }
 
@@ -192,6 +193,7 @@ func (s *simulatedStream) Fill(dst Addr, value byte, bytes int) error {
 	for i := range data {
 		data[i] = value
 	}
+	s.count(func(c *Counts) { c.FillBytes += int64(bytes) })
 	return nil
 }
 

@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
@@ -92,10 +93,16 @@ type Fragment struct {
 	Errors  []*diag.Error // exit status k+1 means Errors[k]
 	Counts  []Counter
 	Lanes   []Counter // Off is that of the first of layout.WarpLanes words: how often one lane was active, two lanes …
-	MaxRows int64     // Stage sinks: no more rows than this reach the sink
+	// Reads are the columns of a scanned table that are read, in that order.
+	Reads   []Read
+	MaxRows int64 // Stage sinks: no more rows than this reach the sink
 	// How is what was decided while it was written.
 	How phys.Decision
 }
+
+// Read is a column of the scan, by its place there, and where rows have come that first need it: rows that left operator After;
+// -1: those that the source lets pass, -2: all.
+type Read struct{ Col, After int }
 
 // Counter is a row counter of EXPLAIN ANALYZE: rows that left operator Op (-1: the source).
 type Counter struct {
@@ -138,11 +145,12 @@ type emitter struct {
 	maxRows layout.Range             // bound on rows at the current place, for sums
 	first   func(agg int) code.Value // the argument of an aggregate for the row that makes a group
 	row     ir.Reg                   // a table's row at hand
+	behind  int                      // the operator that rows have passed, as Read.After
 }
 
 // newEmitter is an emitter before its first instruction.
 func newEmitter(req Request) *emitter {
-	e := &emitter{Request: req, f: &Fragment{Sink: req.Sink, Group: req.Group}}
+	e := &emitter{Request: req, behind: -2, f: &Fragment{Sink: req.Sink, Group: req.Group}}
 	can := e.enterFrame()
 	e.Evaluator = scalar.Evaluator{
 		Emitter: code.Emitter{
@@ -182,6 +190,7 @@ func (e *emitter) fragment() *Fragment {
 
 // consume emits operator number i and all that follows it for the current row.
 func (e *emitter) consume(i int) {
+	e.behind = i - 1
 	e.count(i - 1)
 	e.activity(i - 1)
 	if i == len(e.Pipeline.Ops) {
@@ -232,6 +241,13 @@ func (e *emitter) sink() {
 	case *pipe.Discard:
 	default:
 		panic(fmt.Sprintf("sink %T", s))
+	}
+}
+
+// reads takes note that column k of the scan is read here.
+func (e *emitter) reads(k int) {
+	if !slices.ContainsFunc(e.f.Reads, func(r Read) bool { return r.Col == k }) {
+		e.f.Reads = append(e.f.Reads, Read{k, e.behind})
 	}
 }
 

@@ -39,7 +39,10 @@ func (e *emitter) source() {
 func (e *emitter) scanRow(s *pipe.Table, i ir.Reg, preds []plan.Expr, filters []scanned.Filter) {
 	e.row = i
 	for k, id := range s.Scan.Cols {
-		e.BindLazy(id, func() code.Value { return e.table.Load(k, i) })
+		e.BindLazy(id, func() code.Value {
+			e.reads(k)
+			return e.table.Load(k, i)
+		})
 	}
 	if e.Off.PostProjection {
 		e.readAll(s, preds, filters)

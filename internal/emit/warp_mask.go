@@ -109,6 +109,7 @@ func (f *laneFront) read(cols []int) (own []int) {
 		}
 		f.B.Clear(p)
 		f.vecs[k] = r
+		f.reads(k)
 		own = append(own, k)
 	}
 	return own

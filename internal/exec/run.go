@@ -90,6 +90,13 @@ type DeviceStats struct {
 	Carry          time.Duration // waiting for columns that had to be copied there first
 	Up, Down       int64         // bytes over the bus, columns among them
 	Columns        int64         // bytes of the columns that were read
+
+	// The account of data movement, in bytes, if Options.Count; gpu/account.go. Up, Down and Host cross the bus.
+	Host                   int64 // of the host's memory, read and written by kernels
+	Memory                 int64 // between the device's memory and its chip
+	Shared, Cached         int64 // that stayed on the chip: in shared memory, and what caches kept, where that is known
+	Exact                  bool  // they were counted; else they are the reckoned ones, and Cached is not known
+	Reckoned, ReckonedChip int64
 }
 
 // run is the state of a query while it runs.

@@ -131,6 +131,18 @@ func (r *run) charge(st *exec.PipelineStats, finishing bool) error {
 	d := &st.Device
 	d.Up += c.UploadBytes - b.UploadBytes
 	d.Down += c.DownloadBytes - b.DownloadBytes
+	d.Host += sector * int64(c.Lanes.SectorsHost-b.Lanes.SectorsHost)
+	moved := c.FillBytes - b.FillBytes + 2*(c.CopyBytes-b.CopyBytes)
+	if d.Exact = c.Lanes.WarpInstrs > 0; d.Exact {
+		touched := c.Lanes.TouchedRead + c.Lanes.TouchedWritten - b.Lanes.TouchedRead - b.Lanes.TouchedWritten
+		asked := c.Lanes.SectorsRead + c.Lanes.SectorsWritten - c.Lanes.SectorsHost - b.Lanes.SectorsRead - b.Lanes.SectorsWritten + b.Lanes.SectorsHost
+		d.Memory += sector*int64(touched) + moved
+		d.Shared += int64(c.Lanes.SharedBytes - b.Lanes.SharedBytes)
+		d.Cached += max(sector*(int64(asked)-int64(touched)), 0) // atomics touch sectors that nobody asked for
+	} else {
+		d.Memory += moved
+	}
+	d.Reckoned += moved
 	d.Kernel += now.kernel - r.charged.kernel
 	d.Copies += now.copies - r.charged.copies
 	if !finishing {

@@ -100,6 +100,9 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 				return nil, nil, err
 			}
 			st := &r.stats.Pipelines[i]
+			if r.Count {
+				r.reckonFinish(p.Sink, st)
+			}
 			if err := r.charge(st, true); err != nil {
 				return nil, nil, err
 			}
@@ -278,6 +281,9 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	running := time.Since(start) + src.carried.took
 	st.Exec += running
 	r.stats.Exec += running
+	if r.Count {
+		r.reckon(p, f, src, st)
+	}
 	if r.Listing {
 		st.Fragments = append(st.Fragments, f)
 	}

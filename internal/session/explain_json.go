@@ -63,11 +63,12 @@ type jsonPipelineStats struct {
 	BytesWritten uint64  `json:"bytes_written,omitempty"`
 	Divergences  uint64  `json:"divergences,omitempty"`
 	// On a GPU with memory of its own.
-	KernelMS    *float64 `json:"kernel_ms,omitempty"`
-	TransferMS  *float64 `json:"transfer_ms,omitempty"`
-	BusIn       int64    `json:"bytes_to_device,omitempty"`
-	BusOut      int64    `json:"bytes_from_device,omitempty"`
-	ColumnBytes int64    `json:"column_bytes,omitempty"`
+	KernelMS    *float64   `json:"kernel_ms,omitempty"`
+	TransferMS  *float64   `json:"transfer_ms,omitempty"`
+	BusIn       int64      `json:"bytes_to_device,omitempty"`
+	BusOut      int64      `json:"bytes_from_device,omitempty"`
+	ColumnBytes int64      `json:"column_bytes,omitempty"`
+	Moved       *jsonMoved `json:"moved,omitempty"`
 }
 
 // jsonDevice is the device that was chosen, with expected times.
@@ -85,14 +86,15 @@ type jsonPass struct {
 }
 
 type jsonSummary struct {
-	Rows       int64    `json:"rows"`
-	ParseMS    *float64 `json:"parse_ms,omitempty"`
-	PlanMS     *float64 `json:"plan_ms,omitempty"`
-	CompileMS  *float64 `json:"compile_ms,omitempty"`
-	ExecuteMS  *float64 `json:"execute_ms,omitempty"`
-	TotalMS    *float64 `json:"total_ms,omitempty"`
-	PeakMemory int64    `json:"peak_memory_bytes"`
-	Threads    int      `json:"threads"`
+	Rows       int64      `json:"rows"`
+	ParseMS    *float64   `json:"parse_ms,omitempty"`
+	PlanMS     *float64   `json:"plan_ms,omitempty"`
+	CompileMS  *float64   `json:"compile_ms,omitempty"`
+	ExecuteMS  *float64   `json:"execute_ms,omitempty"`
+	TotalMS    *float64   `json:"total_ms,omitempty"`
+	PeakMemory int64      `json:"peak_memory_bytes"`
+	Threads    int        `json:"threads"`
+	Moved      *jsonMoved `json:"moved,omitempty"`
 }
 
 // document is the explanation as JSON.
@@ -136,6 +138,9 @@ func (x *explanation) document() (string, error) {
 			s.ParseMS, s.PlanMS, s.CompileMS, s.ExecuteMS, s.TotalMS =
 				millis(t.Parse), millis(t.Plan), millis(t.Compile), millis(t.Exec), millis(t.Total())
 		}
+		if m, ok := x.stats.Movement(); ok {
+			s.Moved = x.jsonMoved(m, 0)
+		}
 		doc.Summary = s
 	}
 	var b bytes.Buffer
@@ -167,6 +172,7 @@ func (x *explanation) jsonPipeline(t *pipe.Text, i int) jsonPipeline {
 		}
 		if d := &st.Device; *d != (exec.DeviceStats{}) {
 			out.Stats.BusIn, out.Stats.BusOut, out.Stats.ColumnBytes = d.Up, d.Down, d.Columns
+			out.Stats.Moved = x.jsonMoved(d.Movement(), d.Reckoned)
 			if x.explainOptions.timing {
 				out.Stats.KernelMS, out.Stats.TransferMS = millis(d.Kernel), millis(d.Copies+d.Carry)
 			}

@@ -113,7 +113,7 @@ func (x *explanation) pipelines() string {
 		lines := t.Lines(head, func(k int) string { return x.partNote(t, i, k) })
 		if x.stats != nil {
 			if l := deviceLine(&x.stats.Pipelines[i]); l != "" {
-				lines = slices.Insert(lines, 1, l)
+				lines = slices.Insert(lines, 1, l, "  moved   "+x.movedText(x.stats.Pipelines[i].Device.Movement()))
 			}
 		}
 		if how[i] != "" {
@@ -264,6 +264,9 @@ func (x *explanation) summaryText() string {
 		if x.explainOptions.timing {
 			out = append(out, fmt.Sprintf("parse %s, plan %s, compile %s, execute %s, total %s",
 				ms(t.Parse), ms(t.Plan), ms(t.Compile), ms(t.Exec), ms(t.Total())))
+		}
+		if m, ok := x.stats.Movement(); ok {
+			out = append(out, "moved "+x.movedText(m))
 		}
 		out = append(out, fmt.Sprintf("%s, peak memory %s, %s", count(x.rows, "row"), bytesText(x.stats.PeakMemory), count(int64(x.set.Threads), "thread")))
 		if x.explainOptions.timing && x.forms["pipelines"] && !x.onDevice() {

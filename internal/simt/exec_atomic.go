@@ -28,6 +28,8 @@ func (w *warp) execAtomic(in *inst, pc int32, act uint32) *Error {
 			var b *buffer
 			if b, err = w.global(in, pc, lane, addr, size, true); err == nil {
 				data = b.data[addr-b.base:]
+				w.l.touch(b, addr, size, true)
+				w.l.touch(b, addr, size, false)
 			}
 			w.l.stats.Atomics++
 		} else {
@@ -38,6 +40,7 @@ func (w *warp) execAtomic(in *inst, pc int32, act uint32) *Error {
 				err = w.fault(in, lane, UninitShared, "%d bytes at offset %d", size, addr-sharedBase)
 			}
 			w.l.stats.SharedAtomics++
+			w.l.stats.SharedBytes += 2 * uint64(size)
 		}
 		if err != nil {
 			return err

@@ -41,6 +41,9 @@ type launch struct {
 	counts   []LineStats
 	stats    Stats
 	sectors  sectorSet
+	footing  map[*buffer]*footprint
+	last     *footprint // of the buffer that was looked for last
+	lastOf   *buffer
 }
 
 // cta is a block that runs: its warps and their shared memory.

@@ -181,12 +181,14 @@ func (w *warp) execMemory(in *inst, pc int32, act uint32) *Error {
 			}
 			data = b.data[addr-b.base:]
 			sectors.add(addr, b.host)
+			w.l.touch(b, addr, size, write)
 		} else {
 			var def []byte
 			var err *Error
 			if data, def, err = w.sharedAt(in, lane, addr, size); err != nil {
 				return err
 			}
+			w.l.stats.SharedBytes += uint64(size)
 			if write {
 				for i := range size {
 					def[i] = 0xff

@@ -10,6 +10,9 @@ type Stats struct {
 	SectorsRead    uint64               // 32-byte sectors of global memory, per warp instruction
 	SectorsWritten uint64               //
 	SectorsHost    uint64               // of both, those that lie in host memory: they cross the bus
+	TouchedRead    uint64               // sectors of the device's own memory that were read or changed, each counted once in a launch
+	TouchedWritten uint64               // and those that were written or changed: as if a cache kept all until the launch ends
+	SharedBytes    uint64               // read and written in shared memory by lanes; an atomic does both
 	Atomics        uint64               // lanes' atomics on global memory
 	SharedAtomics  uint64               // and on shared memory
 	Barriers       uint64               // times that a block's warps met at a barrier
@@ -42,6 +45,9 @@ func (s *Stats) Add(o *Stats) {
 	s.SectorsRead += o.SectorsRead
 	s.SectorsWritten += o.SectorsWritten
 	s.SectorsHost += o.SectorsHost
+	s.TouchedRead += o.TouchedRead
+	s.TouchedWritten += o.TouchedWritten
+	s.SharedBytes += o.SharedBytes
 	s.Atomics += o.Atomics
 	s.SharedAtomics += o.SharedAtomics
 	s.Barriers += o.Barriers
@@ -65,6 +71,9 @@ func (s *Stats) Sub(o *Stats) {
 	s.SectorsRead -= o.SectorsRead
 	s.SectorsWritten -= o.SectorsWritten
 	s.SectorsHost -= o.SectorsHost
+	s.TouchedRead -= o.TouchedRead
+	s.TouchedWritten -= o.TouchedWritten
+	s.SharedBytes -= o.SharedBytes
 	s.Atomics -= o.Atomics
 	s.SharedAtomics -= o.SharedAtomics
 	s.Barriers -= o.Barriers
