@@ -29,6 +29,8 @@ const (
 	InvalidEscapeSequence     = "22025"
 	InvalidRegularExpression  = "2201B"
 	InvalidLimit              = "2201W"
+	InvalidSample             = "2202H"
+	InvalidSampleRepeat       = "2202G"
 	InvalidOffset             = "2201X"
 	InvalidEscapeCharacter    = "22019"
 	InvalidTextRepresentation = "22P02"

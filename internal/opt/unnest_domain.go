@@ -108,10 +108,8 @@ func (d *domain) spread(n plan.Node) (plan.Node, []plan.ColID) {
 	case *plan.Join:
 		return d.join(x)
 	case *plan.Sort:
-		if x.Limit < 0 && x.Offset == 0 {
-			return d.spread(x.Input)
-		}
-		panic(diag.Unsupported(d.pos, "LIMIT in a correlated subquery"))
+		in, cur := d.spread(x.Input)
+		return d.s.limitEach(x, in, cur), cur
 	case *plan.SetOp:
 		for i, a := range x.Args {
 			in, cur := d.spread(a)

@@ -139,9 +139,7 @@ func (s *state) pull(n plan.Node, outer *plan.ColSet, exists bool) (out plan.Nod
 	case *plan.Join:
 		return s.pullJoin(x, outer, exists)
 	case *plan.Sort:
-		if x.Limit < 0 && x.Offset == 0 {
-			return s.pull(x.Input, outer, exists)
-		}
+		return s.pullLimit(x, outer, exists)
 	}
 	return nil, nil, false
 }

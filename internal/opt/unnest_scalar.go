@@ -12,7 +12,7 @@ func (l *lifter) scalar(q *plan.Subquery) plan.Expr {
 	r, out := dropOrder(q.Plan), q.Output[0]
 	free, left := plan.FreeRefs(r), plan.Produced(l.node)
 	if free.Intersects(&left) {
-		r, out = s.limitOne(r, out, q.Pos)
+		r, out = s.limitOne(r, out)
 	}
 	if free.Intersects(&left) || l.under != nil { // what stands above an aggregate is then evaluated in its place
 		if c := s.aggChain(r); c != nil {
@@ -28,8 +28,8 @@ func (l *lifter) scalar(q *plan.Subquery) plan.Expr {
 }
 
 // limitOne rewrites a correlated LIMIT 1, which cannot be evaluated for all outer rows at once, as
-// an aggregate, which can. Other limits stay and are refused later.
-func (s *state) limitOne(r plan.Node, out plan.ColID, pos int) (plan.Node, plan.ColID) {
+// an aggregate, which can. Other limits stay, and number the rows (unnest_limit.go).
+func (s *state) limitOne(r plan.Node, out plan.ColID) (plan.Node, plan.ColID) {
 	// Look through projections to the limit; they move below the aggregate.
 	var tops []*plan.Project
 	n := r
@@ -42,16 +42,14 @@ func (s *state) limitOne(r plan.Node, out plan.ColID, pos int) (plan.Node, plan.
 		n = p.Input
 	}
 	x, ok := n.(*plan.Sort)
-	if !ok || x.Limit < 0 {
+	if !ok || x.Limit != 1 || x.Offset != 0 || len(x.Keys) > 1 {
 		return r, out
-	}
-	if x.Limit != 1 || x.Offset != 0 || len(x.Keys) > 1 {
-		panic(diag.Unsupported(pos, "LIMIT in a correlated subquery").
-			WithHint("LIMIT 1 with at most one ORDER BY key can be run"))
 	}
 	in := x.Input
 	if len(x.Keys) == 1 {
-		in = s.firstRows(x, pos)
+		if in = s.firstRows(x); in == nil {
+			return r, out
+		}
 	}
 	if len(tops) > 0 {
 		tops[len(tops)-1].Input = in
@@ -62,13 +60,12 @@ func (s *state) limitOne(r plan.Node, out plan.ColID, pos int) (plan.Node, plan.
 }
 
 // firstRows keeps the rows that ORDER BY k LIMIT 1 may choose from: those with the smallest or largest
-// k. The second copy of the input is correlated in the same way.
-func (s *state) firstRows(x *plan.Sort, pos int) plan.Node {
+// k. The second copy of the input is correlated in the same way. nil: the first may be NULLs, which no aggregate finds.
+func (s *state) firstRows(x *plan.Sort) plan.Node {
 	k := x.Keys[0]
 	notNull := plan.NotNullCols(s.q, x.Input)
 	if k.NullsFirst && !notNull.Has(k.Col) {
-		panic(diag.Unsupported(pos, "LIMIT in a correlated subquery whose first rows may be NULL").
-			WithHint("add NULLS LAST"))
+		return nil
 	}
 	again, names := plan.CloneNode(s.cols, x.Input)
 	f := plan.Min

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -145,4 +146,18 @@ func (e env) Now() time.Time {
 		return e.s.open.began
 	}
 	return time.Now()
+}
+
+// Ask answers a query in the statement's transaction.
+func (e env) Ask(q *ast.Query, params []types.Value) ([][]types.Value, error) {
+	b, err := bind.Statement(e, q, params)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.s.run(e.ctx, e.tx, b, Timing{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.Values(), nil
 }

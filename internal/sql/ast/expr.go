@@ -67,6 +67,8 @@ type Star struct {
 	Exclude   []Ident      // * EXCLUDE (a, b)
 	Replace   []SelectItem // * REPLACE (expr AS a): Alias is always set
 	Rename    []Rename     // * RENAME (a AS b)
+	// Leaving are names of columns that a PIVOT leaves out where there are such; nothing may be left then. It is not written.
+	Leaving []string
 }
 
 // Rename gives a column of a star another name.
@@ -272,11 +274,12 @@ type Func struct {
 	Pos         int
 	Name        Name
 	Args        []Arg
-	Star        bool // count(*)
-	Bare        bool // written without parentheses: CURRENT_DATE
-	Distinct    bool // agg(DISTINCT x)
-	Variadic    bool // the last argument is VARIADIC
-	IgnoreNulls bool // IGNORE NULLS
+	Star        bool  // count(*)
+	StarOf      *Star // COLUMNS(* EXCLUDE (a)): what is said about the star
+	Bare        bool  // written without parentheses: CURRENT_DATE
+	Distinct    bool  // agg(DISTINCT x)
+	Variadic    bool  // the last argument is VARIADIC
+	IgnoreNulls bool  // IGNORE NULLS
 	OrderBy     []OrderItem
 	WithinGroup []OrderItem
 	Filter      Expr

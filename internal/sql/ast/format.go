@@ -410,7 +410,9 @@ func (p *printer) call(f *Func) {
 		return
 	}
 	p.s("(")
-	if f.Star {
+	if f.StarOf != nil {
+		p.star(f.StarOf)
+	} else if f.Star {
 		p.s("*")
 	}
 	if f.Distinct {

@@ -26,7 +26,12 @@ func (p *printer) query(q *Query) {
 	}
 	if q.Limit != nil {
 		p.s(" LIMIT ")
-		p.expr(q.Limit, precLowest)
+		if q.LimitPercent {
+			p.expr(q.Limit, precLowest)
+			p.s("%")
+		} else {
+			p.expr(q.Limit, precLowest)
+		}
 	}
 	if q.Offset != nil {
 		p.s(" OFFSET ")
@@ -65,6 +70,13 @@ func (p *printer) body(b Body, strength int) {
 			}
 			p.list(row)
 		}
+	case *Pivot:
+		p.pivot(b)
+	case *Unpivot:
+		p.unpivot(b)
+	case *Summarize:
+		p.s("SUMMARIZE ")
+		p.query(b.Query)
 	case *SetOp:
 		own := 0
 		if b.Kind == Intersect {
@@ -75,7 +87,7 @@ func (p *printer) body(b Body, strength int) {
 			defer p.s(")")
 		}
 		p.body(b.L, own)
-		p.s(" ", strings.ToUpper(b.Kind.String()), pick(b.All, " ALL ", " "))
+		p.s(" ", strings.ToUpper(b.Kind.String()), pick(b.All, " ALL", ""), pick(b.ByName, " BY NAME ", " "))
 		p.body(b.R, own+1)
 	}
 }
@@ -117,6 +129,10 @@ func (p *printer) sel(s *Select) {
 	if s.Qualify != nil {
 		p.s(" QUALIFY ")
 		p.expr(s.Qualify, precLowest)
+	}
+	if s.Sample != nil {
+		p.s(" USING SAMPLE ")
+		p.sample(s.Sample)
 	}
 }
 
@@ -273,6 +289,16 @@ func (p *printer) table(t TableExpr) {
 		p.s(pick(t.Lateral, "LATERAL ", ""))
 		p.subquery(t.Query)
 		p.alias(t.Alias)
+	case *SampleTable:
+		if j, ok := t.Table.(*Join); ok && j.Alias == nil {
+			p.s("(")
+			p.join(j)
+			p.s(")")
+		} else {
+			p.table(t.Table)
+		}
+		p.s(" TABLESAMPLE ")
+		p.sample(t.Sample)
 	case *Join:
 		if t.Alias != nil {
 			p.s("(")
@@ -287,7 +313,7 @@ func (p *printer) table(t TableExpr) {
 
 func (p *printer) join(j *Join) {
 	p.table(j.L)
-	p.s(pick(j.Natural, " NATURAL ", " "), pick(j.Kind == InnerJoin, "", strings.ToUpper(j.Kind.String())+" "), "JOIN ")
+	p.s(pick(j.Natural, " NATURAL ", " "), pick(j.AsOf, "ASOF ", ""), pick(j.Kind == InnerJoin, "", strings.ToUpper(j.Kind.String())+" "), "JOIN ")
 	if r, ok := j.R.(*Join); ok && r.Alias == nil {
 		p.s("(")
 		p.join(r)

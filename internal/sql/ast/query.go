@@ -11,6 +11,8 @@ type Query struct {
 	Offset  Expr
 	// WithTies is FETCH FIRST n ROWS WITH TIES.
 	WithTies bool
+	// LimitPercent is LIMIT n%.
+	LimitPercent bool
 }
 
 // With is the WITH clause.
@@ -40,7 +42,7 @@ const (
 )
 
 // Body is what a query takes rows from: *Select, *Values, *SetOp, or *Query for a
-// parenthesized query with clauses of its own.
+// parenthesized query with clauses of its own; *Pivot, *Unpivot, *Summarize.
 type Body interface {
 	Node
 	body()
@@ -60,6 +62,7 @@ type Select struct {
 	Having     Expr
 	Windows    []*Window // WINDOW clause; each has a Name
 	Qualify    Expr
+	Sample     *Sample // USING SAMPLE: of the rows of FROM, before WHERE
 }
 
 // Values is VALUES (a, b), (c, d); all rows have the same length, at least 1.
@@ -85,7 +88,9 @@ type SetOp struct {
 	Pos  int
 	Kind SetKind
 	All  bool
-	L, R Body
+	// ByName puts columns of one name together; one that a side lacks is NULL there.
+	ByName bool
+	L, R   Body
 }
 
 // SelectItem is one entry of a select list; Alias is Empty if not given.
@@ -191,7 +196,7 @@ type Frame struct {
 }
 
 // TableExpr is an entry of FROM: *TableRef, *FileRef, *FuncTable, *SubqueryTable,
-// *Join.
+// *Join, *SampleTable.
 type TableExpr interface {
 	Node
 	tableExpr()
@@ -258,6 +263,7 @@ type Join struct {
 	Pos     int
 	Kind    JoinKind
 	Natural bool
+	AsOf    bool // of the right rows that fulfil the inequality, the closest one
 	L, R    TableExpr
 	On      Expr
 	Using   []Ident

@@ -12,8 +12,9 @@ func countUses(q *ast.Query, name string) int {
 }
 
 type useCounter struct {
-	name string
-	n    int
+	name   string
+	n      int
+	column func(*ast.ColumnRef) // called with each column; nil: nobody asks
 }
 
 func (c *useCounter) query(q *ast.Query) {
@@ -55,6 +56,21 @@ func (c *useCounter) body(b ast.Body) {
 		for _, w := range b.Windows {
 			c.window(w)
 		}
+	case *ast.Pivot:
+		c.table(b.Source)
+		for _, on := range b.On {
+			c.expr(on.X)
+			c.items(on.Values)
+		}
+		c.items(b.Using)
+		c.exprs(b.GroupBy)
+	case *ast.Unpivot:
+		c.table(b.Source)
+		for _, on := range b.On {
+			c.exprs(on.Exprs)
+		}
+	case *ast.Summarize:
+		c.query(b.Query)
 	}
 }
 
@@ -66,6 +82,8 @@ func (c *useCounter) table(t ast.TableExpr) {
 		}
 	case *ast.SubqueryTable:
 		c.query(t.Query)
+	case *ast.SampleTable:
+		c.table(t.Table)
 	case *ast.FuncTable:
 		c.expr(t.Call)
 	case *ast.Join:
@@ -111,6 +129,10 @@ func (c *useCounter) exprs(es []ast.Expr) {
 
 func (c *useCounter) expr(e ast.Expr) {
 	switch e := e.(type) {
+	case *ast.ColumnRef:
+		if c.column != nil {
+			c.column(e)
+		}
 	case *ast.Star:
 		c.items(e.Replace)
 	case *ast.Interval:

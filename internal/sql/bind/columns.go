@@ -2,6 +2,7 @@ package bind
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -26,20 +27,10 @@ func (b *binder) columnsFunc(s *scope, e *ast.Func) plan.Expr {
 	if c == nil || c.scope != s {
 		unsupported(e.Pos, "COLUMNS outside of a select list")
 	}
-	pattern := ""
-	if !e.Star {
-		lit, ok := (*ast.Literal)(nil), false
-		if len(e.Args) == 1 {
-			lit, ok = e.Args[0].X.(*ast.Literal)
-		}
-		if !ok || lit.Kind != ast.LitString {
-			panic(diag.Unsupported(e.Pos, "COLUMNS of anything but * or a pattern").WithHint("write COLUMNS(*) or COLUMNS('^a.*')"))
-		}
-		pattern = lit.Text
-	}
+	pattern := ast.Format(e)
 	switch {
 	case c.all == nil:
-		c.pattern, c.all = pattern, b.columnsLike(s, pattern, e.Pos)
+		c.pattern, c.all = pattern, b.columnsOf(s, e)
 	case c.pattern != pattern:
 		unsupported(e.Pos, "more than one pattern of COLUMNS in an item")
 	}
@@ -47,22 +38,62 @@ func (b *binder) columnsFunc(s *scope, e *ast.Func) plan.Expr {
 	return b.mustReadExpr(b.read(col, e.Pos), e.Pos)
 }
 
-// columnsLike are the columns in whose names there is something that the pattern matches.
-func (b *binder) columnsLike(s *scope, pattern string, pos int) []found {
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		fail(diag.InvalidRegularExpression, pos, "invalid regular expression: %v", err)
+// columnsOf are the columns that COLUMNS(*), COLUMNS(* EXCLUDE (a)) or COLUMNS('pattern') stands for: those in whose names there
+// is something that the pattern matches.
+func (b *binder) columnsOf(s *scope, e *ast.Func) []found {
+	if e.Star {
+		return b.columnsBut(s, e.StarOf, e.Pos)
 	}
+	lit, ok := (*ast.Literal)(nil), false
+	if len(e.Args) == 1 {
+		lit, ok = e.Args[0].X.(*ast.Literal)
+	}
+	if !ok || lit.Kind != ast.LitString {
+		panic(diag.Unsupported(e.Pos, "COLUMNS of anything but * or a pattern").WithHint("write COLUMNS(*) or COLUMNS('^a.*')"))
+	}
+	re, err := regexp.Compile(lit.Text)
+	if err != nil {
+		fail(diag.InvalidRegularExpression, e.Pos, "invalid regular expression: %v", err)
+	}
+	all := s.columns(func(name string) bool { return re.MatchString(name) })
+	if all == nil {
+		fail(diag.UndefinedColumn, e.Pos, "no column has a name like %q", lit.Text)
+	}
+	return all
+}
+
+// columnsBut are all columns but those that a star excludes; it may be nil.
+func (b *binder) columnsBut(s *scope, star *ast.Star, pos int) []found {
+	var out []ast.Ident
+	if star != nil {
+		if star.Qualifier != nil || star.Replace != nil || star.Rename != nil {
+			panic(diag.Unsupported(star.Pos, "COLUMNS of a star with more than EXCLUDE"))
+		}
+		out = star.Exclude
+	}
+	for _, id := range out {
+		if _, ok := s.find(id.Name, id.Pos); !ok {
+			b.starMiss(s, id, "EXCLUDE")
+		}
+	}
+	all := s.columns(func(name string) bool {
+		return !slices.ContainsFunc(out, func(id ast.Ident) bool { return id.Name == name })
+	})
+	if all == nil {
+		fail(diag.UndefinedColumn, pos, "there is no column left")
+	}
+	return all
+}
+
+// columns are the columns of a scope with names that want is true for.
+func (s *scope) columns(want func(name string) bool) []found {
 	var all []found
 	for _, r := range s.rels {
 		for i := range r.cols {
-			if !r.cols[i].hidden && re.MatchString(r.cols[i].name) {
+			if !r.cols[i].hidden && want(r.cols[i].name) {
 				all = append(all, found{s, r, i})
 			}
 		}
-	}
-	if all == nil {
-		fail(diag.UndefinedColumn, pos, "no column has a name like %q", pattern)
 	}
 	return all
 }

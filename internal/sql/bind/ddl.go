@@ -182,7 +182,9 @@ func (b *binder) createView(s *ast.CreateView) Bound {
 		out.View.Path = o.Path()
 	}
 	b.params = nil // a view is bound again without them
+	b.views = append(b.views, "") // what depends on rows is refused as where the view is used
 	q := b.finish(b.query(s.Query, nil))
+	b.views = nil
 	if len(s.Columns) > len(q.Output) {
 		fail(diag.SyntaxError, s.Columns[len(q.Output)].Pos, "CREATE VIEW specifies more column names than columns")
 	}

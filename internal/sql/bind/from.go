@@ -64,6 +64,9 @@ func (b *binder) tableExpr(s *scope, left []*rel, t ast.TableExpr) (plan.Node, [
 		return b.subqueryTable(s, left, t)
 	case *ast.FuncTable:
 		return b.funcTable(s, left, t)
+	case *ast.SampleTable:
+		n, rels := b.tableExpr(s, left, t.Table)
+		return b.sample(n, rels, t.Sample), rels
 	case *ast.Join:
 		return b.join(s, left, t)
 	}
@@ -115,6 +118,7 @@ func (b *binder) tableRef(t *ast.TableRef) (plan.Node, []*rel) {
 		b.onTable(t, table)
 	}
 	n, r := b.scan(table, schema, t.Pos)
+	r.stored = true
 	applyAlias(r, t.Alias)
 	n.Alias = r.name
 	return n, []*rel{r}

@@ -58,12 +58,16 @@ func (b *binder) join(s *scope, left []*rel, t *ast.Join) (plan.Node, []*rel) {
 	if merged != nil {
 		rels = append([]*rel{merged}, rels...)
 	}
+	var node plan.Node = j
+	if t.AsOf {
+		node = b.asOf(j, t, rels)
+	}
 	if t.Alias != nil {
 		r := b.aliasedJoin(rels, t.Pos)
 		applyAlias(r, t.Alias)
 		rels = []*rel{r}
 	}
-	return j, rels
+	return node, rels
 }
 
 // commonColumns are the names that NATURAL joins on, in the order of the left side.
@@ -89,7 +93,7 @@ func commonColumns(l, r []*rel) []ast.Ident {
 func (b *binder) using(s *scope, t *ast.Join, names []ast.Ident, lr, rr []*rel) (*rel, []plan.Expr) {
 	var preds []plan.Expr
 	merged := &rel{pos: t.Pos}
-	for _, id := range names {
+	for i, id := range names {
 		pos := id.Pos
 		if pos < 0 {
 			pos = t.Pos
@@ -97,7 +101,11 @@ func (b *binder) using(s *scope, t *ast.Join, names []ast.Ident, lr, rr []*rel) 
 		lc := usingColumn(lr, id.Name, pos, "left")
 		rc := usingColumn(rr, id.Name, pos, "right")
 		le, re := b.mustReadExpr(b.column(lc.rel, lc.i), pos), b.mustReadExpr(b.column(rc.rel, rc.i), pos)
-		preds = append(preds, b.compare(plan.Eq, le, re, place{pos, pos, pos}))
+		op := plan.Eq
+		if t.AsOf && i == len(names)-1 {
+			op = plan.Ge
+		}
+		preds = append(preds, b.compare(op, le, re, place{pos, pos, pos}))
 		if t.Kind == ast.SemiJoin || t.Kind == ast.AntiJoin {
 			continue // the right side is gone above
 		}

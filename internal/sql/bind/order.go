@@ -6,7 +6,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
-	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // orderKey is a bound ORDER BY entry: an output column, or an expression over the
@@ -150,51 +149,4 @@ func (b *binder) orderOutput(order []ast.OrderItem, r result) []orderKey {
 		keys = append(keys, direction(o, k))
 	}
 	return keys
-}
-
-// sort orders the rows of n and cuts them to LIMIT and OFFSET.
-func (b *binder) sort(n plan.Node, keys []orderKey, q *ast.Query) plan.Node {
-	out := &plan.Sort{Input: n, Limit: -1, Keys: make([]plan.SortKey, 0, len(keys))}
-next:
-	for _, k := range keys {
-		for _, have := range out.Keys {
-			if have.Col == k.col {
-				continue next // an earlier key on the same column decides
-			}
-		}
-		out.Keys = append(out.Keys, plan.SortKey{Col: k.col, Desc: k.desc, NullsFirst: k.nullsFirst})
-	}
-	if q.WithTies {
-		unsupported(q.Limit.Position(), "FETCH FIRST … WITH TIES")
-	}
-	if n, ok := b.rowCount(q.Limit, "LIMIT", diag.InvalidLimit); ok {
-		out.Limit = n
-	}
-	if n, ok := b.rowCount(q.Offset, "OFFSET", diag.InvalidOffset); ok {
-		out.Offset = n
-	}
-	if len(out.Keys) == 0 && out.Limit < 0 && out.Offset == 0 {
-		return n
-	}
-	return out
-}
-
-// rowCount evaluates LIMIT and OFFSET; NULL is none.
-func (b *binder) rowCount(x ast.Expr, clause, code string) (int64, bool) {
-	if x == nil {
-		return 0, false
-	}
-	s := &scope{clause: clause}
-	e := b.assign(b.expr(s, x), types.TInt64, x.Position(), clause)
-	c, ok := e.(*plan.Const)
-	if !ok {
-		unsupported(x.Position(), "%s that is not a constant", clause)
-	}
-	if c.V.Null {
-		return 0, false
-	}
-	if c.V.I < 0 {
-		fail(code, x.Position(), "%s must not be negative", clause)
-	}
-	return c.V.I, true
 }

@@ -45,7 +45,12 @@ func (b *binder) compareRows(s *scope, op plan.Op, l, r *ast.Row, pos int) plan.
 		}
 		return and(pos, parts...)
 	}
-	// (a, b) <= (c, d) is a < c OR (a = c AND b <= d).
+	return rowOrder(op, pair, n, pos)
+}
+
+// rowOrder compares rows of n fields by their order; pair compares the fields at a place:
+// (a, b) <= (c, d) is a < c OR (a = c AND b <= d).
+func rowOrder(op plan.Op, pair func(op plan.Op, i int) plan.Expr, n, pos int) plan.Expr {
 	strict := op
 	switch op {
 	case plan.Le:

@@ -39,6 +39,12 @@ func (b *binder) body(body ast.Body, around *scope) result {
 		return b.values(body, around)
 	case *ast.SetOp:
 		return b.setOp(body, around)
+	case *ast.Pivot:
+		return b.pivot(body, around)
+	case *ast.Unpivot:
+		return b.unpivot(body, around)
+	case *ast.Summarize:
+		return b.summarize(body, around)
 	}
 	panic(diag.Internalf("bind", "query body %T", body))
 }

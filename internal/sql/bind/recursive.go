@@ -226,6 +226,12 @@ func (c *recursionCheck) body(body ast.Body, where string) {
 	switch x := body.(type) {
 	case *ast.Query:
 		c.query(x, where)
+	case *ast.Pivot:
+		c.table(x.Source, inside("PIVOT"))
+	case *ast.Unpivot:
+		c.table(x.Source, where)
+	case *ast.Summarize:
+		c.query(x.Query, inside("SUMMARIZE"))
 	case *ast.Values:
 		for _, r := range x.Rows {
 			c.exprs(where, r...)
@@ -272,6 +278,8 @@ func (c *recursionCheck) table(t ast.TableExpr, where string) {
 		}
 	case *ast.SubqueryTable:
 		c.query(x.Query, where)
+	case *ast.SampleTable:
+		c.table(x.Table, where)
 	case *ast.FuncTable:
 		c.exprs(where, x.Call)
 	case *ast.Join:

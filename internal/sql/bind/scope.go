@@ -49,6 +49,7 @@ type rel struct {
 	padded  bool             // an outer join may fill the columns with NULL
 	aliased bool             // name is an alias: the table's own name is hidden
 	working bool             // the last round of a recursion
+	stored  bool             // the rows of a stored table, which have numbers
 	byName  map[string][]int // places of a wide relation's columns
 	asked   int              // how often a name was looked for
 }

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
@@ -23,6 +25,9 @@ type item struct {
 func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result {
 	s := around.push()
 	node := b.from(s, sel.From)
+	if sel.Sample != nil {
+		node = b.sample(node, s.rels, sel.Sample)
+	}
 	s.items = sel.Items
 	if sel.Where != nil {
 		s.clause = "WHERE"
@@ -181,6 +186,9 @@ func (b *binder) star(s *scope, star *ast.Star, items []item) []item {
 	renamed := make([]bool, len(star.Rename))
 	add := func(r *rel, i int) {
 		name := r.cols[i].name
+		if slices.Contains(star.Leaving, name) {
+			return
+		}
 		for k, id := range star.Exclude {
 			if id.Name == name {
 				excluded[k] = true
@@ -241,7 +249,7 @@ func (b *binder) star(s *scope, star *ast.Star, items []item) []item {
 			b.starMiss(s, star.Rename[k].Old, "RENAME")
 		}
 	}
-	if len(items) == start {
+	if len(items) == start && star.Leaving == nil {
 		fail(diag.SyntaxError, star.Pos, "SELECT * leaves no columns")
 	}
 	return items

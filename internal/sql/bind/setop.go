@@ -16,9 +16,12 @@ func (b *binder) setOp(op *ast.SetOp, around *scope) result {
 	args := make([]result, len(bodies))
 	for i, body := range bodies {
 		args[i] = b.body(body, around)
-		if i > 0 && len(args[i].cols) != len(args[0].cols) {
+		if i > 0 && !op.ByName && len(args[i].cols) != len(args[0].cols) {
 			fail(diag.SyntaxError, ops[i-1].Pos, "each %s query must have the same number of columns", keyword(op))
 		}
+	}
+	if op.ByName {
+		b.byName(args, op.Pos)
 	}
 	ids := b.unite(args, keyword(op))
 	switch {
@@ -97,7 +100,7 @@ func chain(op *ast.SetOp) (bodies []ast.Body, ops []*ast.SetOp) {
 	for l := op; ; {
 		ops = append(ops, l)
 		next, ok := l.L.(*ast.SetOp)
-		if !ok || next.Kind != op.Kind || next.All != op.All || op.All && op.Kind != ast.Union {
+		if !ok || next.Kind != op.Kind || next.All != op.All || next.ByName != op.ByName || op.All && op.Kind != ast.Union {
 			break
 		}
 		l = next

@@ -103,9 +103,6 @@ func (b *binder) anySubquery(s *scope, x ast.Expr, kind plan.SubKind, op plan.Op
 	xs := []ast.Expr{x}
 	if row, ok := x.(*ast.Row); ok {
 		xs = row.Elems
-		if op != plan.Eq && op != plan.Ne {
-			unsupported(pos, "the order of rows with ANY or ALL")
-		}
 	}
 	needle := make([]plan.Expr, len(xs))
 	for i, x := range xs {
@@ -141,6 +138,9 @@ func (b *binder) anySubquery(s *scope, x ast.Expr, kind plan.SubKind, op plan.Op
 			out[i], changed = o, true
 		}
 	}
+	if len(xs) > 1 && !(op == plan.Eq && kind == plan.In) && !(op == plan.Ne && kind == plan.All) {
+		return b.anyRow(r, kind, op, needle, out, pos)
+	}
 	sub := &plan.Subquery{Kind: kind, Cmp: op, Needle: needle, T: types.TBool, Pos: pos, Output: make([]plan.ColID, len(xs))}
 	if changed {
 		p := b.project(r.node, len(out))
@@ -155,4 +155,39 @@ func (b *binder) anySubquery(s *scope, x ast.Expr, kind plan.SubKind, op plan.Op
 	}
 	sub.Plan = r.node
 	return sub
+}
+
+// anyRow compares a row with those of a subquery by anything but IN: it counts how the comparisons end. One that is true decides
+// ANY, one that is false ALL; otherwise one that is unknown makes the result unknown.
+func (b *binder) anyRow(r result, kind plan.SubKind, op plan.Op, needle, out []plan.Expr, pos int) plan.Expr {
+	pair := func(op plan.Op, i int) plan.Expr { return plan.Compare(op, needle[i], out[i]) }
+	var is plan.Expr
+	switch op {
+	case plan.Eq, plan.Ne:
+		parts := make([]plan.Expr, len(needle))
+		for i := range parts {
+			parts[i] = pair(op, i)
+		}
+		if is = and(pos, parts...); op == plan.Ne {
+			is = or(pos, parts...)
+		}
+	default:
+		is = rowOrder(op, pair, len(needle), pos)
+	}
+	decides, otherwise := is, false
+	if kind == plan.All {
+		decides, otherwise = plan.Negate(is), true
+	}
+	g := &plan.Group{Input: r.node}
+	some := func(name string, e plan.Expr) plan.Expr {
+		id := b.cols.New(name, types.TBool, false)
+		g.Aggs = append(g.Aggs, plan.Agg{Func: plan.BoolOr, Arg: e, Col: id})
+		return b.ref(id)
+	}
+	value := plan.NewCall(plan.Case, types.TBool,
+		some("decides", decides), plan.BoolConst(!otherwise),
+		some("unknown", plan.NewCall(plan.IsNull, types.TBool, is)), plan.NullConst(types.TBool), plan.BoolConst(otherwise))
+	id := b.newCol("any", value)
+	p := &plan.Project{Input: g, Exprs: []plan.Expr{value}, Cols: []plan.ColID{id}}
+	return &plan.Subquery{Kind: plan.Scalar, Plan: p, Output: []plan.ColID{id}, T: types.TBool, Pos: pos}
 }

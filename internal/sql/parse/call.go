@@ -13,6 +13,8 @@ func (p *parser) call(name ast.Name) *ast.Func {
 	case p.kind() == tStar && p.peek(1) == tRParen:
 		p.next()
 		f.Star = true
+	case p.kind() == tStar && len(name) == 1 && name[0].Name == "columns" && !name[0].Quoted:
+		f.Star, f.StarOf = true, p.star(0).(*ast.Star)
 	case p.kind() != tRParen:
 		if p.accept(kDistinct) {
 			f.Distinct = true

@@ -340,7 +340,10 @@ func (p *parser) subscript(x ast.Expr) ast.Expr {
 func (p *parser) parenItems() ([]ast.Expr, *ast.Query) {
 	p.expect(tLParen)
 	if !p.queryAhead() {
-		list := p.exprList()
+		list := []ast.Expr{p.expr()}
+		for p.more() {
+			list = append(list, p.expr())
+		}
 		p.expect(tRParen)
 		return list, nil
 	}

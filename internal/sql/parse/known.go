@@ -10,7 +10,7 @@ import (
 
 // knownStatements begin statements.
 var knownStatements = wordSet(`attach checkpoint close cluster comment declare detach discard do export fetch grant import
-	install listen load lock move notify pivot reassign refresh reindex revoke summarize unlisten unpivot use`)
+	install listen load lock move notify reassign refresh reindex revoke unlisten use`)
 
 // knownObjects follow CREATE and DROP.
 var knownObjects = wordSet(`aggregate cast collation conversion database domain event extension foreign global group language

@@ -17,7 +17,7 @@ func (p *parser) queryAhead() bool {
 		n++
 	}
 	k := p.peek(n)
-	return k.startsQuery() && (k != kValues || p.peek(n+1) == tLParen)
+	return k.startsQuery() && (k != kValues || p.peek(n+1) == tLParen) || k == tIdent && p.shapeAhead(n)
 }
 
 // queryGoesOn says whether the current token continues a query after its body.
@@ -99,6 +99,14 @@ func (p *parser) setOps(left ast.Body, min int) ast.Body {
 		} else {
 			p.accept(kDistinct)
 		}
+		if p.isWord("by") && p.at(1).is("name") {
+			if kind != ast.Union {
+				p.unexpectedHint("BY NAME is for UNION")
+			}
+			p.next()
+			p.next()
+			op.ByName = true
+		}
 		op.R = p.setOps(p.bodyPrimary(), strength+1)
 		left = op
 	}
@@ -123,6 +131,10 @@ func (p *parser) bodyPrimary() ast.Body {
 		}
 	case tLParen:
 		return unwrap(p.queryInParens())
+	case tIdent:
+		if p.shapeAhead(0) {
+			return p.shape()
+		}
 	}
 	p.unexpected()
 	return nil
@@ -221,6 +233,11 @@ func (p *parser) selectBody() ast.Body {
 	}
 	if p.acceptWord("qualify") {
 		s.Qualify = p.expr()
+	}
+	if pos := p.pos(); p.kind() == kUsing && p.at(1).is("sample") {
+		p.next()
+		p.next()
+		s.Sample = p.sample(pos)
 	}
 	return s
 }
@@ -429,7 +446,11 @@ func (p *parser) limit(q *ast.Query) {
 			}
 			limited = true
 			p.next()
-			if !p.accept(kAll) {
+			switch {
+			case p.percentAhead():
+				q.Limit, q.LimitPercent = p.number(), true
+				p.next()
+			case !p.accept(kAll):
 				q.Limit = p.expr()
 			}
 			if p.kind() == tComma {
@@ -454,6 +475,18 @@ func (p *parser) limit(q *ast.Query) {
 			return
 		}
 	}
+}
+
+// percentAhead recognizes LIMIT 10%, where nothing follows that the remainder could be of.
+func (p *parser) percentAhead() bool {
+	if k := p.kind(); k != tInt && k != tDecimal || p.peek(1) != tPercent {
+		return false
+	}
+	switch p.peek(2) {
+	case tEOF, tSemi, tRParen, kOffset, kUnion, kIntersect, kExcept:
+		return true
+	}
+	return false
 }
 
 // fetch reads FETCH FIRST [n] ROWS ONLY | WITH TIES.

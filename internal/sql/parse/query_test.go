@@ -58,6 +58,19 @@ var queryTests = []struct{ in, out string }{
 	{"select n.nspname from pg_catalog.pg_class c where c.relname operator(pg_catalog.~) '^(t)$' collate pg_catalog.default and c.oid = any (i.indkey)",
 		`SELECT n.nspname FROM pg_catalog.pg_class AS c WHERE c.relname ~ '^(t)$' COLLATE pg_catalog."default" AND c.oid = ANY (i.indkey)`},
 
+	// Shapes and samples.
+	{"pivot t on a in (1, 2 as b), c || 'x' using sum(d) as s, count(*) group by e order by 1 limit 1", "PIVOT t ON a IN (1, 2 AS b), c || 'x' USING sum(d) AS s, count(*) GROUP BY e ORDER BY 1 LIMIT 1"},
+	{"select * from t pivot (sum(a) for b in (1) c in (2) group by d) p", "SELECT * FROM (PIVOT t ON b IN (1), c IN (2) USING sum(a) GROUP BY d) AS p"},
+	{"unpivot t on a, (b, c) as x into name n value v", "UNPIVOT t ON a, (b, c) AS x INTO NAME n VALUE v"},
+	{"select * from t unpivot include nulls ((v, w) for n in ((a, b)))", "SELECT * FROM (UNPIVOT t ON (a, b) INTO INCLUDE NULLS NAME n VALUE v, w)"},
+	{"with p as (summarize t) from (summarize select 1)", "WITH p AS (SUMMARIZE SELECT * FROM t) SELECT * FROM (SUMMARIZE SELECT 1)"},
+	{"select pivot, unpivot(summarize) from summarize pivot, unpivot", "SELECT pivot, unpivot(summarize) FROM summarize AS pivot, unpivot"},
+	{"from t x tablesample bernoulli(10) repeatable (3) join u tablesample 5% (system, 4) using (a) using sample 3", "SELECT * FROM t AS x TABLESAMPLE bernoulli(10 PERCENT) REPEATABLE (3) JOIN u TABLESAMPLE system(5 PERCENT) REPEATABLE (4) USING (a) USING SAMPLE 3 ROWS"},
+	{"from a asof left join b on a.x >= b.x, asof", "SELECT * FROM a ASOF LEFT JOIN b ON a.x >= b.x, asof"},
+	{"select 1 union all by name select 2", "SELECT 1 UNION ALL BY NAME SELECT 2"},
+	{"select 1 limit 5% offset 1", "SELECT 1 LIMIT 5% OFFSET 1"},
+	{"select columns(* exclude (a)) from t where a in (1, 2,)", "SELECT columns(* EXCLUDE (a)) FROM t WHERE a IN (1, 2)"},
+
 	// Grouping, windows.
 	{"select a from t group by a, b + 1 having count(*) > 1", "SELECT a FROM t GROUP BY a, b + 1 HAVING count(*) > 1"},
 	{"select a from t group by all order by all desc", "SELECT a FROM t GROUP BY ALL ORDER BY ALL DESC"},

@@ -70,6 +70,9 @@ func (p *parser) statement() ast.Statement {
 	case "deallocate":
 		return p.deallocate()
 	}
+	if p.shapeAhead(0) {
+		return p.query()
+	}
 	p.refuseKnown("", knownStatements)
 	p.unexpected()
 	return nil

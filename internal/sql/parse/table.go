@@ -21,10 +21,13 @@ func (p *parser) fromList() []ast.TableExpr {
 // table reads one entry of FROM: a table and the joins to its right.
 func (p *parser) table() ast.TableExpr {
 	p.enter()
-	t := p.joins(p.tablePrimary())
+	t := p.joins(p.tableItem())
 	p.leave()
 	return t
 }
+
+// tableItem reads a table with what is done to it alone: PIVOT, UNPIVOT, TABLESAMPLE.
+func (p *parser) tableItem() ast.TableExpr { return p.shaped(p.tablePrimary()) }
 
 // joins extends left with all joins that follow.
 func (p *parser) joins(left ast.TableExpr) ast.TableExpr {
@@ -40,7 +43,19 @@ func (p *parser) joinAhead() bool {
 	case kJoin, kInner, kLeft, kRight, kFull, kCross, kNatural:
 		return true
 	case tIdent:
-		return p.semiAhead()
+		if p.semiAhead() || p.asOfAhead() {
+			return true
+		}
+		p.refuseForeignJoin()
+	}
+	return false
+}
+
+// asOfAhead: ASOF is a name unless a join follows.
+func (p *parser) asOfAhead() bool {
+	switch p.peek(1) {
+	case kJoin, kInner, kLeft, kRight, kFull:
+		return p.isWord("asof")
 	}
 	return false
 }
@@ -52,6 +67,10 @@ func (p *parser) semiAhead() bool {
 
 func (p *parser) join(left ast.TableExpr) ast.TableExpr {
 	j := &ast.Join{L: left, Natural: p.accept(kNatural)}
+	if !j.Natural && p.asOfAhead() {
+		p.next()
+		j.AsOf = true
+	}
 	switch k := p.kind(); {
 	case k == kInner:
 		p.next()
@@ -71,7 +90,7 @@ func (p *parser) join(left ast.TableExpr) ast.TableExpr {
 	}
 	p.refuseForeignJoin() // LEFT SEMI JOIN
 	j.Pos = p.expect(kJoin)
-	j.R = p.tablePrimary()
+	j.R = p.tableItem()
 	if j.Natural || j.Kind == ast.CrossJoin {
 		return j
 	}
@@ -175,7 +194,7 @@ func (p *parser) alias() *ast.Alias {
 		if !p.kind().isName() {
 			return nil
 		}
-		if p.kind() == tIdent && (p.isWord("qualify") || p.semiAhead()) {
+		if p.kind() == tIdent && (p.isWord("qualify") || p.semiAhead() || p.asOfAhead() || p.shapeFollows()) {
 			return nil
 		}
 		p.refuseForeignJoin()
@@ -186,7 +205,6 @@ func (p *parser) alias() *ast.Alias {
 // foreignJoins are words that begin a join in other dialects, or in ours at another place.
 var foreignJoins = map[string]string{
 	"anti":          "write a ANTI JOIN b, or WHERE NOT EXISTS",
-	"asof":          "join with an inequality, and keep the closest row by DISTINCT ON or a LATERAL subquery with LIMIT 1",
 	"global":        "write the join without it",
 	"paste":         "join by a column that numbers the rows",
 	"positional":    "join by a column that numbers the rows",
