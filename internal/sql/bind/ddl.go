@@ -181,7 +181,7 @@ func (b *binder) createView(s *ast.CreateView) Bound {
 	if o, ok := b.env.(Objects); ok {
 		out.View.Path = o.Path()
 	}
-	b.params = nil // a view is bound again without them
+	b.params = nil                // a view is bound again without them
 	b.views = append(b.views, "") // what depends on rows is refused as where the view is used
 	q := b.finish(b.query(s.Query, nil))
 	b.views = nil
