@@ -24,6 +24,7 @@ Usage:
   kelpie bench tpch|ssb|more      measure a benchmark
   kelpie check tpch|ssb|more      compare a device's rows with the CPU's
   kelpie gen   tpch|ssb [flags]   write a benchmark's tables as .tbl files
+  kelpie plan  write|run          plans as JSON documents
   kelpie devices                  list the processors that queries can run on
 
 Flags:

@@ -80,8 +80,13 @@ func sameCell(v types.Value, want string) bool {
 
 func checkAnswer(t testing.TB, s *Session, suite, sf, q string) {
 	t.Helper()
-	text := queryText(t, suite, q)
-	res, err := s.Query(context.Background(), text)
+	sameAnswer(t, s, suite, sf, q, queryText(t, suite, q))
+}
+
+// sameAnswer holds a text that asks for what a query of a benchmark does to that one's answer.
+func sameAnswer(t testing.TB, s *Session, suite, sf, q, text string, args ...types.Value) {
+	t.Helper()
+	res, err := s.Query(context.Background(), text, args...)
 	if err != nil {
 		t.Errorf("%s %s: %s", suite, q, diag.Format(err, text))
 		return

@@ -158,10 +158,10 @@ func corpusOutcome(r *corpus.Record, rows [][]corpus.Cell, err error) string {
 }
 
 // askCorpus runs a statement and gives its rows as cells.
-func askCorpus(s *Session, sql string, batches bool) ([][]corpus.Cell, error) {
+func askCorpus(s *Session, sql string, batches bool, args ...types.Value) ([][]corpus.Cell, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	res, err := s.Query(ctx, sql)
+	res, err := s.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func askCorpus(s *Session, sql string, batches bool) ([][]corpus.Cell, error) {
 	for {
 		b, err := res.Next()
 		if diag.CodeOf(err) == diag.DatetimeOverflow { // Arrow has no intervals of that size: read the values
-			return askCorpus(s, sql, false)
+			return askCorpus(s, sql, false, args...)
 		}
 		if b == nil || err != nil {
 			return rows, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
+	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/opt"
@@ -20,14 +21,15 @@ var explainForms = []string{"plan", "pipelines", "ir", "x64", "ptx"}
 
 // explainOptions are what stands between EXPLAIN and the statement.
 type explainOptions struct {
-	forms   map[string]bool
-	analyze bool
-	verbose bool
-	json    bool
-	svg     bool // a picture of the lanes
-	lanes   bool // how many of them had rows, with ANALYZE
-	timing  bool // of pipelines, with ANALYZE
-	summary bool // where the time went, with ANALYZE
+	forms    map[string]bool
+	analyze  bool
+	verbose  bool
+	json     bool
+	document bool // the plan alone, in a form that runs again
+	svg      bool // a picture of the lanes
+	lanes    bool // how many of them had rows, with ANALYZE
+	timing   bool // of pipelines, with ANALYZE
+	summary  bool // where the time went, with ANALYZE
 }
 
 // explanation is what EXPLAIN knows of a query; explain_text.go and explain_json.go print it.
@@ -49,7 +51,7 @@ type explanation struct {
 
 // explain shows how a query is run, and with ANALYZE how it went. Without ANALYZE nothing
 // is executed.
-func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Result, error) {
+func (s *Session) explain(ctx context.Context, tx *catalog.Tx, b *bind.Explain, t Timing) (*Result, error) {
 	o, err := explainOptionsOf(b)
 	if err != nil {
 		return nil, err
@@ -57,6 +59,17 @@ func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Resu
 	q, note, err := explained(b.Stmt, o.analyze)
 	if err != nil {
 		return nil, err
+	}
+	if o.document {
+		if _, ok := b.Stmt.(*bind.Query); !ok {
+			return nil, diag.Errorf(diag.FeatureNotSupported, diag.NoPos, "only the plans of queries can be written as JSON").WithHint("write the SELECT by itself")
+		}
+		set := s.Settings()
+		text, err := s.planJSON(ctx, tx, q, &set)
+		if err != nil {
+			return nil, err
+		}
+		return explainResult([]string{text}, t), nil
 	}
 	x := &explanation{explainOptions: o, session: s, set: s.Settings(), note: note, timing: t}
 	x.acct = budget.New(x.set.Memory)
@@ -80,13 +93,18 @@ func (s *Session) explain(ctx context.Context, b *bind.Explain, t Timing) (*Resu
 	} else {
 		lines = x.lines()
 	}
+	return explainResult(lines, x.timing), nil
+}
+
+// explainResult is what EXPLAIN answers.
+func explainResult(lines []string, t Timing) *Result {
 	rows := make([][]types.Value, len(lines))
 	for i, l := range lines {
 		rows[i] = []types.Value{types.TextValue(l)}
 	}
-	r := literal([]string{"QUERY PLAN"}, []types.Type{types.TText}, rows, x.timing)
+	r := literal([]string{"QUERY PLAN"}, []types.Type{types.TText}, rows, t)
 	r.Tag = "EXPLAIN"
-	return r, nil
+	return r
 }
 
 // run executes the query for its numbers; its rows are dropped.
@@ -143,12 +161,12 @@ func explainOptionsOf(b *bind.Explain) (explainOptions, error) {
 		switch {
 		case name == "format":
 			switch v := strings.ToLower(a.Value.String()); v {
-			case "text", "json", "svg":
-				o.json, o.svg = v == "json", v == "svg"
+			case "text", "json", "svg", "plan-json", "plan_json":
+				o.json, o.svg, o.document = v == "json", v == "svg", strings.HasPrefix(v, "plan")
 				at[v] = a.Pos
 			default:
 				return o, diag.Errorf(diag.InvalidParameter, a.Pos, "unrecognized value for EXPLAIN option \"format\": %q", a.Value.String()).
-					WithHint("the formats are text, json and, for LANES, svg")
+					WithHint("the formats are text, json, plan-json and, for LANES, svg")
 			}
 		case flags[name] != nil || slices.Contains(explainForms, name):
 			on, err := boolOf(a.Value)
@@ -165,10 +183,13 @@ func explainOptionsOf(b *bind.Explain) (explainOptions, error) {
 			hint := diag.DidYouMean(name, known)
 			if hint == "" {
 				hint = "the options are " + strings.Join(append(explainForms[:len(explainForms):len(explainForms)],
-					"analyze", "verbose", "timing", "summary", "lanes", "format text|json|svg"), ", ")
+					"analyze", "verbose", "timing", "summary", "lanes", "format text|json|plan-json|svg"), ", ")
 			}
 			return o, diag.Errorf(diag.SyntaxError, a.Pos, "unrecognized EXPLAIN option %q", a.Name).WithHint(hint)
 		}
+	}
+	if o.document && o.analyze {
+		return o, diag.Errorf(diag.InvalidParameter, diag.NoPos, "EXPLAIN ANALYZE has no format plan-json").WithHint("without ANALYZE it writes the plan")
 	}
 	if o.lanes && !o.analyze {
 		return o, diag.Errorf(diag.InvalidParameter, at["lanes"], "EXPLAIN option LANES requires ANALYZE").WithHint("write EXPLAIN (ANALYZE, LANES)")

@@ -292,7 +292,7 @@ func TestExplainErrors(t *testing.T) {
 	for _, c := range []struct{ sql, code, hint string }{
 		{"explain (pipeline) select 1", diag.SyntaxError, `did you mean "pipelines"?`},
 		{"explain (bananas) select 1", diag.SyntaxError, "the options are plan, pipelines"},
-		{"explain (format xml) select 1", diag.InvalidParameter, "the formats are text, json and, for LANES, svg"},
+		{"explain (format xml) select 1", diag.InvalidParameter, "the formats are text, json, plan-json and, for LANES, svg"},
 		{"explain (lanes) select 1", diag.InvalidParameter, "write EXPLAIN (ANALYZE, LANES)"},
 		{"explain (analyze, format svg) select 1", diag.InvalidParameter, "write EXPLAIN (ANALYZE, LANES, FORMAT svg)"},
 		{"explain (ir maybe) select 1", diag.InvalidParameter, ""},

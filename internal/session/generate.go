@@ -24,13 +24,15 @@ import (
 func (s *Session) call(ctx context.Context, tx *catalog.Tx, b *bind.Call, t Timing) (*Result, error) {
 	var tables []gen.Table
 	switch b.Name {
+	case "run_plan":
+		return s.runPlan(ctx, tx, b, t)
 	case "tpch":
 		tables = tpch.Tables()
 	case "ssb":
 		tables = ssb.Tables()
 	default:
 		return nil, diag.Errorf(diag.UndefinedFunction, b.Pos, "procedure %s does not exist", b.Name).
-			WithHint(diag.DidYouMean(b.Name, []string{"tpch", "ssb"}))
+			WithHint(diag.DidYouMean(b.Name, []string{"tpch", "ssb", "run_plan"}))
 	}
 	sf := 1.0
 	for _, a := range b.Args {

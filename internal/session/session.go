@@ -83,6 +83,8 @@ func givesRows(stmt ast.Statement) bool {
 		return len(st.Returning) > 0
 	case *ast.Delete:
 		return len(st.Returning) > 0
+	case *ast.Call:
+		return st.Func.Name.Last() == "run_plan"
 	case *ast.Query, *ast.Explain, *ast.Describe, *ast.Show, *ast.ShowTables, *ast.Execute:
 		return true
 	}
@@ -202,7 +204,7 @@ func (s *Session) run(ctx context.Context, tx *catalog.Tx, b bind.Bound, t Timin
 	case *bind.Query:
 		return s.query(ctx, b.Plan, t)
 	case *bind.Explain:
-		return s.explain(ctx, b, t)
+		return s.explain(ctx, tx, b, t)
 	case *bind.CreateTable:
 		return s.createTable(ctx, tx, b, t)
 	case *bind.CreateView:

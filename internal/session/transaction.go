@@ -321,7 +321,9 @@ func writes(b bind.Bound) string {
 			return "COPY FROM"
 		}
 	case *bind.Call:
-		return "CALL"
+		if b.Name != "run_plan" {
+			return "CALL"
+		}
 	}
 	return ""
 }

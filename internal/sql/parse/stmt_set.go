@@ -158,6 +158,10 @@ func (p *parser) options() []ast.Option {
 			o.Value = row
 		default:
 			o.Value = p.settingValue()
+			if l, ok := o.Value.(*ast.Literal); ok && l.Kind == ast.LitString && p.kind() == tMinus && p.peek(1).isLabel() { // plan-json
+				p.next()
+				l.Text += "-" + p.label().Name
+			}
 		}
 		list = append(list, o)
 		if !p.accept(tComma) {

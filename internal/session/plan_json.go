@@ -1,0 +1,83 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/planjson"
+	"github.com/kelpiedb/kelpie/internal/sql/bind"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// runPlan is CALL run_plan('…'): the rows of a plan that is a JSON document.
+func (s *Session) runPlan(ctx context.Context, tx *catalog.Tx, b *bind.Call, t Timing) (*Result, error) {
+	if len(b.Args) != 1 || b.Args[0].Name != "" || b.Args[0].Value.Type.Kind != types.Text || b.Args[0].Value.Null {
+		return nil, diag.Errorf(diag.InvalidParameter, b.Pos, "run_plan has one argument: a plan as JSON").
+			WithHint("EXPLAIN (FORMAT plan-json) SELECT … writes one")
+	}
+	start := time.Now()
+	e := s.env(ctx, tx)
+	p, err := planjson.Read([]byte(b.Args[0].Value.S), func(schema, name string) (*catalog.Table, error) {
+		if t, ok := e.Table(schema, name); ok {
+			return t, nil
+		}
+		hint := diag.DidYouMean(name, e.TableNames())
+		if hint != "" {
+			hint = "; " + hint
+		}
+		return nil, fmt.Errorf("table %q does not exist%s", name, hint)
+	})
+	if err != nil {
+		return nil, err
+	}
+	set := s.Settings()
+	for name, value := range p.Settings {
+		st, err := findSetting(name, diag.NoPos)
+		if err == nil {
+			err = st.set(&set, types.TextValue(value))
+		}
+		if err != nil {
+			return nil, diag.Errorf(diag.InvalidParameter, diag.NoPos, "plan, at $.settings.%s: %v", name, err)
+		}
+	}
+	if !p.Optimize {
+		set.Disabled = map[string]bool{}
+		for _, pass := range opt.Passes() {
+			set.Disabled[pass.Name] = !pass.Required && !(pass.Name == "reduce" && !s.Settings().Disabled["reduce"]) // filters that a plan has no words for
+		}
+	}
+	t.Plan += time.Since(start)
+	return s.runQuery(ctx, p.Query, &set, s.options(&set), t)
+}
+
+// planJSON is the plan of a query as JSON, with the engine's settings that are not the session's first ones.
+func (s *Session) planJSON(ctx context.Context, tx *catalog.Tx, q *plan.Query, set *Settings) (string, error) {
+	q, _, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check, Done: ctx.Done()})
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	initial := s.initial
+	s.mu.Unlock()
+	changed := map[string]string{}
+	for _, st := range settings {
+		if v := st.show(set); v != st.show(&initial) && !slices.Contains([]string{"check", "threads", "memory_limit"}, st.name) {
+			changed[st.name] = v
+		}
+	}
+	e := s.env(ctx, tx)
+	text, err := planjson.Write(q, changed, func(n *plan.Scan) (string, error) {
+		schema := n.Table.Schema
+		if t, ok := e.Table(schema, n.Table.Name); !ok || t != n.Table {
+			return "", fmt.Errorf("%s, which is no table of the database,", n.Table.Name)
+		}
+		return schema, nil
+	})
+	return string(text), err
+}
