@@ -9,7 +9,7 @@ import (
 )
 
 // signatures are the operands of operations, and after > the result. Letters: b boolean, i integer, n number, f double, t text, D date, T timestamp,
-// V interval, d date or timestamp or interval, * anything, x what can be subtracted, = what the result is, 1 what the first operand is, m a number of any scale; … repeats the
+// V interval, d any kind of date, time or interval, * anything, x what can be subtracted, = what the result is, 1 what the first operand is, m a number of any scale; … repeats the
 // last one any number of times; those after ? may be missing. Generated code believes types, so those of a document are looked at.
 var signatures = map[plan.Op]string{
 	plan.Add: "==>n", plan.Sub: "xx>n", plan.Mul: "nn>n", plan.Div: "nn>n", plan.Mod: "==>n", plan.Neg: "=>n",
@@ -133,7 +133,7 @@ func is(letter byte, t types.Type, x *plan.Call) bool {
 	case 'V':
 		return t.Kind == types.Interval
 	case 'd':
-		return t.Kind == types.Date || t.Kind == types.Timestamp || t.Kind == types.Interval
+		return !t.IsNumeric() && t.Kind != types.Bool && t.Phys() != types.PhysStr
 	case '=':
 		return fits(t, x.T)
 	case '1':
