@@ -10,15 +10,19 @@ import (
 
 // write keeps the values past the guard, where the warp finds places for its tuples.
 func (e *warp) write(t *layout.Tuple, r written) {
-	if r.late {
-		e.refuse("reading columns late is not supported")
-	}
 	var kept []code.Value
 	for _, v := range r.keys {
 		kept = append(kept, e.keep(t.Fields[len(kept)].Name, v))
 	}
 	for _, id := range r.cols {
 		kept = append(kept, e.keep(t.Fields[len(kept)].Name, e.Column(id)))
+	}
+	late := ir.NoReg
+	if r.late {
+		late = e.perRow("late", ir.I64, 0)
+		first := e.LoadWord("first", code.Word{Kind: code.WordRow})
+		e.B.Op2(ir.Add, late, e.row.V(), first.V())
+		e.B.Clear(first)
 	}
 	h := ir.NoReg
 	if r.hash != ir.NoReg {
@@ -46,6 +50,9 @@ func (e *warp) write(t *layout.Tuple, r written) {
 			}
 			for i, v := range kept {
 				e.storeField(out, &t.Fields[i], v)
+			}
+			if late != ir.NoReg {
+				e.B.Store(ir.At(out, t.Find(layout.LateRow).Off), late.V(), 8)
 			}
 			if t.Flag >= 0 {
 				e.B.Store(ir.At(out, t.Flag), ir.K(0), 1)

@@ -3,19 +3,20 @@ package exec
 import (
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/phys"
+	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// direct is the result of a query that only picks columns, which a Reader copies from the table's segments; nil if it does more, or if
+// Direct is the result of a query that only picks columns, which a Reader copies from the table's segments; nil if it does more, or if
 // somebody wants to see it run.
-func (r *run) direct() *result.Table {
-	if r.Off.DirectScan || r.Count || r.Profile || r.Listing {
+func Direct(prog *pipe.Program, o *Options) *result.Table {
+	if o.Off.DirectScan || o.Count || o.Profile || o.Listing {
 		return nil
 	}
-	d := phys.ChooseDirect(r.prog)
+	d := phys.ChooseDirect(prog)
 	if d.Scan == nil {
 		return nil
 	}
-	return result.NewTable(d.Scan.Snap, d.Ordinal, r.prog.Result.Offset, r.prog.Result.Limit)
+	return result.NewTable(d.Scan.Snap, d.Ordinal, prog.Result.Offset, prog.Result.Limit)
 }
 
 // tableResult makes the result of rows of a table: those of files are loaded, unless who reads the result does so part by

@@ -144,7 +144,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	defer diag.Recover("exec", &err)
 	defer work.PanicOnFault()()
 	own := result.Owned{Cols: prog.Result.Cols, Threads: opts.Threads, Mem: r.mem}
-	if t := r.direct(); t != nil {
+	if t := Direct(prog, &r.Options); t != nil {
 		start := time.Now()
 		res, err := r.tableResult(t, own)
 		return res, &Stats{Exec: time.Since(start)}, err
@@ -208,7 +208,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	out := r.sinks[prog.Result].(*collectSink)
 	own.Keep = append(r.keep, r.views, prog)
 	sum := r.stats // not the run with it
-	return result.OfTuples(own, out.rows(), r.late.columns(prog.Result.Cols, out.tuple), r.late.segs), &sum, nil
+	return result.OfTuples(own, out.rows(), result.Columns(prog.Result.Cols, out.tuple, r.late.Ordinal), r.late.segs), &sum, nil
 }
 
 // pipeline compiles and runs one pipeline. One that is idle is compiled, since that decides the layout of its

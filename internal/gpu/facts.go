@@ -11,7 +11,7 @@ import (
 
 // Place is where pipelines run: a device of that name, with copies of tables in its memory.
 func Place(name string) compile.Place {
-	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, WideBitmaps: 256 << 20, Lists: true, Unite: true}, Copies: Shapes}
+	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, WideBitmaps: 256 << 20, Lists: true, Late: true, Unite: true}, Copies: Shapes}
 }
 
 // measured are the facts of a run: what sinks below a pipeline hold, and what was found out about it.

@@ -45,6 +45,7 @@ type run struct {
 	owned    map[device.Addr]bool
 	ordered  map[pipe.Sink]bool // its tuples keep the order in which they were sorted before
 	lease    *lease
+	late     lateRows // of the result
 	mu       sync.Mutex
 	keep     []any // what the result needs; mu guards it
 	// reading is what copies to the device may still read.
@@ -73,6 +74,9 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 		if p.Loop != nil { // rounds are many and small: launches would take most of the time
 			return nil, nil, r.lacks("WITH RECURSIVE")
 		}
+	}
+	if t := exec.Direct(prog, &opts); t != nil && !isFile(prog.Pipelines[0].Source.(*pipe.Table).Scan.Snap) { // the host has it all
+		return result.OfTable(result.Owned{Cols: prog.Result.Cols, Threads: max(opts.Threads, 1), Mem: r.mem, Keep: []any{prog}}, t, false), &r.stats, nil
 	}
 	if r.lease, err = store.lease(ctx, prog, store.Limit(opts.GPUMemory)); err != nil {
 		return nil, nil, r.failed(err)
@@ -238,6 +242,9 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	step, err := r.walk.Step(p, measured{r, p, src})
 	if err != nil {
 		return err
+	}
+	if len(step.Late.Ordinal) > 0 {
+		r.late = lateRows{step.Late.Ordinal, src.scan.snap.Segments}
 	}
 	src.sieve = step.Filters
 	if src.filters, err = r.sets(step.Filters); err != nil {
@@ -481,7 +488,7 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 	for _, w := range f.Words {
 		var x uint64
 		switch w.Kind {
-		case code.WordData, code.WordNull: // of each chunk its own
+		case code.WordData, code.WordNull, code.WordRow: // of each chunk its own
 		case code.WordBase:
 			x = uint64(src.scan.cols[w.Index].base)
 		case code.WordHeap:

@@ -1,8 +1,10 @@
 package gpu
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -29,13 +31,9 @@ func (s *stageSink) finish() error {
 		return nil
 	}
 	r := s.r
-	rows, err := r.fetch(s.tupleSink.rows())
+	size := s.tuple.Size
+	theirs, start, err := r.fetchBoth(s.tupleSink.rows(), s.s.Compute.Cols)
 	if err != nil {
-		return err
-	}
-	start, size := rows.Pieces[0].Addr, s.tuple.Size
-	theirs := slices.Clone(mem.Bytes(start, int(s.n)*size)) // with addresses of the device
-	if err := r.bringHome(&rows, s.s.Compute.Cols); err != nil {
 		return err
 	}
 	parts := int(min(int64(r.team.Threads), (s.n+stageRows-1)/stageRows))
@@ -63,72 +61,138 @@ func (s *stageSink) finish() error {
 	if err != nil {
 		return err
 	}
-	if err := r.takeOver(s.tuple, s.s.Compute.Cols, theirs, mem.Bytes(start, len(theirs)), away); err != nil {
-		return err
+	return r.takeOver(s.tupleSink.rows(), s.s.Compute.Cols, theirs, start, away)
+}
+
+// fetchBoth copies tuples to the host twice: as they are, and with texts of the host, but for those of some columns, which are not there yet.
+func (r *run) fetchBoth(d deviceRows, lacking []plan.ColID) (theirs, ours uintptr, err error) {
+	n, size := int(d.n), d.tuple.Size
+	if theirs, err = r.mem.Take(n * size); err != nil {
+		return 0, 0, err
 	}
-	if err := r.st.Upload(s.start, theirs); err != nil {
-		return r.failed(err)
+	if ours, err = r.mem.Take(n * size); err != nil {
+		return 0, 0, err
 	}
-	err = r.sync()
-	r.mem.Free(start)
-	return err
+	visit := []visitor{func(first uintptr, n int) error {
+		copy(mem.Bytes(theirs+(first-ours), n*size), mem.Bytes(first, n*size))
+		return nil
+	}}
+	if home := r.homing(d.tuple, lacking); home != nil {
+		visit = append(visit, home)
+	}
+	return theirs, ours, r.fetchTo(ours, d.addr, n, size, visit)
 }
 
 // uploadTexts copies what was computed to the device, and lists it by addresses of the host.
 func (s *stageSink) uploadTexts(fillers []*compute.Filler) ([]homes, error) {
 	var out []homes
+	var pieces []piece
+	n := 0
 	for _, f := range fillers {
 		for _, p := range f.Texts() {
-			a, err := s.r.upload(mem.Bytes(p.Addr, p.Size))
-			if err != nil {
-				return nil, err
+			out = append(out, homes{device.Addr(n), p.Size, p.Addr})
+			for at := 0; at < p.Size; at += visitBytes {
+				part := mem.Bytes(p.Addr+uintptr(at), min(visitBytes, p.Size-at))
+				pieces = append(pieces, piece{len(part), func(dst []byte) { copy(dst, part) }})
 			}
-			out = append(out, homes{a, p.Size, p.Addr})
+			n += p.Size
 		}
 	}
+	if n == 0 {
+		return nil, nil
+	}
+	a, err := s.r.alloc(int64(n))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.r.send(a, pieces); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].at += a
+	}
 	s.r.texts = append(s.r.texts, out...)
-	slices.SortFunc(out, func(a, b homes) int { return int(a.host) - int(b.host) })
+	slices.SortFunc(out, func(a, b homes) int { return cmp.Compare(a.host, b.host) })
 	return out, nil
 }
 
-// takeOver copies computed fields from tuples of the host to those of the device.
-func (r *run) takeOver(tuple *layout.Tuple, cols []plan.ColID, theirs, ours []byte, away []homes) error {
+// takeOver writes tuples of the device again, with fields that the host has computed in its own. Of texts among them the device has those that
+// are listed, by addresses of the host. Both copies of the tuples are given back.
+func (r *run) takeOver(d deviceRows, cols []plan.ColID, theirs, ours uintptr, away []homes) error {
 	zero, err := r.zeros()
 	if err != nil {
 		return err
 	}
-	for _, id := range cols {
-		f := tuple.Find(int32(id))
-		bytes := int(f.Width) + 8*(f.Desc.Form.Words()-1)
-		for at := 0; at < len(theirs); at += tuple.Size {
-			to := theirs[at+f.Off : at+f.Off+bytes]
-			copy(to, ours[at+f.Off:])
-			if f.Null >= 0 {
-				theirs[at+f.Null] = ours[at+f.Null]
+	made := make([]*layout.Field, len(cols))
+	for i, id := range cols {
+		made[i] = d.tuple.Find(int32(id))
+	}
+	var mu sync.Mutex
+	var failed error
+	size := d.tuple.Size
+	step := int64(max(visitBytes/size, 1))
+	var pieces []piece
+	for lo := int64(0); lo < d.n; lo += step {
+		n := int(min(step, d.n-lo))
+		at := uintptr(lo) * uintptr(size)
+		pieces = append(pieces, piece{n * size, func(dst []byte) {
+			copy(dst, mem.Bytes(theirs+at, n*size))
+			for _, f := range made {
+				if err := putField(dst, ours+at, size, f, zero, away); err != nil {
+					mu.Lock()
+					failed = err
+					mu.Unlock()
+				}
 			}
-			if f.Desc.Form != layout.Str {
-				continue
-			}
-			a := zero
-			if n := binary.LittleEndian.Uint64(to[8:]); n > 0 {
-				if a, err = abroad(away, uintptr(binary.LittleEndian.Uint64(to))); err != nil {
+		}})
+	}
+	if err := cmp.Or(r.send(d.addr, pieces), failed); err != nil {
+		return err
+	}
+	r.mem.Free(theirs)
+	r.mem.Free(ours)
+	return nil
+}
+
+// putField copies a field from tuples of the host to those that go to the device.
+func putField(dst []byte, from uintptr, size int, f *layout.Field, zero device.Addr, away []homes) error {
+	last := homes{} // neighbours are often in the same place
+	bytes := int(f.Width) + 8*(f.Desc.Form.Words()-1)
+	for ; len(dst) > 0; dst, from = dst[size:], from+uintptr(size) {
+		to := dst[f.Off : f.Off+bytes]
+		copy(to, mem.Bytes(from+uintptr(f.Off), bytes))
+		if f.Null >= 0 {
+			dst[f.Null] = mem.Load8(from + uintptr(f.Null))
+		}
+		if f.Desc.Form != layout.Str {
+			continue
+		}
+		a := zero
+		if n := binary.LittleEndian.Uint64(to[8:]); n > 0 {
+			host := uintptr(binary.LittleEndian.Uint64(to))
+			if !last.hasHost(host) {
+				var err error
+				if last, err = abroad(away, host); err != nil {
 					return err
 				}
 			}
-			binary.LittleEndian.PutUint64(to, uint64(a))
+			a = last.at + device.Addr(host-last.host)
 		}
+		binary.LittleEndian.PutUint64(to, uint64(a))
 	}
 	return nil
 }
 
+func (h *homes) hasHost(a uintptr) bool { return a >= h.host && a < h.host+uintptr(h.n) }
+
 // abroad is where a text of the host is on the device.
-func abroad(away []homes, host uintptr) (device.Addr, error) {
-	i, found := slices.BinarySearchFunc(away, host, func(h homes, a uintptr) int { return int(h.host) - int(a) })
+func abroad(away []homes, host uintptr) (homes, error) {
+	i, found := slices.BinarySearchFunc(away, host, func(h homes, a uintptr) int { return cmp.Compare(h.host, a) })
 	if !found {
 		i--
 	}
-	if i < 0 || host >= away[i].host+uintptr(away[i].n) {
-		return 0, diag.Internalf("gpu", "a text at %#x of the host is nowhere on the device", host)
+	if i < 0 || !away[i].hasHost(host) {
+		return homes{}, diag.Internalf("gpu", "a text at %#x of the host is nowhere on the device", host)
 	}
-	return away[i].at + device.Addr(host-away[i].host), nil
+	return away[i], nil
 }

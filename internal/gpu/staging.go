@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"sync"
@@ -117,4 +118,26 @@ func fillAll(dst []byte, pieces []piece) {
 		}()
 	}
 	wg.Wait()
+}
+
+// send copies pieces to memory of the device, one behind the other, and waits for that.
+func (r *run) send(to device.Addr, pieces []piece) error {
+	n, largest := 0, 0
+	for _, p := range pieces {
+		n, largest = n+p.n, max(largest, p.n)
+	}
+	s, block := &r.store.staging, cmp.Or(r.store.Block, stagingBytes)
+	if n > block/stagingBlocks && largest <= block && s.mu.TryLock() {
+		defer s.mu.Unlock()
+		if s.open(r.dev, block) == nil { // else the machine has too little of such memory
+			err := s.send(r.st, to, pieces)
+			return cmp.Or(r.failed(err), r.sync())
+		}
+	}
+	b := make([]byte, n)
+	fillAll(b, pieces)
+	if err := r.st.Upload(to, b); err != nil {
+		return r.failed(err)
+	}
+	return r.sync()
 }

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -32,8 +33,9 @@ type Store struct {
 	most    int            // of running
 	queue   []chan struct{}
 	tick    int64
-	staging staging
-	done    bool // Close was called
+	staging staging // through which columns come
+	back    staging // through which tuples go back
+	done    bool    // Close was called
 
 	// missed is what queries could have saved if columns had been here; pasts is what is known of programs by their shape.
 	missed map[itemKey]time.Duration
@@ -122,7 +124,7 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	s.done = true
 	clear(s.held)
-	if err := s.staging.close(); err != nil {
+	if err := errors.Join(s.staging.close(), s.back.close()); err != nil {
 		return err
 	}
 	if s.st != nil {

@@ -212,6 +212,9 @@ func (f *feed) toContext(c *block, frag *emit.Fragment, k int64) error {
 	}
 	b := &f.blocks[k%streamBlocks]
 	for _, w := range frag.Words {
+		if w.Kind == code.WordRow {
+			c.set(w.Off, uint64(f.spans[k].lo))
+		}
 		if w.Kind != code.WordData && w.Kind != code.WordNull {
 			continue
 		}

@@ -22,7 +22,7 @@ type Tuple struct {
 	Size    int
 }
 
-// LateRow is the field of a tuple that has the number of the scan's row: that of its segment, then 32 bits.
+// LateRow is the field of a result's tuple that has the number of the scan's row: that of its segment, then 32 bits.
 const LateRow = -1
 
 // NewTuple lays out values, 8 bytes a word.

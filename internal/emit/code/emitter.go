@@ -68,7 +68,7 @@ const (
 	WordLiteral                 // Literals[Index]
 	WordTexts                   // the worker's space for texts: layout.TextCur and what follows it
 	WordRanks                   // Dict: the rank of each code, 4 bytes
-	WordRow                     // the number of the segment, shifted to the upper half: row numbers are added to it
+	WordRow                     // what row numbers are added to: the number of the segment, shifted to the upper half, or the chunk's first row
 )
 
 // Word is a context word that the executor fills before the first row.

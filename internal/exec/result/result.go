@@ -39,6 +39,19 @@ type Column struct {
 	Ordinal int
 }
 
+// Columns says where the columns of a result of tuples are: late ones in the table, by their ordinals.
+func Columns(ids []plan.ColID, t *layout.Tuple, late map[plan.ColID]int) []Column {
+	out := make([]Column, len(ids))
+	for i, id := range ids {
+		if ord, ok := late[id]; ok {
+			out[i].Ordinal = ord
+		} else {
+			out[i].Field = t.Find(int32(id))
+		}
+	}
+	return out
+}
+
 // OfTuples is a result of tuples. Columns that are not in them are read from segs, by the row's number.
 func OfTuples(o Owned, rows tuples.Rows, columns []Column, segs []*catalog.Segment) *Result {
 	return &Result{Owned: o, rows: rows, columns: columns, segs: segs}

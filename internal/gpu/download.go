@@ -1,0 +1,240 @@
+package gpu
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
+	"github.com/kelpiedb/kelpie/internal/exec/tuples"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// Tuples come to the host through blocks that the device reaches quickly. What has to be changed in them there (addresses of texts, numbers of
+// rows) is changed by all threads while the next block is on its way.
+
+// visitor changes n tuples from an address on. Several threads call it, with different tuples.
+type visitor func(first uintptr, n int) error
+
+const (
+	// fetchBytes is the size of a block through which tuples come, and from which on they come through blocks.
+	fetchBytes = 8 << 20
+	fetchLeast = 512 << 10
+	// visitBytes is what a thread takes of a block.
+	visitBytes = 128 << 10
+)
+
+// download copies tuples to the host, where their texts are those of the tables.
+func (r *run) download(d deviceRows) (tuples.Rows, error) {
+	return r.fetch(d, r.homing(d.tuple, nil))
+}
+
+// fetch copies tuples to the host. Addresses are the device's, unless a visitor changes them.
+func (r *run) fetch(d deviceRows, visit ...visitor) (tuples.Rows, error) {
+	out := tuples.Rows{Tuple: d.tuple}
+	if d.n == 0 {
+		return out, nil
+	}
+	size := d.tuple.Size
+	if d.indirect {
+		a, err := r.alloc(d.n * int64(size))
+		if err != nil {
+			return out, err
+		}
+		if err := r.do(func() *ir.Func { return gatherTuples(size) }, d.n, uint64(d.addr), uint64(a)); err != nil {
+			return out, err
+		}
+		d.addr = a
+	}
+	n := int(d.n)
+	host, err := r.mem.Take(n * size)
+	if err != nil {
+		return out, err
+	}
+	visit = slices.DeleteFunc(visit, func(v visitor) bool { return v == nil })
+	if err := r.fetchTo(host, d.addr, n, size, visit); err != nil {
+		return out, err
+	}
+	out.Pieces = []tuples.Piece{{Addr: host, N: n}}
+	return out, nil
+}
+
+// fetchTo copies n tuples of a size to an address of the host and lets visitors see them.
+func (r *run) fetchTo(host uintptr, from device.Addr, n, size int, visit []visitor) error {
+	back := &r.store.back
+	bytes, least := cmp.Or(r.store.Block, fetchBytes), cmp.Or(r.store.Block, fetchLeast)
+	per := bytes / size // tuples of a block
+	if n*size >= least && per > 0 && back.mu.TryLock() {
+		defer back.mu.Unlock()
+		if back.open(r.dev, bytes) == nil { // else the machine has too little of such memory
+			return r.fetchStaged(back, host, from, n, size, per, visit)
+		}
+	}
+	if err := r.st.Download(mem.Bytes(host, n*size), from); err != nil {
+		return r.failed(err)
+	}
+	if err := r.sync(); err != nil {
+		return err
+	}
+	return r.visitAll(host, 0, n, size, visit)
+}
+
+// fetchStaged is fetchTo through blocks of so many tuples.
+func (r *run) fetchStaged(s *staging, host uintptr, from device.Addr, n, size, per int, visit []visitor) (err error) {
+	defer func() {
+		if err != nil { // copies to the blocks may be on their way
+			_ = r.st.Sync()
+			return
+		}
+		err = r.sync()
+	}()
+	queue := func(lo int) error {
+		if lo >= n {
+			return nil
+		}
+		b := &s.blocks[lo/per%len(s.blocks)]
+		k := min(per, n-lo)
+		if err := r.st.Download(b.host.Bytes[:k*size], from+device.Addr(lo*size)); err != nil {
+			return err
+		}
+		return r.st.Record(b.sent)
+	}
+	for k := range s.blocks {
+		if err := queue(k * per); err != nil {
+			return r.failed(err)
+		}
+	}
+	for lo := 0; lo < n; lo += per {
+		b := &s.blocks[lo/per%len(s.blocks)]
+		if err := b.sent.Sync(); err != nil {
+			return r.failed(err)
+		}
+		copyOut := func(first uintptr, n int) error {
+			at := int(first-host) - lo*size
+			copy(mem.Bytes(first, n*size), b.host.Bytes[at:])
+			return nil
+		}
+		if err := r.visitAll(host, lo, min(lo+per, n), size, append([]visitor{copyOut}, visit...)); err != nil {
+			return err
+		}
+		if err := queue(lo + per*len(s.blocks)); err != nil {
+			return r.failed(err)
+		}
+	}
+	return nil
+}
+
+// visitAll lets visitors see the tuples from lo up to hi of an array, on all threads.
+func (r *run) visitAll(array uintptr, lo, hi, size int, visit []visitor) error {
+	if len(visit) == 0 {
+		return nil
+	}
+	step := max(visitBytes/size, 1)
+	return r.team.Parallel((hi-lo+step-1)/step, func(i int) error {
+		from := lo + i*step
+		for _, v := range visit {
+			if err := v(array+uintptr(from*size), min(step, hi-from)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// homing replaces addresses of texts by those of the same texts on the host; those of some columns are not there yet. nil: there are none.
+func (r *run) homing(t *layout.Tuple, lacking []plan.ColID) visitor {
+	var fields []*layout.Field
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Desc.Form == layout.Str && !slices.Contains(lacking, plan.ColID(f.ID)) {
+			fields = append(fields, f)
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	slices.SortFunc(r.texts, func(a, b homes) int { return cmp.Compare(a.at, b.at) })
+	return func(first uintptr, n int) error {
+		for _, f := range fields {
+			last := homes{} // neighbours are often from the same place
+			for a := first; a < first+uintptr(n*t.Size); a += uintptr(t.Size) {
+				at := a + uintptr(f.Off)
+				n := mem.Load64(at + 8)
+				if f.Null >= 0 && mem.Load8(a+uintptr(f.Null)) != 0 || n == 0 {
+					mem.Store64(at, 0)
+					continue
+				}
+				text := device.Addr(mem.Load64(at))
+				if !last.has(text, int(n)) {
+					var ok bool
+					if last, ok = r.home(text, int(n)); !ok {
+						return diag.Internalf("gpu", "a text of %d bytes at %#x of the device is nowhere on the host", n, text)
+					}
+				}
+				mem.Store64(at, uint64(last.host)+uint64(text-last.at))
+			}
+		}
+		return nil
+	}
+}
+
+// has reports that a text of the device lies there; its end may be in what is behind all texts.
+func (h *homes) has(a device.Addr, n int) bool {
+	return a >= h.at && a < h.at+device.Addr(h.n) && int(a-h.at)+n <= h.n+column.TextPad
+}
+
+// home is where a text of the device is on the host.
+func (r *run) home(a device.Addr, n int) (homes, bool) {
+	i, found := slices.BinarySearchFunc(r.texts, a, func(h homes, a device.Addr) int { return cmp.Compare(h.at, a) })
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return homes{}, false
+	}
+	return r.texts[i], r.texts[i].has(a, n)
+}
+
+// lateRows are the columns of a result whose tuples have numbers of rows instead of them, by their places in the table, and the table's segments.
+type lateRows struct {
+	ordinal map[plan.ColID]int
+	segs    []*catalog.Segment
+}
+
+// placing replaces the numbers of rows in the table, as kernels know them, by those of segments and of rows in them. nil: tuples have none.
+func (l *lateRows) placing(t *layout.Tuple) visitor {
+	f := t.Find(layout.LateRow)
+	if f == nil {
+		return nil
+	}
+	starts := make([]uint64, 1, len(l.segs)+1)
+	for _, s := range l.segs {
+		starts = append(starts, starts[len(starts)-1]+uint64(s.Rows))
+	}
+	return func(first uintptr, n int) error {
+		lo, hi, seg := uint64(0), uint64(0), uint64(0)
+		for a := first + uintptr(f.Off); n > 0; n-- {
+			x := mem.Load64(a)
+			if x < lo || x >= hi { // neighbours are often of one segment
+				i, found := slices.BinarySearch(starts, x)
+				if !found {
+					i--
+				}
+				for i+1 < len(starts) && starts[i+1] == starts[i] { // a segment without rows
+					i++
+				}
+				if i+1 >= len(starts) {
+					return diag.Internalf("gpu", "row %d of %d", x, starts[len(starts)-1])
+				}
+				lo, hi, seg = starts[i], starts[i+1], uint64(i)<<32
+			}
+			mem.Store64(a, seg|(x-lo))
+			a += uintptr(t.Size)
+		}
+		return nil
+	}
+}
