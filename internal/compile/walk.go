@@ -33,6 +33,8 @@ type Options struct {
 	Verbose bool            // comments tell expressions
 	Done    <-chan struct{} // closed when nobody wants the code any more; may be nil
 	Takes   int64           // see emit.Request
+	Stretch int64           // likewise
+	Expand  phys.Expand     // GPU: how lanes share matches, if somebody wants it so
 }
 
 // Facts tell what lies below a pipeline.
@@ -140,7 +142,22 @@ func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 			return nil, err
 		}
 	}
+	if w.Target == ir.GPU {
+		s.Expand = w.expansions(p, s.Filters)
+	}
 	return s, nil
+}
+
+// expansions decides for each operator how lanes share what a row finds there.
+func (w *Walk) expansions(p *pipe.Pipeline, filters []scanned.Filter) []phys.Expand {
+	out := make([]phys.Expand, len(p.Ops))
+	for i, op := range p.Ops {
+		if pr, ok := op.(*pipe.Probe); ok {
+			sifted := slices.ContainsFunc(filters, func(f scanned.Filter) bool { return f.Build == pr.Build && f.Kind == layout.Bitmap })
+			out[i] = phys.ChooseExpand(phys.ExpectedMatches(pr, w.Tables[pr.Build], sifted, w.Expand))
+		}
+	}
+	return out
 }
 
 // Emit makes the pipeline's code, for the shapes that its table's columns have in the request, or else where they are first read.
@@ -166,9 +183,12 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 	for _, x := range s.Filters {
 		d.Sets = append(d.Sets, phys.KeySet{Kind: x.Kind, Bits: x.Bits})
 	}
-	for _, op := range s.Pipeline.Ops {
+	for i, op := range s.Pipeline.Ops {
 		if p, ok := op.(*pipe.Probe); ok {
-			d.Probes = append(d.Probes, s.w.Tables[p.Build].Kind)
+			d.Probes = append(d.Probes, phys.Probe{Kind: s.w.Tables[p.Build].Kind})
+			if s.Expand != nil {
+				d.Probes[len(d.Probes)-1].Expand = s.Expand[i]
+			}
 		}
 	}
 	if s.TopN {
@@ -179,7 +199,7 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 
 // Emit makes the code of a request that is no pipeline of the program's.
 func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
-	req.Cols, req.Off, req.Check, req.Done, req.Takes = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes
+	req.Cols, req.Off, req.Check, req.Done, req.Takes, req.Stretch = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes, w.Stretch
 	req.Tables = w.Tables
 	if req.Target == 0 {
 		req.Target = w.Target

@@ -72,6 +72,10 @@ type Request struct {
 	Off techniques.Off
 	// Takes is the number of tuples for which warps of a GPU take room at a time; 0: that which pays.
 	Takes int64
+	// Expand tells by operator how warps of a GPU share the matches of a probe; what is beyond its end is done by each lane.
+	Expand []phys.Expand
+	// Stretch bounds how many candidates of a lane are shared at a time; 0: as many as can be numbered.
+	Stretch int64
 }
 
 // Fragment is a compiled pipeline before translation.

@@ -20,6 +20,8 @@ type frame interface {
 	exit(status int32, c ir.Cond, x, y ir.Val)
 	// matches goes on with each tuple that a probe finds for the row; outer joins also where there is none.
 	matches(p *probe)
+	// exists goes on by whether a probe of a table whose keys are not unique finds something.
+	exists(p *probe, rest func(found ir.Reg))
 	// repeat goes on with the row as often as the operator says.
 	repeat(op *pipe.Repeat, i int)
 	// tick counts a match, so that a row that has many does not keep the thread for itself.

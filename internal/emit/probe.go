@@ -363,18 +363,17 @@ func (e *emitter) holds(p *probe, r ir.Reg) ir.Reg {
 
 // probeExists asks whether there is a match, for semi, anti and mark joins.
 func (e *emitter) probeExists(p *probe) {
-	found := e.Int("found")
-	if p.t.Kind.Unique() && p.must() && len(p.op.On) == 0 {
+	switch {
+	case p.t.Kind.Unique() && p.must() && len(p.op.On) == 0:
 		r := e.findUnique(p) // dropped on the way if there is none
 		e.setFlag(p, r)
-		e.B.Clear(r, found)
+		e.B.Clear(r)
 		e.probeDone(p)
 		e.clearDead(p.i + 1)
 		e.consume(p.i + 1)
-		return
-	}
-	e.B.Mov(found, ir.K(0))
-	if p.t.Kind.Unique() {
+	case p.t.Kind.Unique():
+		found := e.Int("found")
+		e.B.Mov(found, ir.K(0))
 		r := e.findUnique(p)
 		e.When(ir.NE, r.V(), ir.K(0), func() {
 			ok := e.holds(p, r)
@@ -382,26 +381,39 @@ func (e *emitter) probeExists(p *probe) {
 			e.B.Clear(ok)
 		}, nil)
 		e.B.Clear(r)
-	} else {
-		cur, end := e.candidates(p)
-		l := e.B.Loop()
-		e.Block(func() {
-			e.B.Break(l, ir.UGE, cur.V(), end.V())
-			e.mismatch(p, cur, func(c ir.Cond, x, y ir.Val) { e.B.Continue(l, c, x, y) })
-			if len(p.op.On) > 0 {
-				ok := e.holds(p, cur)
-				e.B.Continue(l, ir.EQ, ok.V(), ir.K(0))
-				e.B.Clear(ok)
-			}
-			e.B.Mov(found, ir.K(1))
-			e.B.Break(l, ir.Always, ir.K(0), ir.K(0))
-		})
-		e.B.Next(l)
-		e.tick()
-		e.B.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
-		e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-		e.B.Clear(cur, end)
+		e.answer(p, found)
+	default:
+		e.exists(p, func(found ir.Reg) { e.answer(p, found) })
 	}
+}
+
+// findAny opens a register that tells whether one of the candidates is a match.
+func (e *emitter) findAny(p *probe) (found ir.Reg) {
+	found = e.Int("found")
+	e.B.Mov(found, ir.K(0))
+	cur, end := e.candidates(p)
+	l := e.B.Loop()
+	e.Block(func() {
+		e.B.Break(l, ir.UGE, cur.V(), end.V())
+		e.mismatch(p, cur, func(c ir.Cond, x, y ir.Val) { e.B.Continue(l, c, x, y) })
+		if len(p.op.On) > 0 {
+			ok := e.holds(p, cur)
+			e.B.Continue(l, ir.EQ, ok.V(), ir.K(0))
+			e.B.Clear(ok)
+		}
+		e.B.Mov(found, ir.K(1))
+		e.B.Break(l, ir.Always, ir.K(0), ir.K(0))
+	})
+	e.B.Next(l)
+	e.tick()
+	e.B.Op2(ir.Add, cur, cur.V(), ir.K(int64(p.t.Tuple.Size)))
+	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	e.B.Clear(cur, end)
+	return found
+}
+
+// answer goes on with the row, by what was found.
+func (e *emitter) answer(p *probe, found ir.Reg) {
 	switch p.op.Kind {
 	case pipe.ProbeSemi:
 		e.skip(ir.EQ, found.V(), ir.K(0))

@@ -69,10 +69,8 @@ func (e *warp) repeat(op *pipe.Repeat, i int) {
 	cols := e.keepColumns(plan.ColSet{}, plan.MakeColSet(op.Col), i+1)
 	e.arrive(func() {
 		active := e.guard.active
-		for id, v := range cols {
-			e.Rebind(id, v)
-		}
-		e.warpLoop(while{ir.ULT, at.V(), to.V(), func(has ir.Reg) {
+		e.rebind(cols)
+		e.warpLoop(while{c: ir.ULT, x: at.V(), y: to.V(), set: func(has ir.Reg) {
 			e.B.Op2(ir.And, has, has.V(), active.V())
 		}}, func() {
 			now := e.Int("now")

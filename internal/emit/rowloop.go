@@ -226,6 +226,9 @@ func (e *rowLoop) matches(p *probe) {
 	e.probeDone(p)
 }
 
+// exists looks at one candidate after the other.
+func (e *rowLoop) exists(p *probe, rest func(found ir.Reg)) { rest(e.findAny(p)) }
+
 // matchesOrNone goes on with each match, or once with NULLs where there is none.
 func (e *rowLoop) matchesOrNone(p *probe) {
 	e.multiply(p.t.Rows)

@@ -145,6 +145,8 @@ type while struct {
 	c    ir.Cond
 	x, y ir.Val
 	set  func(has ir.Reg)
+	// before comes before the guard, for all lanes, where some lane has a row; nil: nothing does.
+	before func()
 }
 
 // warpLoop repeats body under a guard while some lane of the warp has a row. next comes after
@@ -163,6 +165,9 @@ func (e *warp) warpLoop(w while, body, next func()) {
 	any := e.ballot("any", g.has.V())
 	e.B.Break(l, ir.EQ, any.V(), ir.K(0))
 	e.B.Clear(any)
+	if w.before != nil {
+		w.before()
+	}
 	g.row = e.here()
 	once := e.B.Loop()
 	e.skipTo = once
@@ -180,7 +185,7 @@ func (e *warp) warpLoop(w while, body, next func()) {
 	e.B.Clear(g.has)
 	next()
 	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-	if w.set == nil && g.together == nil && !g.before && g.reached == nil {
+	if w.set == nil && w.before == nil && g.together == nil && !g.before && g.reached == nil {
 		// Lanes do nothing together, so none has to wait for the others: each leaves when it has no row.
 		code := e.B.F.Code
 		out := ir.Instr{Op: ir.Break, Label: l, Cond: w.c.Negate(), A: w.x, B: w.y}

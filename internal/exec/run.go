@@ -48,6 +48,8 @@ type Options struct {
 	Block  int         // GPU: threads per block, 0: some
 	// GPUMemory is how many bytes columns may take on a GPU, 0: what it has.
 	GPUMemory int64
+	// Expand is how lanes of a GPU share the matches of their rows, 0: as it pays.
+	Expand phys.Expand
 	// Times: kernels and copies of a GPU are measured by its clock.
 	Times bool
 }

@@ -56,7 +56,8 @@ func (r *run) foresee() {
 
 // options are those of the compilation.
 func (r *run) options() compile.Options {
-	return compile.Options{Off: r.Off, Count: r.Count, Lanes: r.Lanes, Check: r.Verify, Verbose: r.Listing, Done: r.ctx.Done(), Takes: r.store.Takes}
+	return compile.Options{Off: r.Off, Count: r.Count, Lanes: r.Lanes, Check: r.Verify, Verbose: r.Listing, Done: r.ctx.Done(), Takes: r.store.Takes,
+		Stretch: r.store.Stretch, Expand: r.Expand}
 }
 
 // begin lets the device compile a function, if it does not know it yet.
@@ -82,9 +83,9 @@ func (f *foresight) table(b *pipe.Build, t *layout.Tuple) {
 	f.tables[b], f.tuples[b] = d, t
 	switch d.Kind {
 	case layout.DenseBuckets:
-		f.begin(byKey(t).Kernel())
+		f.begin(byKey(t).Kernel(), measureKeys())
 	case layout.Buckets:
-		f.begin(byBucket(t).Kernel())
+		f.begin(byBucket(t).Kernel(), measureBuckets(t))
 	}
 }
 

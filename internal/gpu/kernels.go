@@ -19,6 +19,11 @@ type kernel struct {
 
 // newKernel begins a function: setup opens what all items share, body is emitted once per item.
 func newKernel(name string, setup func(k *kernel) []ir.Reg, body func(k *kernel, shared []ir.Reg)) *ir.Func {
+	return newKernelThen(name, setup, body, func(*kernel, []ir.Reg) {})
+}
+
+// newKernelThen is newKernel with something that all lanes do after the last item.
+func newKernelThen(name string, setup func(k *kernel) []ir.Reg, body, then func(k *kernel, shared []ir.Reg)) *ir.Func {
 	k := &kernel{Builder: ir.NewFunc(name, ir.GPU)}
 	i, n, step, t := k.Vreg("item", ir.I64), k.Vreg("end", ir.I64), k.Vreg("step", ir.I64), k.Vreg("t", ir.I64)
 	k.item = i
@@ -38,6 +43,7 @@ func newKernel(name string, setup func(k *kernel) []ir.Reg, body func(k *kernel,
 	body(k, shared)
 	k.Op2(ir.Add, i, i.V(), step.V())
 	k.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	then(k, shared)
 	k.Clear(shared...)
 	k.Clear(i, n, step)
 	return k.F

@@ -44,6 +44,8 @@ type Store struct {
 	// Room is for how many tuples sinks make room at first; 0: as many as are expected. Tests make it small.
 	Room  int64
 	Takes int64 // tuples for which warps take room at a time; 0: that which pays
+	// Stretch is how many candidates of a lane its warp shares at a time; 0: as many as it can.
+	Stretch int64
 	// SortLeast is from how many rows on the device sorts; 0: from where that is faster. Tests make it small.
 	SortLeast int64
 	// Block is how many bytes of a large copy are filled at a time; 0: 16 MiB. Tests make it small.

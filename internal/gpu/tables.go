@@ -52,11 +52,35 @@ func (s *buildSink) finish() error {
 	t.Kind, t.Bits = d.Kind, d.Bits
 	switch d.Kind {
 	case layout.DenseBuckets:
-		return s.sortByKey()
+		if err := s.sortByKey(); err != nil {
+			return err
+		}
+		return s.measure(measureKeys, t.Span)
 	case layout.Buckets:
-		return s.buckets()
+		if err := s.buckets(); err != nil {
+			return err
+		}
+		return s.measure(s.of(measureBuckets), 1<<t.Bits)
 	}
 	return nil // made to see whether keys are unique, or none at all
+}
+
+// measure finds out how the table's tuples are spread over so many slots.
+func (s *buildSink) measure(kernel func() *ir.Func, slots int64) error {
+	r := s.r
+	sums, err := r.allocZero(8 * 3)
+	if err != nil {
+		return err
+	}
+	defer r.free(sums)
+	if err := r.do(kernel, slots, uint64(s.table.Slots), uint64(sums)); err != nil {
+		return err
+	}
+	x, err := r.read(sums, 3)
+	if err == nil {
+		s.table.Runs = layout.Runs{Keys: int64(x[0]), Longest: int64(x[1]), Squares: float64(x[2])}
+	}
+	return err
 }
 
 // keyFacts finds out about the keys of a build side.

@@ -65,8 +65,18 @@ type Table struct {
 	// KeyRange bounds an integer key; semi-join filters use it.
 	KeyRange []Range
 
+	// Runs tell how the candidates of probes are spread, where somebody has counted.
+	Runs Runs
+
 	Slots  uintptr
 	Tuples uintptr
+}
+
+// Runs are the candidates that lie side by side, since they have one key or are in one bucket.
+type Runs struct {
+	Keys    int64   // runs that are not empty; 0: nobody has counted
+	Longest int64   // the tuples of the longest
+	Squares float64 // the sum of the squares of all lengths
 }
 
 // Bytes is about how much memory lookups reach.

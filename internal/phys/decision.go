@@ -1,17 +1,13 @@
 package phys
 
-import (
-	"strings"
-
-	"github.com/kelpiedb/kelpie/internal/layout"
-)
+import "strings"
 
 // Decision is how a pipeline runs: all that was decided for it.
 type Decision struct {
 	Direct Direct // what follows is for those who want to see it run
 	Front  Front
-	Sets   []KeySet           // by which its scan drops rows that find nothing in a join
-	Probes []layout.TableKind // of the tables that rows are looked up in, in order
+	Sets   []KeySet // by which its scan drops rows that find nothing in a join
+	Probes []Probe  // of the tables that rows are looked up in, in order
 	Late   Late
 	Top    Top
 	Groups *Groups // nil: it does not group

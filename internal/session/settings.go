@@ -11,6 +11,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/techniques"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -25,6 +26,7 @@ type Settings struct {
 	Block      int             // GPU: threads per block
 	GPUMemory  int64           // GPU: bytes that columns may take there; 0: what it has
 	GPUTimes   bool            // GPU: kernels and copies are measured
+	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
 	Disabled   map[string]bool // optimizer passes
 	SIMD       device.SIMD     // vector instructions of the CPU
 	Check      bool            // verify plans and generated functions
@@ -102,6 +104,9 @@ var settings = []setting{
 	{"disabled_optimizers", "optimizer passes to leave out, separated by commas",
 		func(s *Settings) string { return passList(s.Disabled) },
 		func(s *Settings, v types.Value) error { return s.setDisabled(v.S) }},
+	{"expand", "how lanes of a GPU share the matches of rows that find several: auto, lane, group, warp or balanced",
+		func(s *Settings) string { return s.Expand.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.Expand, v, phys.ParseExpand) }},
 	{"file_cache", "keep what queries read of files for later ones",
 		func(s *Settings) string { return onOff(s.FileCache) },
 		func(s *Settings, v types.Value) (err error) { s.FileCache, err = boolOf(v); return }},
@@ -218,6 +223,15 @@ func technique(name, doc string, off func(*Settings) *bool) setting {
 			}
 			return err
 		}}
+}
+
+// choose changes a setting that is one of several values, if there is one of that name.
+func choose[T any](at *T, v types.Value, parse func(string) (T, error)) error {
+	x, err := parse(strings.ToLower(v.String()))
+	if err == nil {
+		*at = x
+	}
+	return err
 }
 
 var deviceNames = []string{"auto", "cpu", "gpu", "simt"}

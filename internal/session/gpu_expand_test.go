@@ -1,0 +1,112 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/gpu"
+	"github.com/kelpiedb/kelpie/internal/phys"
+)
+
+// unevenTables have keys of which some are there once, some never, some NULL and one very often, in dense and in sparse numbers and in texts.
+func unevenTables(t *testing.T, s *Session) {
+	mustRun(t, s, `create table l as select g id, case when g % 11 = 0 then null else g % 40 end k, (g % 40)::bigint * 1000003 far, 'key ' || g % 23 txt,
+		g * 0.5::double f, (g * 1000000000000000::decimal(38,0)) * 1000000 big, case when g % 4 = 0 then null else g end maybe from generate_series(1, 620) x(g)`)
+	mustRun(t, s, "create table few as select * from l where id <= 75")
+	mustRun(t, s, `create table r as select g w, case when g % 13 = 0 then null when g <= 260 then 7 else g % 25 end k,
+		(case when g <= 260 then 7 else g % 25 end)::bigint * 1000003 far, 'key ' || case when g <= 260 then 3 else g % 30 end txt,
+		case when g % 3 = 0 then null else g end maybe from generate_series(1, 330) x(g)`)
+	mustRun(t, s, "create table one as select * from r where w = 300")
+	mustRun(t, s, "create table none as select * from r where w < 0")
+}
+
+// unevenJoins are joins of all kinds, by keys of all kinds, into sinks of all kinds.
+var unevenJoins = []string{
+	"select count(*), sum(l.id), sum(r.w), min(l.f), max(l.big), count(l.maybe) from l join r on l.k = r.k",
+	"select count(*), sum(l.id * r.w), sum(l.f), sum(l.big) from l join r on l.far = r.far",
+	"select count(*), sum(l.id), max(l.txt) from l join r on l.txt = r.txt",
+	"select l.id, l.txt, r.w, l.big, l.f, l.maybe from l join r on l.k = r.k and r.w % 5 = l.id % 5 order by 1, 3",
+	"select l.k, count(*), sum(r.w), max(l.txt) from l join r on l.far = r.far and r.w > l.id group by l.k order by 1",
+	"select l.id, r.w from l left join r on l.k = r.k and r.w % 7 = l.id % 9 order by 1, 2",
+	"select l.id, l.f, count(r.w), count(*) from l left join r on l.txt = r.txt and r.w > 250 + l.id group by l.id, l.f order by 1",
+	"select count(*), sum(l.id), sum(r.w) from l full join r on l.far = r.far and l.id > r.w",
+	"select count(*), sum(l.id), sum(r.w), count(r.maybe) from l right join r on l.k = r.k and l.maybe < r.maybe",
+	"select id, k from l where exists (select 1 from r where r.far = l.far and 3 * r.w > l.id) order by 1",
+	"select id, txt from l where not exists (select 1 from r where r.txt = l.txt and r.w < l.id) order by 1",
+	"select id, f from l where not exists (select 1 from r where r.k = l.k and r.maybe = l.maybe) order by 1",
+	"select id, id in (select w from r where r.k = l.k) from l order by 1",
+	"select id, maybe in (select maybe from r where r.w > l.id) from l order by 1",
+	"select id from l where k not in (select k from r where k is not null) order by 1",
+	"select count(*), sum(l.id + r.w) from l, r where l.id < r.w and r.w % 3 = l.k % 3",
+	"select l.id, r.w, q.w from l left join r on l.k = r.k and r.w > 255 left join r q on q.k = r.k and q.w % 50 = r.w % 50 order by 1, 2, 3",
+	"select a.k, count(*), sum(b.id) from r a join l b on a.k = b.k join l c on c.k = b.k where a.w % 2 = 1 group by a.k order by 1",
+	"select l.id, r.w from few l left join r on l.k = r.k and r.w % 7 = l.id % 9 order by 1, 2",
+	"select id, txt from few l where not exists (select 1 from r where r.txt = l.txt and r.w < l.id) order by 1",
+	"select id, maybe in (select k from r) from l order by 1",
+	"select id, k not in (select k from r where k is not null) from l order by 1",
+	"select id, far in (select far from r where r.w > l.id) from l order by 1",
+	"select id, far, maybe, (maybe, far) in (select w, far from r) from l order by 1",
+	"select l.id, o.w from l left join one o on l.k = o.k order by 1",
+	"select count(*), count(n.w) from l left join none n on l.k = n.k",
+	"select count(*) from l join none n on l.far = n.far",
+	"select r.k, sum(l.id) from r join l on r.k = l.k where r.w < 20 or r.w > 300 group by r.k order by 1",
+	"select l.id, 100 / (r.w - 260) from l join r on l.k = r.k where r.w < 260 order by 1, 2",
+	"select l.id, 100 / (r.w - 259) from l join r on l.k = r.k",
+}
+
+// TestGPUExpand: whichever way the lanes of a warp share the matches of their rows, these are the CPU's: for inner, outer, semi and anti joins, few
+// and many matches, few numbered at a time, launches of all shapes and sinks that turn out too small.
+func TestGPUExpand(t *testing.T) {
+	s := New(NewDB())
+	unevenTables(t, s)
+	for _, how := range []phys.Expand{phys.ExpandAuto, phys.ExpandLane, phys.ExpandGroup, phys.ExpandWarp, phys.ExpandBalanced} {
+		for i, sql := range unevenJoins {
+			if testing.Short() && (i+int(how))%3 != 0 {
+				continue
+			}
+			s.Configure(func(x *Settings) { x.Device = "cpu" })
+			want := answerText(s, sql, nil)
+			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
+				x.Expand = how
+				x.Grid, x.Block = []int{0, 1, 3}[i%3], []int{0, 32, 96, 256}[i%4]
+				g.Stretch = []int64{0, 1, 3, 40}[(i+int(how))%4]
+				if i%5 == 0 {
+					g.Room = 3
+				}
+			})
+			onCPU := map[string]int{}
+			if got := answerText(s, sql, onCPU); got != want || len(onCPU) > 0 {
+				t.Errorf("%s: %s\ngot  %.300s\nwant %.300s\n%v", how, sql, got, want, onCPU)
+			}
+		}
+	}
+}
+
+// TestGPUExpandExplained: EXPLAIN names the way, which facts decide if nobody does.
+func TestGPUExpandExplained(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table even as select g % 100 k, g v from generate_series(1, 800) x(g)")
+	mustRun(t, s, "create table skewed as select case when g <= 400 then 5 else g % 100 end k, g v from generate_series(1, 800) x(g)")
+	mustRun(t, s, "create table l as select g % 100 k, g id from generate_series(1, 2000) x(g)")
+	for _, c := range []struct{ set, table, want string }{
+		{"auto", "even", "probes dense buckets;"},
+		{"auto", "skewed", "probes dense buckets (balanced)"},
+		{"lane", "skewed", "probes dense buckets;"},
+		{"group", "even", "probes dense buckets (group)"},
+		{"warp", "even", "probes dense buckets (warp)"},
+		{"balanced", "even", "probes dense buckets (balanced)"},
+	} {
+		accelerate(t, s, 1, nil)
+		mustRun(t, s, "set expand = '"+c.set+"'")
+		got := answerText(s, "explain analyze select count(*), sum(r.v * l.id) from l join "+c.table+" r on l.k = r.k", nil)
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s, %s: no %q in\n%s", c.set, c.table, c.want, got)
+		}
+	}
+	if _, err := ask(s, "set expand = 'all'"); err == nil || !strings.Contains(err.Error(), "is none of auto, lane, group, warp, balanced") {
+		t.Error(err)
+	}
+	if got := answerText(s, "show expand", nil); got != "balanced|\n" {
+		t.Error(got)
+	}
+}
