@@ -1,6 +1,8 @@
 package session
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -11,7 +13,7 @@ import (
 // unevenTables have keys of which some are there once, some never, some NULL and one very often, in dense and in sparse numbers and in texts.
 func unevenTables(t *testing.T, s *Session) {
 	mustRun(t, s, `create table l as select g id, case when g % 11 = 0 then null else g % 40 end k, (g % 40)::bigint * 1000003 far, 'key ' || g % 23 txt,
-		g * 0.5::double f, (g * 1000000000000000::decimal(38,0)) * 1000000 big, case when g % 4 = 0 then null else g end maybe from generate_series(1, 620) x(g)`)
+		g * 0.5::double f, (g * 1000000000000000::decimal(38,0)) * 1000000 big, case when g % 4 = 0 then null else g end maybe from generate_series(1, 430) x(g)`)
 	mustRun(t, s, "create table few as select * from l where id <= 75")
 	mustRun(t, s, `create table r as select g w, case when g % 13 = 0 then null when g <= 260 then 7 else g % 25 end k,
 		(case when g <= 260 then 7 else g % 25 end)::bigint * 1000003 far, 'key ' || case when g <= 260 then 3 else g % 30 end txt,
@@ -46,6 +48,7 @@ var unevenJoins = []string{
 	"select id, k not in (select k from r where k is not null) from l order by 1",
 	"select id, far in (select far from r where r.w > l.id) from l order by 1",
 	"select id, far, maybe, (maybe, far) in (select w, far from r) from l order by 1",
+	"select id, case when id % 5 = 0 then null else far end in (select far from r) from l order by 1",
 	"select l.id, o.w from l left join one o on l.k = o.k order by 1",
 	"select count(*), count(n.w) from l left join none n on l.k = n.k",
 	"select count(*) from l join none n on l.far = n.far",
@@ -108,5 +111,31 @@ func TestGPUExpandExplained(t *testing.T) {
 	}
 	if got := answerText(s, "show expand", nil); got != "balanced|\n" {
 		t.Error(got)
+	}
+}
+
+// TestGPUSwitches: all queries of the benchmarks have the CPU's rows with every value of the switches that change how warps run.
+// Without time, each query has one value, drawn by a fixed seed.
+func TestGPUSwitches(t *testing.T) {
+	ways := []phys.Expand{phys.ExpandLane, phys.ExpandGroup, phys.ExpandWarp, phys.ExpandBalanced}
+	draw := rand.New(rand.NewPCG(12, 5))
+	for _, suite := range []string{"tpch", "ssb"} {
+		s := load(t, suite, "0.01")
+		for _, q := range thin(suiteQueries(suite)) {
+			drawn := draw.IntN(len(ways))
+			if testing.Short() && draw.IntN(3) > 0 {
+				continue
+			}
+			for i, how := range ways {
+				if testing.Short() && i != drawn {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s %s expand=%s", suite, q, how), func(t *testing.T) {
+					accelerate(t, s, uint64(i), func(_ *gpu.Store, x *Settings) { x.Expand = how })
+					checkAnswer(t, s, suite, "0.01", q)
+					onDevice(t, s, suite, q)
+				})
+			}
+		}
 	}
 }
