@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/phys"
 )
@@ -111,6 +112,37 @@ func TestGPUExpandExplained(t *testing.T) {
 	}
 	if got := answerText(s, "show expand", nil); got != "balanced|\n" {
 		t.Error(got)
+	}
+}
+
+// TestGPUExpandLanes: how many lanes are active behind a join can be worked out. Of 32 rows in a warp, lane 5 has 64 matches, lane 6 has two, lane
+// 31 none and each other one; then a warp of four rows has one match each.
+func TestGPUExpandLanes(t *testing.T) {
+	s, _, _ := onGPU(t, 0, device.SimulatedOptions{})
+	mustRun(t, s, "create table p as select i k from generate_series(0, 35) g(i)")
+	mustRun(t, s, "create table b as select i k from generate_series(0, 34) g(i) where i <> 31")
+	mustRun(t, s, "insert into b select 5 from generate_series(1, 63) g(i)")
+	mustRun(t, s, "insert into b values (6), (35)")
+	mustRun(t, s, "create table nulls as select * from p union all select null from generate_series(1, 200) g(i)") // so that b is the build side
+	mustRun(t, s, "set semijoin_filters = off") // lane 31 shall come to the join
+	inner := "select count(*) from b, nulls n where n.k = b.k"
+	outer := "select count(*) from p left join b on p.k = b.k"
+	for _, c := range []struct{ how, inner, outer string }{
+		{"lane", "1×31 1×4 1×2 62×1", "1×32 1×4 1×2 62×1"},
+		{"group", "1×11 7×8 1×5 5×4 1×3 4×1", "1×11 7×8 1×5 6×4 4×1"},
+		{"warp", "2×32 1×2 33×1", "2×32 1×2 34×1"},
+		{"balanced", "2×32 1×31 1×4", "2×32 1×31 1×4 1×1"},
+	} {
+		mustRun(t, s, "set expand = '"+c.how+"'")
+		for sql, want := range map[string]string{inner: c.inner, outer: c.outer} {
+			for _, p := range profiled(t, s, sql) {
+				if last := p[len(p)-1]; last.Kind == "probe" {
+					if got := bins(last.Lanes); got != want {
+						t.Errorf("%s: %s\n%s, want %s", c.how, sql, got, want)
+					}
+				}
+			}
+		}
 	}
 }
 
