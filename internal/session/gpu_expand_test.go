@@ -124,7 +124,7 @@ func TestGPUExpandLanes(t *testing.T) {
 	mustRun(t, s, "insert into b select 5 from generate_series(1, 63) g(i)")
 	mustRun(t, s, "insert into b values (6), (35)")
 	mustRun(t, s, "create table nulls as select * from p union all select null from generate_series(1, 200) g(i)") // so that b is the build side
-	mustRun(t, s, "set semijoin_filters = off") // lane 31 shall come to the join
+	mustRun(t, s, "set semijoin_filters = off")                                                                    // lane 31 shall come to the join
 	inner := "select count(*) from b, nulls n where n.k = b.k"
 	outer := "select count(*) from p left join b on p.k = b.k"
 	for _, c := range []struct{ how, inner, outer string }{
