@@ -26,6 +26,9 @@ type GPU struct {
 	Driver     string // such as "driver 580.95.05, CUDA 13.0"
 }
 
+// MayHaveGPU reports that the system has a driver for GPUs, without starting it.
+func MayHaveGPU() bool { return device.MayHaveGPU() }
+
 // GPUs lists the GPUs that queries can run on; the first serves the device "gpu". Where there is none,
 // the error says in a sentence what is missing: the driver, a GPU, or a newer driver. Asking
 // starts the driver, which takes a moment.

@@ -28,6 +28,11 @@ func Open(opts ...Option) (*DB, error) {
 	if n := db.config.total; n != nil {
 		session.SetTotalMemory(*n)
 	}
+	for _, x := range db.config.settings {
+		if x.name == "device" {
+			db.inner.Prepare(x.value)
+		}
+	}
 	return db, nil
 }
 

@@ -111,6 +111,12 @@ type GPUUse struct {
 	BytesDown        int64         // and back
 	ColumnBytes      int64         // of the columns that were read
 	Bound            time.Duration // the least time that reading them takes, by the speed of the device's memory; 0: not known
+	// Bus is how many bytes copies to the device bring in a second, as measured, after SET gpu_times = on; 0: not known.
+	Bus float64
+	// Kernels is how many the device did not know, Foreseen how many of these were begun to be compiled before their turn came.
+	Kernels, Foreseen int
+	// Wait is how long the query waited for kernels to be compiled or loaded, Ready when it had the last, from its beginning on.
+	Wait, Ready time.Duration
 }
 
 // GPU is what the statement did on a GPU of its own memory; false: it did not run on one.
@@ -129,6 +135,7 @@ func (r *Result) GPU() (GPUUse, bool) {
 	if st.Bandwidth > 0 {
 		u.Bound = time.Duration(float64(u.ColumnBytes) / st.Bandwidth * float64(time.Second))
 	}
+	u.Bus, u.Kernels, u.Foreseen, u.Wait, u.Ready = st.Bus, st.Kernels, st.Foreseen, st.KernelWait, st.KernelsReady
 	return u, u.BytesUp > 0
 }
 

@@ -26,6 +26,9 @@ Flags:
   --queries LIST     only these, such as q1,q6
   --json FILE        write the times as JSON, too (- is stdout, no table)
   --analyze FILE     write EXPLAIN ANALYZE of each query there, once it is hot
+  --cold             on a GPU, how long kernels take to be there: compiled anew,
+                     stored by earlier processes, and kept by this one
+  --clients N        one client, then N at once, each of which runs all queries
 ` + engineHelp
 
 // benchResult is what --json writes.
@@ -36,8 +39,11 @@ type benchResult struct {
 	Threads int           `json:"threads"`
 	Runs    int           `json:"runs"`
 	Version string        `json:"version"`
-	Queries []measurement `json:"queries"`
-	Geomean float64       `json:"geomean_ms"`
+	Queries []measurement `json:"queries,omitempty"`
+	Geomean float64       `json:"geomean_ms,omitempty"`
+	// With --cold and --clients.
+	Cold    []coldMeasurement   `json:"cold,omitempty"`
+	Clients *clientsMeasurement `json:"clients,omitempty"`
 }
 
 func benchCommand(ctx context.Context, args []string) error {
@@ -49,6 +55,8 @@ func benchCommand(ctx context.Context, args []string) error {
 	only := fs.String("queries", "", "")
 	file := fs.String("json", "", "")
 	analyzeFile := fs.String("analyze", "", "")
+	cold := fs.Bool("cold", false, "")
+	clients := fs.Int("clients", 0, "")
 	words, err := parseFlags(fs, args, benchHelp)
 	if err != nil {
 		return err
@@ -62,6 +70,12 @@ func benchCommand(ctx context.Context, args []string) error {
 	}
 	if *runs < 1 {
 		return usagef("--runs %d: it must be 1 or more", *runs)
+	}
+	if *clients < 0 || *clients > maxClients {
+		return usagef("--clients %d: it must be from 1 to %d", *clients, maxClients)
+	}
+	if *cold && *clients > 0 {
+		return usagef("--cold and --clients measure different things")
 	}
 	if s.queries, err = choose(s.queries, *only); err != nil {
 		return err
@@ -79,12 +93,14 @@ func benchCommand(ctx context.Context, args []string) error {
 		}
 		defer jsonFile.Close()
 	}
-	var analyzed io.WriteCloser
+	var analyzed io.Writer
 	if *analyzeFile != "" {
-		if analyzed, err = os.Create(*analyzeFile); err != nil {
+		f, err := os.Create(*analyzeFile)
+		if err != nil {
 			return err
 		}
-		defer analyzed.Close()
+		defer f.Close()
+		analyzed = f
 	}
 	meter := newProgress(os.Stderr)
 	db, err := engine.open(meter.option())
@@ -99,34 +115,55 @@ func benchCommand(ctx context.Context, args []string) error {
 	}
 	fmt.Fprintf(out, "%s at scale factor %v: %s in memory, generated in %.1f s\n", s.title, *sf, sizes(db), took.Seconds())
 	fmt.Fprintf(out, "medians of %d run%s on %s with %d thread%s\n\n", *runs, plural(*runs), engine.device, engine.threads, plural(engine.threads))
-	onGPU := engine.device == "gpu" || engine.device == "auto"
-	table := newTimesTable(out, s.queries, onGPU)
-	table.header()
 	doc := benchResult{Suite: s.name, SF: *sf, Device: engine.device, Threads: engine.threads, Runs: *runs, Version: versionText()}
-	for _, q := range s.queries {
-		m, err := r.measure(ctx, q, 1, *runs)
-		if err != nil {
+	switch {
+	case *cold:
+		if doc.Cold, err = r.measureCold(ctx, s.queries, *runs, out); err != nil {
 			return err
 		}
-		if onGPU {
-			if m.GPU, err = r.measureGPU(ctx, q, *runs); err != nil {
-				return err
-			}
+	case *clients > 0:
+		if doc.Clients, err = measureClients(ctx, db, s.queries, *clients, *runs, out); err != nil {
+			return err
 		}
-		if analyzed != nil {
-			if err := r.analyze(ctx, q, analyzed); err != nil {
-				return err
-			}
+	default:
+		if doc.Queries, err = r.measureAll(ctx, s.queries, *runs, out, &engine, analyzed); err != nil {
+			return err
 		}
-		table.line(m)
-		doc.Queries = append(doc.Queries, m)
+		doc.Geomean = geomean(doc.Queries)
 	}
-	table.footer(doc.Queries)
-	doc.Geomean = geomean(doc.Queries)
 	if jsonFile == nil {
 		return nil
 	}
 	return writeJSON(jsonFile, doc)
+}
+
+// measureAll prints the times of all queries, one after the other.
+func (r *runner) measureAll(ctx context.Context, queries []gen.Query, runs int, out io.Writer, engine *engineFlags, analyzed io.Writer) ([]measurement, error) {
+	onGPU := engine.device == "gpu" || engine.device == "auto"
+	table := newTimesTable(out, queries, onGPU)
+	table.bus = onGPU && engine.gpu != ""
+	table.header()
+	var all []measurement
+	for _, q := range queries {
+		m, err := r.measure(ctx, q, 1, runs)
+		if err != nil {
+			return nil, err
+		}
+		if onGPU {
+			if m.GPU, err = r.measureGPU(ctx, q, runs); err != nil {
+				return nil, err
+			}
+		}
+		if analyzed != nil {
+			if err := r.analyze(ctx, q, analyzed); err != nil {
+				return nil, err
+			}
+		}
+		table.line(m)
+		all = append(all, m)
+	}
+	table.footer(all)
+	return all, nil
 }
 
 // analyze writes what EXPLAIN ANALYZE says of a query.

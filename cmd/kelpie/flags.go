@@ -143,6 +143,7 @@ func (f *engineFlags) choose(warn io.Writer) error {
 		f.device = "simt"
 		fmt.Fprintf(warn, "NOTE: there is no CPU translator for %s/%s yet; queries run on a simulated GPU, slowly.\n"+
 			"--device simt asks for it and leaves this note out.\n", runtime.GOOS, runtime.GOARCH)
+	case f.device == "gpu" && kelpie.MayHaveGPU(): // the driver begins beside what comes before the first query
 	case f.device == "gpu":
 		if _, err := kelpie.GPUs(); err != nil {
 			f.device = kelpie.Devices()[0]

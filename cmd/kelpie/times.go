@@ -95,6 +95,9 @@ type gpuMeasurement struct {
 	ToDevice    int64   `json:"bytes_to_device"`
 	FromDevice  int64   `json:"bytes_from_device"`
 	ColumnBytes int64   `json:"column_bytes"`
+	// BusBound is the least time for the bytes to the device, by the speed of copies from pinned memory.
+	BusBound float64 `json:"bus_bound_ms"`
+	BusSpeed float64 `json:"bus_gb_per_s"` // of such copies
 }
 
 // measureGPU runs a query again with kernels timed, which takes time of its own: the other times are measured without.
@@ -130,11 +133,15 @@ func (r *runner) measureGPU(ctx context.Context, q gen.Query, runs int) (*gpuMea
 		return ms(median(list))
 	}
 	last := uses[len(uses)-1]
-	return &gpuMeasurement{
+	m := &gpuMeasurement{
 		Kernel:   of(func(u kelpie.GPUUse) time.Duration { return u.Kernel }),
 		Transfer: of(func(u kelpie.GPUUse) time.Duration { return u.Transfer }),
 		Bound:    ms(last.Bound), Launches: last.Launches, ToDevice: last.BytesUp, FromDevice: last.BytesDown, ColumnBytes: last.ColumnBytes,
-	}, nil
+	}
+	if last.Bus > 0 {
+		m.BusBound, m.BusSpeed = float64(last.BytesUp)/last.Bus*1e3, last.Bus/1e9
+	}
+	return m, nil
 }
 
 // timesTable is printed line by line, as queries finish.
@@ -142,6 +149,7 @@ type timesTable struct {
 	io.Writer
 	name int  // width of names
 	gpu  bool // with the columns of a GPU
+	bus  bool // and those of its bus
 }
 
 func newTimesTable(w io.Writer, queries []gen.Query, gpu bool) *timesTable {
@@ -152,10 +160,15 @@ func newTimesTable(w io.Writer, queries []gen.Query, gpu bool) *timesTable {
 	return t
 }
 
-func (t *timesTable) row(name string, rows any, plan, compile, exec, total, kernel, bound string) {
+func (t *timesTable) row(name string, rows any, plan, compile, exec, total, kernel, bound string, bus ...string) {
 	line := fmt.Sprintf(" %-*s %8v %11s %9s %9s %9s", t.name, name, rows, plan, compile, exec, total)
 	if t.gpu {
 		line += fmt.Sprintf(" %9s %9s", kernel, bound)
+	}
+	if t.bus {
+		for _, x := range bus {
+			line += fmt.Sprintf(" %9s", x)
+		}
 	}
 	fmt.Fprintln(t, strings.TrimRight(line, " "))
 }
@@ -165,20 +178,26 @@ func (t *timesTable) rule() {
 	if t.gpu {
 		width += 20
 	}
+	if t.bus {
+		width += 40
+	}
 	fmt.Fprintln(t, " "+strings.Repeat("-", width))
 }
 
 func (t *timesTable) header() {
-	t.row("query", "rows", "parse+plan", "compile", "execute", "total ms", "kernels", "bound ms")
+	t.row("query", "rows", "parse+plan", "compile", "execute", "total ms", "kernels", "bound ms", "bus MB", "GB/s", "bus ms", "of bound")
 	t.rule()
 }
 
 func (t *timesTable) line(m measurement) {
 	kernel, bound := "-", "-"
-	if m.GPU != nil {
-		kernel, bound = number(m.GPU.Kernel), number(m.GPU.Bound)
+	bus := []string{"-", "-", "-", "-"}
+	if g := m.GPU; g != nil {
+		kernel, bound = number(g.Kernel), number(g.Bound)
+		bus = []string{number(float64(g.ToDevice) / 1e6), number(float64(g.ToDevice) / 1e6 / max(m.Exec, 1e-6)), number(g.BusBound),
+			fmt.Sprintf("%.0f%%", 100*g.BusBound/max(m.Exec, 1e-6))}
 	}
-	t.row(m.Name, m.Rows, number(m.Parse+m.Plan), number(m.Compile), number(m.Exec), number(m.Total), kernel, bound)
+	t.row(m.Name, m.Rows, number(m.Parse+m.Plan), number(m.Compile), number(m.Exec), number(m.Total), kernel, bound, bus...)
 }
 
 func (t *timesTable) footer(list []measurement) {

@@ -41,7 +41,7 @@ func (s *statistics) ran(p *pipe.Pipeline) {
 	case *pipe.Rounds:
 		s.rows[k] = phys.Expected(k.Node)
 	case *pipe.Build:
-		side := phys.BuildSide{Tuple: l.Tuple, Keys: len(k.Keys), Rows: phys.Expected(k.Side()), NoDirect: s.w.Off.DirectTables}
+		side := phys.BuildSide{Tuple: l.Tuple, Keys: len(k.Keys), Rows: phys.Expected(k.Side()), NoDirect: s.w.Off.DirectTables, FreeSlots: s.w.Can.FreeSlots}
 		d, _ := phys.ChooseTable(side, phys.BelievedKeys(k, l.Tuple))
 		s.w.Tables[k] = &layout.Table{Tuple: l.Tuple, Rows: side.Rows, Kind: d.Kind, Min: d.Min, Span: d.Span, Bits: d.Bits}
 		s.rows[k] = side.Rows

@@ -281,7 +281,7 @@ func (w *Walk) Forget(s pipe.Sink) {
 
 // clearlyLess is how much of the rows that pass a filter may pass another that takes its place: literals that differ should not
 // let filters of the same kind change places.
-const clearlyLess = 0.8
+const clearlyLess = 0.5
 
 // filters finds the semi-join filters of a scan that are ready and promise to drop rows.
 func (w *Walk) filters(t *pipe.Table, facts Facts) (out []scanned.Filter, err error) {

@@ -40,29 +40,37 @@ func (k *Compiler) Start(ptx string) *Build {
 	if b := k.ready[ptx]; b != nil {
 		return b
 	}
-	b := &Build{done: make(chan struct{})}
+	b := k.begin(ptx, true)
 	k.ready[ptx] = b
+	return b
+}
+
+// Again compiles a text that may have been compiled before; stored: unless the disk has the code.
+func (k *Compiler) Again(ptx string, stored bool) *Build { return k.begin(ptx, stored) }
+
+func (k *Compiler) begin(ptx string, stored bool) *Build {
+	b := &Build{done: make(chan struct{})}
 	go func() {
-		defer close(b.done)
-		k.slots <- struct{}{}
-		defer func() { <-k.slots }()
-		k.build(b, ptx)
+		key := Key(ptx, k.c.Info.Arch(), fmt.Sprint(k.c.d.version))
+		k.build(b, ptx, key, stored)
+		close(b.done)
+		if b.err == nil && !b.Cached && k.disk != nil { // whoever waits for the code need not wait for that
+			k.disk.Put(key, b.cubin) // a full or read-only disk costs the next process time, not this query
+		}
 	}()
 	return b
 }
 
-func (k *Compiler) build(b *Build, ptx string) {
-	key := Key(ptx, k.c.Info.Arch(), fmt.Sprint(k.c.d.version))
-	if k.disk != nil {
+func (k *Compiler) build(b *Build, ptx, key string, stored bool) {
+	k.slots <- struct{}{}
+	defer func() { <-k.slots }()
+	if k.disk != nil && stored {
 		if b.cubin = k.disk.Get(key); b.cubin != nil {
 			b.Cached = true
 			return
 		}
 	}
 	b.cubin, b.err = k.c.Link([]byte(ptx))
-	if b.err == nil && k.disk != nil {
-		k.disk.Put(key, b.cubin) // a full or read-only disk costs the next process time, not this query
-	}
 }
 
 // Ready is closed when compiling has ended.

@@ -8,6 +8,9 @@ import (
 	"github.com/ebitengine/purego"
 )
 
+// Built reports that this build can use GPUs.
+const Built = true
+
 // load opens the driver's library and binds the functions.
 func load(l *library) error {
 	handle, err := purego.Dlopen("libcuda.so.1", purego.RTLD_NOW|purego.RTLD_LOCAL)

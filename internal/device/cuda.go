@@ -69,6 +69,10 @@ type cudaDevice struct {
 
 	mu     sync.Mutex
 	counts Counts
+
+	busOnce sync.Once
+	bus     float64
+	busErr  error
 }
 
 // cudaError tells what an error of the driver means.
@@ -168,6 +172,10 @@ func (d *cudaDevice) Close() error {
 }
 
 func (d *cudaDevice) Load(text string) Code { return &cudaCode{d, d.compiler.Start(text)} }
+
+func (d *cudaDevice) Anew(text string, stored bool) Code {
+	return &cudaCode{d, d.compiler.Again(text, stored)}
+}
 
 type cudaCode struct {
 	d     *cudaDevice

@@ -26,6 +26,12 @@ type Device interface {
 	// Load begins to compile a module of PTX text and returns at once. The same text is compiled
 	// once for all who ask.
 	Load(text string) Code
+	// Anew compiles a text as if nobody had asked for it before, to see how long that takes; stored: what was kept on disk
+	// counts as known.
+	Anew(text string, stored bool) Code
+
+	// Bus is how many bytes a second copies from pinned memory bring to the device, as measured when this is first asked.
+	Bus() (float64, error)
 
 	// Pinned allocates host memory that the device reaches, which is slow: keep it. Register makes
 	// reachable what exists, outside of the Go heap.

@@ -3,6 +3,8 @@ package device
 import (
 	"errors"
 	"os"
+
+	"github.com/kelpiedb/kelpie/internal/cuda"
 )
 
 // KELPIE_GPU=simulated puts a simulated GPU in the place of a real one, so that programs can try on any machine what they would do on
@@ -17,6 +19,21 @@ func OpenGPU() (Device, error) {
 		return nil, errNoGPU
 	}
 	return OpenCUDA(0)
+}
+
+// driverSays is where the system tells of its driver for GPUs, if that is loaded.
+const driverSays = "/proc/driver/nvidia/version"
+
+// MayHaveGPU reports that OpenGPU may find something, without starting a driver.
+func MayHaveGPU() bool {
+	switch os.Getenv("KELPIE_GPU") {
+	case "simulated":
+		return true
+	case "none":
+		return false
+	}
+	_, err := os.Stat(driverSays)
+	return err == nil && cuda.Built
 }
 
 // GPUs lists what OpenGPU could open. Where there is nothing, the error is of kind Missing and says what is.

@@ -262,6 +262,19 @@ func (d *Simulated) Load(text string) Code {
 	return &loadedCode{d, c}
 }
 
+// Anew parses the text again.
+func (d *Simulated) Anew(text string, stored bool) Code {
+	c := &simulatedCode{done: make(chan struct{})}
+	go func() {
+		defer close(c.done)
+		c.mod, c.err = simt.Parse(text)
+	}()
+	return &loadedCode{d, c}
+}
+
+// Bus is that of an H200.
+func (d *Simulated) Bus() (float64, error) { return 55.6e9, nil }
+
 func (c *loadedCode) Ready() <-chan struct{} { return c.c.done }
 
 func (c *loadedCode) Function(name string) (Function, error) {

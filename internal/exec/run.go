@@ -52,7 +52,18 @@ type Options struct {
 	Expand phys.Expand
 	// Times: kernels and copies of a GPU are measured by its clock.
 	Times bool
+	// Code is where a GPU's code may come from.
+	Code CodeFrom
 }
+
+// CodeFrom says which code that was compiled before a query may use.
+type CodeFrom uint8
+
+const (
+	CodeKept   CodeFrom = iota // all that there is
+	CodeStored                 // what is on disk, as a process that has just begun
+	CodeNew                    // none
+)
 
 // Stats say where time went.
 type Stats struct {
@@ -63,6 +74,10 @@ type Stats struct {
 	Bandwidth     float64 // GPU: bytes of its memory that kernels can read in a second
 	// GPU: kernels that the device did not know yet, and those of them that were begun to be compiled before their turn came.
 	Kernels, Foreseen int
+	// GPU: how long the query waited for code to be compiled and loaded, and when the last was there, from its beginning on.
+	KernelWait, KernelsReady time.Duration
+	// GPU: bytes that copies bring there in a second, if Options.Times; 0: not known.
+	Bus float64
 }
 
 // PipelineStats is one pipeline's part.

@@ -85,10 +85,7 @@ func (s *buildSink) arranged(a *kernels.Arrangement, counters device.Addr, count
 	if max(count, s.n) > maxListed {
 		return r.lacks("a table of %d rows", max(count, s.n))
 	}
-	lib, err := r.store.library()
-	if err != nil {
-		return err
-	}
+	lib := r.loader.kernels()
 	fn, err := r.function(a.Kernel())
 	if err != nil {
 		return err

@@ -42,11 +42,18 @@ func (c *codes) find(f *ir.Func) (fn device.Function, hash uint64) {
 	return nil, hash
 }
 
-func (c *codes) add(f *ir.Func, hash uint64, fn device.Function) {
-	k := &compiled{name: f.Name, code: slices.Clone(f.Code), shared: f.SharedBytes, params: f.Params, fn: fn}
-	for _, r := range f.Regs {
-		k.types = append(k.types, r.Type)
+// madeOf remembers what a function is made of.
+func madeOf(f *ir.Func) *compiled {
+	k := &compiled{name: f.Name, code: slices.Clone(f.Code), types: make([]ir.Type, len(f.Regs)), shared: f.SharedBytes, params: f.Params}
+	for i, r := range f.Regs {
+		k.types[i] = r.Type
 	}
+	return k
+}
+
+func (c *codes) add(f *ir.Func, hash uint64, fn device.Function) {
+	k := madeOf(f)
+	k.fn = fn
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byHash == nil || c.count >= maxCodes {

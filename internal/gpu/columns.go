@@ -122,13 +122,16 @@ func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
 			}
 			return
 		}
-		if c.Width == sh.Width && c.Base == base {
-			copy(dst, chunkBytes(c, int(c.Width)))
-			return
-		}
 		off := uint64(c.Base) - uint64(base)
-		for i := range c.Rows {
-			put(dst, i, sh.Width, within(loadWord(c.Data+uintptr(i)*uintptr(c.Width), c.Width)+off, sh.Width))
+		switch {
+		case c.Width == sh.Width && off == 0:
+			copy(dst, chunkBytes(c, int(c.Width)))
+		case c.Width == sh.Width && c.Null == 0:
+			addToAll(dst, chunkBytes(c, int(c.Width)), c.Width, off)
+		default:
+			for i := range c.Rows {
+				put(dst, i, sh.Width, within(loadWord(c.Data+uintptr(i)*uintptr(c.Width), c.Width)+off, sh.Width))
+			}
 		}
 	case column.EncI128:
 		if c.Enc == column.EncI128 {
@@ -151,6 +154,28 @@ func encode(dst []byte, c *column.Chunk, sh column.Shape, base int64) {
 		}
 	default:
 		copy(dst, chunkBytes(c, int(sh.Width)))
+	}
+}
+
+// addToAll writes the numbers of src, of width bytes each, to dst, with off added to each. No sum is too large for its bytes, so that those of eight
+// bytes are added at a time.
+func addToAll(dst, src []byte, width uint8, off uint64) {
+	each := off
+	if width < 8 {
+		each *= math.MaxUint64 / (1<<(8*width) - 1)
+	}
+	le := binary.LittleEndian
+	dst = dst[:len(src)]
+	for len(src) >= 32 && len(dst) >= 32 {
+		a, b, c, d := le.Uint64(src), le.Uint64(src[8:]), le.Uint64(src[16:]), le.Uint64(src[24:])
+		le.PutUint64(dst, a+each)
+		le.PutUint64(dst[8:], b+each)
+		le.PutUint64(dst[16:], c+each)
+		le.PutUint64(dst[24:], d+each)
+		src, dst = src[32:], dst[32:]
+	}
+	for i := range len(src) / int(width) {
+		put(dst, i, width, loadWord(uintptr(unsafe.Pointer(&src[i*int(width)])), width)+off)
 	}
 }
 

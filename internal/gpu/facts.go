@@ -11,14 +11,18 @@ import (
 
 // Place is where pipelines run: a device of that name, with copies of tables in its memory.
 func Place(name string) compile.Place {
-	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, WideBitmaps: 256 << 20, Lists: true, Late: true, Unite: true}, Copies: Shapes}
+	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, FreeSlots: freeSlots, WideBitmaps: 256 << 20, Lists: true, Late: true, Unite: true}, Copies: Shapes}
 }
+
+// freeSlots are 4 MB, which take a microsecond to clear and stay in the cache.
+const freeSlots = 1 << 20
 
 // measured are the facts of a run: what sinks below a pipeline hold, and what was found out about it.
 type measured struct {
-	r   *run
-	p   *pipe.Pipeline
-	src *source // of the pipeline
+	r    *run
+	p    *pipe.Pipeline
+	src  *source // of the pipeline
+	idle bool    // it gets no rows
 }
 
 func (m measured) Scan(t *pipe.Table) compile.Scan {
@@ -48,8 +52,9 @@ func (m measured) Rows(s pipe.Sink) (compile.Rows, bool) {
 	return compile.Rows{Tuple: rows.tuple, Indirect: rows.indirect, N: rows.n}, true
 }
 
+// Keys of a pipeline that gets no rows have nothing to drop.
 func (m measured) Keys(b *pipe.Build, key int) (compile.Keys, error) {
-	if s := m.r.sinks[b].(*buildSink); s.n > 0 {
+	if s := m.r.sinks[b].(*buildSink); s.n > 0 && !m.idle {
 		return keys{s, key}, nil
 	}
 	return nil, nil

@@ -1,8 +1,9 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/compile"
-	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec/sorting"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -19,7 +20,8 @@ import (
 // foresight is what was begun before its turn came, and what is believed of build sides meanwhile.
 type foresight struct {
 	r      *run
-	begun  map[string]bool // by text
+	all    []*ir.Func
+	sorts  bool
 	tables map[*pipe.Build]phys.Table
 	tuples map[*pipe.Build]*layout.Tuple
 }
@@ -29,9 +31,8 @@ func (r *run) foresee() {
 	if r.foreseen != nil || r.Off.EarlyKernels {
 		return
 	}
-	f := &foresight{r, map[string]bool{}, map[*pipe.Build]phys.Table{}, map[*pipe.Build]*layout.Tuple{}}
+	f := &foresight{r: r, tables: map[*pipe.Build]phys.Table{}, tuples: map[*pipe.Build]*layout.Tuple{}}
 	r.foreseen = f
-	_, _ = r.store.library() // whoever needs it sees the error
 	for _, l := range compile.Explain(r.prog, Place(r.Device), r.options()) {
 		if l.Err != nil {
 			continue
@@ -52,6 +53,14 @@ func (r *run) foresee() {
 			f.sorted(s, l.Fragment.Sink)
 		}
 	}
+	// The longest take longest to compile, and the last to be ready is what the query waits for.
+	slices.SortStableFunc(f.all, func(a, b *ir.Func) int { return len(b.Code) - len(a.Code) })
+	for _, fn := range f.all {
+		r.loader.begin(fn)
+	}
+	if f.sorts {
+		r.loader.kernels().Begin()
+	}
 }
 
 // options are those of the compilation.
@@ -60,23 +69,12 @@ func (r *run) options() compile.Options {
 		Stretch: r.store.Stretch, Expand: r.Expand}
 }
 
-// begin lets the device compile a function, if it does not know it yet.
-func (f *foresight) begin(fns ...*ir.Func) {
-	for _, fn := range fns {
-		if known, _ := f.r.store.codes.find(fn); known == nil {
-			if text, err := device.ListGPU(fn); err == nil && !f.begun[text] {
-				f.begun[text] = true
-				f.r.dev.Load(text)
-			}
-		}
-		fn.Release()
-	}
-}
+// begin lets the device compile functions, as soon as all are known.
+func (f *foresight) begin(fns ...*ir.Func) { f.all = append(f.all, fns...) }
 
 // table begins what organizes a build side.
 func (f *foresight) table(b *pipe.Build, t *layout.Tuple) {
-	side := phys.BuildSide{Tuple: t, Keys: len(b.Keys), Rows: phys.Expected(b.Side()), NoDirect: f.r.Off.DirectTables, MaxSlots: maxListed - 1, MaxBytes: maxReach}
-	d, err := phys.ChooseTable(side, foreseenKeys{phys.BelievedKeys(b, t), f, t})
+	d, err := phys.ChooseTable(f.r.side(b, t, phys.Expected(b.Side())), foreseenKeys{phys.BelievedKeys(b, t), f, t})
 	if err != nil {
 		return
 	}
@@ -162,6 +160,7 @@ func (f *foresight) sorted(s *pipe.Collect, t *layout.Tuple) {
 	if !ok {
 		return
 	}
+	f.sorts = true
 	for i := range words {
 		f.begin(keyWord(t.Size, &words[i]))
 		if text := words[i].Text; text != nil {

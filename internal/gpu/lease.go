@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"weak"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -59,12 +60,12 @@ func wantsOf(prog *pipe.Program) (out []want) {
 	return out
 }
 
-// complete reports that all columns of the lease are on the device.
+// complete reports that all columns of the lease are on the device. What a dictionary says is often not needed, so that it need not be there.
 func (l *lease) complete() bool {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	for _, it := range l.items {
-		if !it.isReady() {
+	for k, it := range l.items {
+		if k.dict == (weak.Pointer[column.Dict]{}) && k.by == nil && !it.isReady() {
 			return false
 		}
 	}

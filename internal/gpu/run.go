@@ -42,6 +42,8 @@ type run struct {
 	dicts    map[*column.Dict]*residentDict
 	zero     device.Addr
 	counters []device.Addr // words that are 0, which nobody uses yet
+	pins     []*device.Host
+	unused   []byte // of the last of pins
 	owned    map[device.Addr]bool
 	ordered  map[pipe.Sink]bool // its tuples keep the order in which they were sorted before
 	lease    *lease
@@ -53,6 +55,7 @@ type run struct {
 	stats   exec.Stats
 	// compiled: the driver had to compile something.
 	compiled bool
+	loader   *loader
 	foreseen *foresight // nil: nothing had to be compiled so far
 	charged  spent      // what pipelines were charged for
 }
@@ -63,6 +66,7 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 		dicts: map[*column.Dict]*residentDict{}, owned: map[device.Addr]bool{}, ordered: map[pipe.Sink]bool{}}
 	r.mem = mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool)
 	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
+	r.loader = newLoader(store, opts.Code)
 	defer func() {
 		r.close()
 		if err != nil {
@@ -119,6 +123,11 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 		}
 	}
 	r.stats.Bandwidth = r.dev.Info().Bandwidth
+	if opts.Times {
+		if r.stats.Bus, err = r.dev.Bus(); err != nil {
+			return nil, nil, r.failed(err)
+		}
+	}
 	if r.compiled {
 		store.Ran(prog, "")
 	}
@@ -127,6 +136,7 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 		err = r.charge(&r.stats.Pipelines[len(prog.Pipelines)-1], true)
 	}
 	r.stats.Exec += time.Since(start)
+	r.stats.KernelWait, r.stats.KernelsReady = r.loader.waited, r.loader.ready
 	return res, &r.stats, err
 }
 
@@ -148,6 +158,7 @@ func (r *run) close() {
 	}
 	_ = r.st.Sync()
 	_ = r.st.Close()
+	r.store.givePins(r.pins)
 }
 
 // alloc takes memory of the device until the end of the query.
@@ -239,7 +250,7 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if err != nil {
 		return err
 	}
-	step, err := r.walk.Step(p, measured{r, p, src})
+	step, err := r.walk.Step(p, measured{r, p, src, st.Idle})
 	if err != nil {
 		return err
 	}
@@ -257,9 +268,11 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if r.sinks[p.Sink] == nil {
 		r.sinks[p.Sink] = r.newSink(p.Sink, f, src.rows)
 	}
-	fn, err := r.compile(f)
-	if err != nil {
-		return err
+	var fn device.Function // one that gets no rows needs none
+	if !st.Idle {
+		if fn, err = r.compile(f); err != nil {
+			return err
+		}
 	}
 	compiling := time.Since(start) - src.carried.took
 	st.Device.Up += src.carried.bytes
@@ -278,11 +291,7 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if p.First == 0 {
 		st.RowsIn = src.rows
 	}
-	luts, err := r.luts(f)
-	if err != nil {
-		return err
-	}
-	if err := r.chunks(p, f, fn, src, luts, st); err != nil {
+	if err := r.chunks(p, f, fn, src, st); err != nil {
 		return err
 	}
 	running := time.Since(start) + src.carried.took
@@ -299,10 +308,14 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 
 // chunks runs a pipeline's kernel over all chunks of its source. One that finds too little room in the sink runs again when there is
 // more; what chunks before it left there stays.
-func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src *source, luts []device.Addr, st *exec.PipelineStats) error {
+func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src *source, st *exec.PipelineStats) error {
 	s := r.sinks[p.Sink]
 	if src.rows == 0 {
 		return s.begin(0)
+	}
+	luts, err := r.luts(f)
+	if err != nil {
+		return err
 	}
 	c := r.newContext(f)
 	if err := r.fill(c, f, src, luts); err != nil {
@@ -311,6 +324,7 @@ func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src
 	from, err := r.newFeed(src)
 	defer func() {
 		st.Device.Up += from.copied
+		st.Device.Columns += from.copied
 		from.close()
 	}()
 	if err != nil {
@@ -435,22 +449,22 @@ func (r *run) compileFunc(f *ir.Func) (device.Function, error) {
 	if !r.Listing { // nobody will read it any more
 		defer f.Release()
 	}
-	fn, hash := r.store.codes.find(f)
+	fn, hash := r.loader.codes().find(f)
 	if fn != nil {
 		return fn, nil
 	}
 	r.compiled = true
-	text, err := device.ListGPU(f)
+	r.foresee()
+	r.stats.Kernels++
+	code, foreseen, err := r.loader.code(f, hash)
 	if err != nil {
 		return nil, r.lacks("%v", err)
 	}
-	r.foresee()
-	r.stats.Kernels++
-	if r.foreseen != nil && r.foreseen.begun[text] {
+	if foreseen {
 		r.stats.Foreseen++
 	}
-	if fn, err = r.dev.Load(text).Function(f.Name); err == nil {
-		r.store.codes.add(f, hash, fn)
+	if fn, err = code.Function(f.Name); err == nil {
+		r.loader.codes().add(f, hash, fn)
 	}
 	return fn, err
 }
@@ -464,7 +478,7 @@ type block struct {
 }
 
 func (r *run) newContext(f *emit.Fragment) *block {
-	return &block{words: make([]byte, f.CtxSize), params: f.Params, kept: f.CtxKept}
+	return &block{words: r.pinnedWords(f.CtxSize), params: f.Params, kept: f.CtxKept}
 }
 
 func (c *block) set(off int, x uint64) { binary.LittleEndian.PutUint64(c.words[off:], x) }

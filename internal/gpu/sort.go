@@ -41,9 +41,7 @@ func (r *run) sortedHere(d deviceRows, s *pipe.Collect, how phys.Sort) (out devi
 			return d, false, err
 		}
 	}
-	if so.lib, err = r.store.library(); err != nil {
-		return d, false, err
-	}
+	so.lib = r.loader.kernels()
 	if err := so.begin(s, how); err != nil {
 		return d, false, err
 	}

@@ -28,6 +28,7 @@ type Store struct {
 	bytes   int64          // of all items
 	peak    int64          // of bytes
 	blocks  []*device.Host // of streams that nobody uses now
+	pins    []*device.Host // of kernels' words, likewise
 	pinned  int64          // of those that have users
 	running int            // leases
 	most    int            // of running
@@ -51,7 +52,7 @@ type Store struct {
 	// Block is how many bytes of a large copy are filled at a time; 0: 16 MiB. Tests make it small.
 	Block int
 
-	library func() (*kernels.Library, error) // made when it is first needed
+	library *kernels.Library
 }
 
 // itemKey names what is copied: a column of a snapshot, or of a dictionary the texts or the ranks. It keeps neither alive: when
@@ -117,8 +118,11 @@ type residentDict struct {
 // NewStore is an empty store of at most limit bytes; 0: as many as the device has.
 func NewStore(dev device.Device, limit int64) *Store {
 	return &Store{dev: dev, limit: limit, held: map[itemKey]*item{}, watched: map[any]bool{}, missed: map[itemKey]time.Duration{}, pasts: map[uint64]past{},
-		library: sync.OnceValues(func() (*kernels.Library, error) { return kernels.Load(dev) })}
+		library: kernels.Load(dev)}
 }
+
+// Prepare begins to compile what many queries need.
+func (s *Store) Prepare() { s.library.Begin() }
 
 // Close gives all memory back, and the device. Nobody uses it any more.
 func (s *Store) Close() error {

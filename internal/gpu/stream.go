@@ -31,7 +31,7 @@ type feed struct {
 	copied int64 // bytes
 }
 
-// streamBlocks is how many chunks are under way at a time: one that is copied, one that is read.
+// streamBlocks is how many chunks are under way at a time: one that is copied, one that is read and then filled again.
 const streamBlocks = 2
 
 // streamBlock is a chunk on the host and on the device.
@@ -49,10 +49,11 @@ type columnAt struct{ data, nulls int }
 
 // tableScan is the columns of a scan.
 type tableScan struct {
-	scan *plan.Scan
-	snap *catalog.Snapshot
-	ords []int
-	cols []*deviceColumn
+	scan   *plan.Scan
+	snap   *catalog.Snapshot
+	ords   []int
+	cols   []*deviceColumn
+	firsts []int64 // rows before each segment, if there are columns to stream
 }
 
 // streams reports that there are columns to stream.
@@ -73,7 +74,7 @@ func (t *tableScan) blockBytes(rows int64) int64 {
 
 const (
 	streamRows  = 1 << 8   // a chunk has a multiple of so many rows: it begins at a multiple of 256 bytes in resident columns, too
-	streamBytes = 64 << 20 // a block has at most so many bytes: from there on the bus is as fast as it gets
+	streamBytes = 32 << 20 // a block has at most so many bytes: more copies no faster, and the host fills those that stay in its cache faster
 )
 
 // chunk is how many rows a chunk has if all blocks together have so many bytes.
@@ -112,6 +113,11 @@ func (r *run) newFeed(src *source) (f *feed, err error) {
 	}
 	if f.copies, err = r.dev.Stream(r.ctx); err != nil {
 		return f, err
+	}
+	row := int64(0)
+	for _, seg := range src.scan.snap.Segments {
+		src.scan.firsts = append(src.scan.firsts, row)
+		row += int64(seg.Rows)
 	}
 	for i := range f.blocks {
 		b := &f.blocks[i]
@@ -191,7 +197,7 @@ func (f *feed) prepare(k int64) error {
 				if c.shape.Nulls {
 					nulls = b.host.Bytes[at.nulls+int(from) : at.nulls+int(to)]
 				}
-				encodeRows(f.src.scan.snap, ord, c, data, nulls, lo+from, lo+to)
+				f.src.scan.encodeRows(ord, c, data, nulls, lo+from, lo+to)
 			})
 		}
 	}
@@ -262,9 +268,13 @@ func (f *feed) close() {
 }
 
 // encodeRows writes rows of a column in the form that it has on the device.
-func encodeRows(snap *catalog.Snapshot, ord int, c *deviceColumn, data, nulls []byte, lo, hi int64) {
-	first := int64(0) // row of the segment
-	for _, seg := range snap.Segments {
+func (t *tableScan) encodeRows(ord int, c *deviceColumn, data, nulls []byte, lo, hi int64) {
+	at, found := slices.BinarySearch(t.firsts, lo)
+	if !found {
+		at--
+	}
+	for ; at < len(t.firsts) && t.firsts[at] < hi; at++ {
+		first, seg := t.firsts[at], t.snap.Segments[at]
 		from, to := max(lo, first), min(hi, first+int64(seg.Rows))
 		if from < to {
 			piece := *seg.Chunks[ord]
@@ -281,6 +291,5 @@ func encodeRows(snap *catalog.Snapshot, ord int, c *deviceColumn, data, nulls []
 				}
 			}
 		}
-		first += int64(seg.Rows)
 	}
 }

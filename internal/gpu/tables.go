@@ -44,8 +44,7 @@ func (s *buildSink) finish() error {
 	t := &layout.Table{Tuple: s.tuple, Rows: s.n, SawNull: s.sawNull, Tuples: uintptr(s.start)}
 	s.table = t
 	s.r.walk.Tables[s.s] = t
-	side := phys.BuildSide{Tuple: s.tuple, Keys: len(s.s.Keys), Rows: s.n, NoDirect: s.r.Off.DirectTables, MaxSlots: maxListed - 1, MaxBytes: maxReach}
-	d, err := phys.ChooseTable(side, keyFacts{s})
+	d, err := s.choose()
 	if err != nil {
 		return err
 	}
@@ -83,8 +82,37 @@ func (s *buildSink) measure(kernel func() *ir.Func, slots int64) error {
 	return err
 }
 
+// side is a build side of so many tuples.
+func (r *run) side(b *pipe.Build, t *layout.Tuple, rows int64) phys.BuildSide {
+	return phys.BuildSide{Tuple: t, Keys: len(b.Keys), Rows: rows, NoDirect: r.Off.DirectTables, FreeSlots: r.walk.Can.FreeSlots, MaxSlots: maxListed - 1, MaxBytes: maxReach}
+}
+
+// choose decides of what kind the table is, and makes it, as far as that is needed to decide. What a few tuples are like by chance
+// counts less than what was expected: the kernels that probe the table are those of the same query with other literals.
+func (s *buildSink) choose() (phys.Table, error) {
+	believed := phys.BelievedKeys(s.s, s.tuple)
+	if s.n > 0 {
+		return phys.ChooseTable(s.r.side(s.s, s.tuple, s.n), keyFacts{s, believed})
+	}
+	d, err := phys.EmptyTable(s.r.side(s.s, s.tuple, phys.Expected(s.s.Side())), believed)
+	switch {
+	case err != nil:
+	case d.Kind == layout.Open:
+		_, err = s.open(d)
+	case d.Kind == layout.Direct || d.Kind == layout.DenseBuckets:
+		_, err = s.direct(d)
+	}
+	return d, err
+}
+
+// byChance is how many keys may all be different by chance.
+const byChance = 1 << 14
+
 // keyFacts finds out about the keys of a build side.
-type keyFacts struct{ s *buildSink }
+type keyFacts struct {
+	s        *buildSink
+	believed phys.KeyFacts
+}
 
 func (f keyFacts) Range() (lo, hi int64, known bool, err error) {
 	lo, hi, err = f.s.keyRange(0)
@@ -93,10 +121,22 @@ func (f keyFacts) Range() (lo, hi int64, known bool, err error) {
 
 // Unique makes the table, and looks whether all tuples are in it.
 func (f keyFacts) Unique(t phys.Table) (bool, error) {
-	if t.Kind == layout.Direct {
-		return f.s.direct(t)
+	maybe, err := true, error(nil)
+	if f.s.n < byChance {
+		maybe, err = f.believed.Unique(t)
 	}
-	return f.s.open(t)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case t.Kind == layout.Direct && maybe:
+		return f.s.direct(t)
+	case t.Kind == layout.Direct:
+		return false, f.s.slots(t)
+	case maybe:
+		return f.s.open(t)
+	}
+	return false, nil
 }
 
 // of is a kernel for the tuples of this table.
@@ -146,16 +186,22 @@ func (r *run) read(a device.Addr, n int) ([]uint64, error) {
 	return out, nil
 }
 
+// slots makes room for those of a table that is addressed by the key itself.
+func (s *buildSink) slots(d phys.Table) error {
+	s.table.Min, s.table.Span = d.Min, d.Span
+	slots, err := s.r.allocZero(4 * (d.Span + 2))
+	s.table.Slots = uintptr(slots)
+	return err
+}
+
 // direct makes a table addressed by the key itself, unless a key is there twice: then there are slots, but nothing in them that
 // counts.
 func (s *buildSink) direct(d phys.Table) (unique bool, err error) {
 	t, r := s.table, s.r
-	t.Min, t.Span = d.Min, d.Span
-	slots, err := r.allocZero(4 * (t.Span + 2))
-	if err != nil {
+	if err := s.slots(d); err != nil {
 		return false, err
 	}
-	t.Slots = uintptr(slots)
+	slots := t.Slots
 	bad, err := r.counter()
 	if err != nil {
 		return false, err

@@ -3,6 +3,7 @@ package kernels
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -10,8 +11,8 @@ import (
 
 // Library is the kernels on a device. Its methods queue work on a stream and return.
 type Library struct {
-	code device.Code
-	info device.Info
+	codes map[string]func() (device.Code, error) // by the name of the kernel
+	info  device.Info
 }
 
 // functions are all kernels of the library.
@@ -23,14 +24,29 @@ func functions() []*ir.Func {
 	return fs
 }
 
-// Load begins to compile the library for a device.
-func Load(dev device.Device) (*Library, error) {
-	info := dev.Info()
-	text, err := device.ModuleGPU(info.Arch, functions()...)
-	if err != nil {
-		return nil, err
+// Load makes the library for a device. Each kernel is a module of its own, compiled when it is first needed: whoever needs one waits for no other.
+func Load(dev device.Device) *Library { return LoadBy(dev.Info(), dev.Load) }
+
+// LoadBy is Load by a function that is to compile texts.
+func LoadBy(info device.Info, load func(text string) device.Code) *Library {
+	l := &Library{codes: map[string]func() (device.Code, error){}, info: info}
+	for _, f := range functions() {
+		l.codes[f.Name] = sync.OnceValues(func() (device.Code, error) {
+			text, err := device.ModuleGPU(info.Arch, f)
+			if err != nil {
+				return nil, err
+			}
+			return load(text), nil
+		})
 	}
-	return &Library{code: dev.Load(text), info: info}, nil
+	return l
+}
+
+// Begin begins to compile all kernels.
+func (l *Library) Begin() {
+	for _, code := range l.codes {
+		go code()
+	}
 }
 
 // maxValues bounds what one call takes: numbers of values are words.
@@ -41,7 +57,15 @@ const blocksPerUnit = 8
 
 // launch queues a kernel.
 func (l *Library) launch(s device.Stream, name string, shape device.Shape, params ...uint64) error {
-	f, err := l.code.Function(name)
+	find := l.codes[name]
+	if find == nil {
+		return fmt.Errorf("there is no kernel %s", name)
+	}
+	code, err := find()
+	if err != nil {
+		return err
+	}
+	f, err := code.Function(name)
 	if err != nil {
 		return err
 	}

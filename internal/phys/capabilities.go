@@ -10,7 +10,9 @@ type Capabilities struct {
 	TextMaps bool // functions of a dictionary's texts can be worked out for all its entries before
 	Unite    bool // pipelines into one sink can be looked at before the first runs
 	// FewFilters: semi-join filters cost a launch each, so that a scan has one, the best, and more only where many rows are left.
-	FewFilters  bool
+	FewFilters bool
+	// FreeSlots is how many slots of a table that is addressed by the key cost nothing worth mentioning; 0: as many as for a CPU.
+	FreeSlots   int64
 	WideBitmaps int64 // bytes that an exact set of keys may have where they are not too sparse
 	Lists       bool  // groups are always listed by their addresses
 }

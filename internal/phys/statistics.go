@@ -44,6 +44,9 @@ func uniqueKeys(n plan.Node, keys []plan.Expr) bool {
 	return uniqueOn(n, cols)
 }
 
+// nearlyAll is the share of distinct values from which on all may be different: they are counted by a sketch.
+const nearlyAll = 0.9
+
 func uniqueOn(n plan.Node, cols plan.ColSet) bool {
 	switch x := n.(type) {
 	case *plan.Scan:
@@ -58,6 +61,11 @@ func uniqueOn(n plan.Node, cols plan.ColSet) bool {
 				}
 			}
 			if have == len(key) && have > 0 {
+				return true
+			}
+		}
+		for k, ord := range x.Ordinal {
+			if cols.Has(x.Cols[k]) && x.Snap != nil && x.Snap.Rows > 0 && x.Snap.Stats[ord].Distinct >= nearlyAll*float64(x.Snap.Rows) {
 				return true
 			}
 		}

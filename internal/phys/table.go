@@ -13,6 +13,8 @@ type BuildSide struct {
 	Keys     int           // how many; 0: every tuple is a candidate for every row
 	Rows     int64
 	NoDirect bool // the technique of tables that are addressed by the key is switched off
+	// FreeSlots is how many slots cost nothing worth mentioning; 0: as many as for a CPU.
+	FreeSlots int64
 	// MaxSlots bounds the slots of tables that are addressed by the key, MaxBytes what their tuples take together; 0: nothing does.
 	MaxSlots, MaxBytes int64
 }
@@ -69,6 +71,21 @@ func ChooseTable(b BuildSide, facts KeyFacts) (Table, error) {
 	return Table{Kind: layout.Buckets, Bits: uint8(max(bits.Len64(uint64(b.Rows)), 2))}, nil
 }
 
+// EmptyTable is the table of a build side without tuples. Of what kind it is says what was expected: code that was made for others
+// like it, with other literals, finds nothing in this one.
+func EmptyTable(expected BuildSide, believed KeyFacts) (Table, error) {
+	t, err := ChooseTable(expected, believed)
+	switch t.Kind {
+	case layout.Direct, layout.DenseBuckets:
+		t.Min, t.Span = 0, 1
+	case layout.Open:
+		t.Bits = 3
+	case layout.Buckets:
+		t.Bits = 2
+	}
+	return t, err
+}
+
 // dense is a table that is addressed by the key itself, if keys are integers that lie close together.
 func (b BuildSide) dense(facts KeyFacts) (t Table, ok bool, err error) {
 	key := &b.Tuple.Fields[0]
@@ -83,7 +100,7 @@ func (b BuildSide) dense(facts KeyFacts) (t Table, ok bool, err error) {
 		return t, false, err
 	}
 	span := uint64(hi) - uint64(lo) + 1 // 0: all there are
-	if span == 0 || span > uint64(denseFactor*b.Rows+denseFree) || b.Rows >= denseRows || !b.reaches(span) {
+	if span == 0 || span > uint64(denseFactor*b.Rows+max(b.FreeSlots, denseFree)) || b.Rows >= denseRows || !b.reaches(span) {
 		return t, false, nil
 	}
 	t = Table{Kind: layout.Direct, Min: lo, Span: int64(span)}

@@ -40,6 +40,18 @@ func (a *accelerator) open() (*gpu.Store, error) {
 	return a.store, a.err
 }
 
+// Prepare begins to take a device into use, beside whatever comes before the first query that wants it: a driver needs a third of a second to begin.
+// What fails is told to that query.
+func (db *DB) Prepare(name string) {
+	if name == "gpu" || name == "auto" {
+		go func() {
+			if store, err := db.gpu.open(); err == nil {
+				store.Prepare()
+			}
+		}()
+	}
+}
+
 // accelerator is the GPU of a name.
 func (db *DB) accelerator(name string) *accelerator {
 	if name == "simt" {

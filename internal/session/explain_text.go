@@ -112,7 +112,7 @@ func (x *explanation) pipelines() string {
 		}
 		lines := t.Lines(head, func(k int) string { return x.partNote(t, i, k) })
 		if x.stats != nil {
-			if l := deviceLine(&x.stats.Pipelines[i]); l != "" {
+			if l := x.deviceLine(&x.stats.Pipelines[i]); l != "" {
 				lines = slices.Insert(lines, 1, l, "  moved   "+x.movedText(x.stats.Pipelines[i].Device.Movement()))
 			}
 		}
@@ -198,7 +198,7 @@ func instructionsText(l *device.LaneStats) string {
 }
 
 // deviceLine tells what a pipeline moved, if it ran on a device with memory of its own.
-func deviceLine(st *exec.PipelineStats) string {
+func (x *explanation) deviceLine(st *exec.PipelineStats) string {
 	d := &st.Device
 	if *d == (exec.DeviceStats{}) {
 		return ""
@@ -206,11 +206,32 @@ func deviceLine(st *exec.PipelineStats) string {
 	line := fmt.Sprintf("  device  %s there, %s back", bytesText(d.Up), bytesText(d.Down))
 	if d.Columns > 0 {
 		line += fmt.Sprintf(", %s of columns", bytesText(d.Columns))
+		if x.explainOptions.timing {
+			line += speedText(d.Columns, d.Kernel, x.stats.Bandwidth)
+		}
+	}
+	if x.explainOptions.timing && d.Up >= busBytes {
+		line += ", bus" + speedText(d.Up, st.Exec, x.stats.Bus)
 	}
 	if st.Lanes.WarpInstrs > 0 {
 		line += "; " + instructionsText(&st.Lanes)
 	}
 	return line
+}
+
+// busBytes is from how many bytes on it matters how fast the bus is.
+const busBytes = 1 << 20
+
+// speedText tells how fast so many bytes were moved, and how fast they could have been at most.
+func speedText(bytes int64, took time.Duration, most float64) string {
+	if took <= 0 {
+		return ""
+	}
+	s := fmt.Sprintf(" at %.0f GB/s", float64(bytes)/took.Seconds()/1e9)
+	if most > 0 {
+		s += fmt.Sprintf(" of %.0f", most/1e9)
+	}
+	return s
 }
 
 // onDevice reports that the query ran on such a device.

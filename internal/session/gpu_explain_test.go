@@ -61,7 +61,7 @@ func TestGPUExplain(t *testing.T) {
 	}
 	text := rowsOf(t, s, "explain analyze "+query)
 	for _, want := range []string{
-		`pipe0  [\d.]+ ms, compiled in [\d.]+ ms, \d+ launches, kernels [\d.]+ ms, transfer [\d.]+ ms\n  device  [\d.]+ K?i?B there, \d+ B back, [\d.]+ KiB of columns; \d+% of lanes active, `,
+		`pipe0  [\d.]+ ms, compiled in [\d.]+ ms, \d+ launches, kernels [\d.]+ ms, transfer [\d.]+ ms\n  device  [\d.]+ K?i?B there, \d+ B back, [\d.]+ KiB of columns at \d+ GB/s of 4400; \d+% of lanes active, `,
 		`\npipe2 after pipe1  .*\n  device  [\d.]+ B there, [\d.]+ B back; `,
 	} {
 		if !regexp.MustCompile(want).MatchString(text) {

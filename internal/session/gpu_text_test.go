@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -103,8 +104,8 @@ func kernelsOf(t *testing.T, s *Session, sql string) []string {
 }
 
 // TestGPUTexts: the text of kernels depends on the shape of a query alone. Three sets of literals, and tables of other sizes and with other
-// values in the same encodings, need the same kernels, in all queries of both benchmarks. Literals and data may let the optimizer choose another
-// plan, or a table of another kind: what kernels say of themselves tells that, and few do.
+// values in the same encodings, need no other kernels, in all queries of both benchmarks. The only reason for another kernel is another plan: literals and
+// data may let the optimizer choose another order of joins, and few do.
 func TestGPUTexts(t *testing.T) {
 	same, others := 0, []string{}
 	for _, suite := range []string{"tpch", "ssb"} {
@@ -114,27 +115,36 @@ func TestGPUTexts(t *testing.T) {
 			if testing.Short() && !slices.Contains(simtFive[suite], q) {
 				continue
 			}
-			want := kernelsOf(t, small, withLiterals(t, suite, q, 0))
-			check := func(what string, got []string) {
-				switch is, x, y := sameTexts(want, got); {
+			first := withLiterals(t, suite, q, 0)
+			want := kernelsOf(t, small, first)
+			check := func(what string, s *Session, sql string) {
+				switch is, x, y := knownTexts(want, kernelsOf(t, s, sql)); {
 				case is:
 					same++
-				case !slices.Equal(decisions(want), decisions(got)):
+				case planShape(t, small, first) != planShape(t, s, sql):
 					others = append(others, what)
 				default:
 					t.Errorf("%s: a kernel is another\n%s", what, whereTextsPart(x, y))
 				}
 			}
 			for set := 1; set < 3; set++ {
-				check(fmt.Sprintf("%s %s, literals %d", suite, q, set), kernelsOf(t, small, withLiterals(t, suite, q, set)))
+				check(fmt.Sprintf("%s %s, literals %d", suite, q, set), small, withLiterals(t, suite, q, set))
 			}
-			check(fmt.Sprintf("%s %s, larger tables", suite, q), kernelsOf(t, large, withLiterals(t, suite, q, 0)))
+			check(fmt.Sprintf("%s %s, larger tables", suite, q), large, first)
 		}
 	}
-	t.Logf("%d queries need the same kernels; others are decided: %q", same, others)
-	if len(others)*8 > same {
-		t.Errorf("%d of %d queries have other decisions", len(others), same+len(others))
+	t.Logf("%d queries need no other kernels; others have other plans: %q", same, others)
+	if len(others)*32 > same+32 {
+		t.Errorf("%d of %d queries have other plans", len(others), same+len(others))
 	}
+}
+
+// shapeless is what a plan's text tells of literals and of numbers of rows.
+var shapeless = regexp.MustCompile(`~\S+|'[^']*'|\b[0-9][-0-9.:]*\b`)
+
+// planShape is a query's plan without literals and estimates.
+func planShape(t *testing.T, s *Session, sql string) string {
+	return shapeless.ReplaceAllString(rowsOf(t, s, "EXPLAIN "+sql), "?")
 }
 
 // TestGPUTextsOfComparisons: what ranges prove of a comparison with a literal is not proven, since another literal comes to the same kernel.
@@ -155,31 +165,23 @@ func TestGPUTextsOfComparisons(t *testing.T) {
 	}
 }
 
-// decisions is what kernels are for: their names and comments, which tell the tables that they scan, the kinds of those that they look up, filters and sinks.
-func decisions(texts []string) (out []string) {
-	for _, text := range texts {
-		for line := range strings.Lines(text) {
-			line = strings.TrimSpace(line)
-			if name, _, ok := strings.Cut(line, "("); ok && strings.HasPrefix(line, ".visible") {
-				out = append(out, name)
-			} else if strings.HasPrefix(line, "//") {
-				out = append(out, line)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // sameTexts compares two lists of kernels, in any order, and returns two that differ.
 func sameTexts(want, got []string) (same bool, x, y string) {
+	if same, x, y = knownTexts(want, got); !same {
+		return same, x, y
+	}
+	return knownTexts(got, want)
+}
+
+// knownTexts reports that all kernels of got are among those of want, where there may be more: pipelines that nothing comes to run none. Else it returns one
+// that is not, and the one that is most like it.
+func knownTexts(want, got []string) (all bool, x, y string) {
 	known := map[string]bool{}
 	for _, x := range want {
 		known[x] = true
 	}
 	for _, y := range got {
 		if known[y] {
-			delete(known, y)
 			continue
 		}
 		best, at := "", -1
@@ -190,7 +192,7 @@ func sameTexts(want, got []string) (same bool, x, y string) {
 		}
 		return false, best, y
 	}
-	return len(known) == 0, "", ""
+	return true, "", ""
 }
 
 func commonPrefix(a, b string) (n int) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/opt"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/techniques"
@@ -27,6 +28,7 @@ type Settings struct {
 	GPUMemory  int64           // GPU: bytes that columns may take there; 0: what it has
 	GPUTimes   bool            // GPU: kernels and copies are measured
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
+	GPUCode    exec.CodeFrom   // GPU: which code it may use
 	Disabled   map[string]bool // optimizer passes
 	SIMD       device.SIMD     // vector instructions of the CPU
 	Check      bool            // verify plans and generated functions
@@ -127,6 +129,9 @@ var settings = []setting{
 	{"gpu_blocks", "blocks per launch on a GPU; 0: by the number of rows",
 		func(s *Settings) string { return strconv.Itoa(s.Grid) },
 		func(s *Settings, v types.Value) (err error) { s.Grid, err = intOf(v, 0, 1<<20); return }},
+	{"gpu_code", "code for a GPU that a query may use: 'kept' is all that was compiled before, 'stored' what is on disk, 'new' none (for benchmarks)",
+		func(s *Settings) string { return codeSources[s.GPUCode] },
+		func(s *Settings, v types.Value) error { return s.setGPUCode(v.String()) }},
 	{"gpu_memory_limit", "memory of a GPU that columns may take, of all queries, such as '4GB'; 0 is what it has",
 		func(s *Settings) string { return formatBytes(s.GPUMemory) },
 		func(s *Settings, v types.Value) (err error) { s.GPUMemory, err = ParseBytes(v.String()); return }},
@@ -251,6 +256,18 @@ func (s *Settings) setSIMD(name string) error {
 		return fmt.Errorf("there is no level %q (auto, avx512, avx2, off)", name)
 	}
 	s.SIMD = l
+	return nil
+}
+
+// codeSources are the values of gpu_code.
+var codeSources = [...]string{exec.CodeKept: "kept", exec.CodeStored: "stored", exec.CodeNew: "new"}
+
+func (s *Settings) setGPUCode(name string) error {
+	i := slices.Index(codeSources[:], strings.ToLower(name))
+	if i < 0 {
+		return fmt.Errorf("%q is none of %s", name, strings.Join(codeSources[:], ", "))
+	}
+	s.GPUCode = exec.CodeFrom(i)
 	return nil
 }
 

@@ -1,0 +1,130 @@
+package gpu
+
+import (
+	"sync"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/kernels"
+)
+
+// loader is where a query gets its code from: what the store knows and the device has kept, or, to see how long that takes, only
+// what earlier processes stored, or nothing. It knows how long the query waited.
+type loader struct {
+	store *Store
+	from  exec.CodeFrom
+	start time.Time // of the query
+	// What a query that must not know anything has compiled itself.
+	own     *codes
+	mu      sync.Mutex
+	made    map[string]device.Code
+	library *kernels.Library
+	// begun is what was foreseen, by the hash of its IR.
+	begun map[uint64][]*begun
+
+	waited time.Duration
+	ready  time.Duration // when the last code was there, from the beginning on
+}
+
+func newLoader(s *Store, from exec.CodeFrom) *loader {
+	return &loader{store: s, from: from, start: time.Now(), own: &codes{}, made: map[string]device.Code{}, begun: map[uint64][]*begun{}}
+}
+
+// begun is a function that is being compiled before its turn came.
+type begun struct {
+	of   *compiled
+	done chan struct{} // closed when what follows is there
+	code device.Code
+	err  error
+}
+
+// begin lets the device compile a function, if it does not know it yet. The function's memory goes with that.
+func (l *loader) begin(fn *ir.Func) {
+	known, hash := l.codes().find(fn)
+	if known != nil || l.find(fn, hash) != nil {
+		fn.Release()
+		return
+	}
+	b := &begun{of: madeOf(fn), done: make(chan struct{})}
+	l.begun[hash] = append(l.begun[hash], b)
+	go func() { // to write texts takes as long as to emit them, and they are many
+		defer close(b.done)
+		text, err := device.ListGPU(fn)
+		if b.err = err; err == nil {
+			b.code = l.load(text)
+		}
+		fn.Release()
+	}()
+}
+
+func (l *loader) find(fn *ir.Func, hash uint64) *begun {
+	for _, b := range l.begun[hash] {
+		if b.of.is(fn) {
+			return b
+		}
+	}
+	return nil
+}
+
+// code is that of a function, which may have been foreseen.
+func (l *loader) code(fn *ir.Func, hash uint64) (code device.Code, foreseen bool, err error) {
+	start := time.Now()
+	defer func() { l.waited += time.Since(start) }()
+	if b := l.find(fn, hash); b != nil {
+		<-b.done
+		return b.code, true, b.err
+	}
+	text, err := device.ListGPU(fn)
+	if err != nil {
+		return nil, false, err
+	}
+	return l.load(text), false, nil
+}
+
+// codes are the functions that the query may know.
+func (l *loader) codes() *codes {
+	if l.from == exec.CodeKept {
+		return &l.store.codes
+	}
+	return l.own
+}
+
+// load begins to compile a text.
+func (l *loader) load(text string) device.Code {
+	if l.from == exec.CodeKept {
+		return &awaited{l.store.dev.Load(text), l}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.made[text] == nil {
+		l.made[text] = &awaited{l.store.dev.Anew(text, l.from == exec.CodeStored), l}
+	}
+	return l.made[text]
+}
+
+// kernels are those of the library.
+func (l *loader) kernels() *kernels.Library {
+	if l.from == exec.CodeKept {
+		return l.store.library
+	}
+	if l.library == nil {
+		l.library = kernels.LoadBy(l.store.dev.Info(), l.load)
+	}
+	return l.library
+}
+
+// awaited is code that its query waits for.
+type awaited struct {
+	device.Code
+	l *loader
+}
+
+func (c *awaited) Function(name string) (device.Function, error) {
+	start := time.Now()
+	f, err := c.Code.Function(name)
+	c.l.waited += time.Since(start)
+	c.l.ready = time.Since(c.l.start)
+	return f, err
+}
