@@ -63,6 +63,10 @@ func (r *run) foresee() {
 	}
 }
 
+// unsure is how much more there may be than is expected for what depends on it to be begun: to wait for it later takes longer than to compile
+// it in vain.
+const unsure = 4
+
 // options are those of the compilation.
 func (r *run) options() compile.Options {
 	return compile.Options{Off: r.Off, Count: r.Count, Lanes: r.Lanes, Check: r.Verify, Verbose: r.Listing, Done: r.ctx.Done(), Takes: r.store.Takes,
@@ -136,7 +140,7 @@ func (f *foresight) groups(s *groupSink) {
 	case phys.Ungrouped:
 	case phys.ArrayGroups:
 		f.begin(flaggedTuples(t))
-		if s.plan.Slots*int64(t.Size) > carryNeutral {
+		if unsure*s.plan.Slots*int64(t.Size) > carryNeutral {
 			f.begin(repeatTuple(t.Size))
 		}
 	default:
@@ -151,7 +155,7 @@ func (f *foresight) groups(s *groupSink) {
 
 // sorted begins what sorts rows and brings them together.
 func (f *foresight) sorted(s *pipe.Collect, t *layout.Tuple) {
-	d := deviceRows{tuple: t, n: phys.Expected(s.Node)}
+	d := deviceRows{tuple: t, n: unsure * phys.Expected(s.Node)}
 	how := f.r.chooseSort(d, s)
 	if !how.Here || len(s.Keys) == 0 {
 		return
