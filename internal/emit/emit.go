@@ -17,6 +17,9 @@ import (
 	"github.com/kelpiedb/kelpie/internal/techniques"
 )
 
+// ArrayPad is how many rows of a column can be read beyond its end where it is one array: what lanes of a warp read at a time.
+const ArrayPad = 256
+
 // Request is a pipeline to compile and what is known about its surroundings.
 type Request struct {
 	Name     string
@@ -28,7 +31,7 @@ type Request struct {
 
 	// Table sources: the shape of each scanned column, in Scan.Cols order.
 	Shapes []scanned.Shape
-	// Arrays: each column is one array that begins at a multiple of 16 bytes, can be read column.PadRows beyond its end, and
+	// Arrays: each column is one array that begins at a multiple of 16 bytes, can be read ArrayPad rows beyond its end, and
 	// whose codes count from the column's least value; rows begin at a multiple of 8.
 	Arrays bool
 	// Buffer and Constants sources: the tuples, and whether they come as an array of addresses.
@@ -150,6 +153,7 @@ type emitter struct {
 	first   func(agg int) code.Value // the argument of an aggregate for the row that makes a group
 	row     ir.Reg                   // a table's row at hand
 	behind  int                      // the operator that rows have passed, as Read.After
+	looks   ir.Reg                   // registers from this one on are opened after the row was looked up in a table; 0: none is
 }
 
 // newEmitter is an emitter before its first instruction.

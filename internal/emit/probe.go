@@ -30,6 +30,9 @@ func (e *emitter) probeOp(op *pipe.Probe, i int) {
 	}
 	pr := &probe{op: op, t: t, i: i}
 	e.probeKeys(pr)
+	if e.looks == 0 {
+		e.looks = ir.Reg(len(e.B.F.Regs))
+	}
 	switch op.Kind {
 	case pipe.ProbeInner:
 		e.probeInner(pr)

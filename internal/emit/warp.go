@@ -31,6 +31,7 @@ type warp struct {
 	below ir.Reg // mask of the lanes below
 
 	begin    int      // where words of the context are read
+	stride   *place   // where it is known how far a lane's rows lie apart
 	kernel   *place   // where registers of the kernel are opened
 	ofKernel []ir.Reg // those
 	guard    *guard   // the innermost
@@ -52,6 +53,7 @@ type guard struct {
 	ofRow    []ir.Reg // those
 	reached  []reached
 	before   bool // lanes do something together before the guard
+	inner    bool // there is another around it
 	together func()
 }
 
@@ -88,15 +90,21 @@ func (e *warp) scan(s *pipe.Table) {
 		f.loop(func(i ir.Reg) { e.scanRow(s, i, f.rest, f.left) })
 		return
 	}
-	e.rows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) })
+	e.takeRows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) }, e.Arrays && !e.Off.WideRows)
 }
 
 // rows gives every lane rows a grid's width apart.
-func (e *warp) rows(body func(i ir.Reg)) {
+func (e *warp) rows(body func(i ir.Reg)) { e.takeRows(body, false) }
+
+// takeRows does so; several: a lane may take several rows at a time.
+func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 	i, n, step := e.openRows(1)
-	e.warpLoop(while{c: ir.LT, x: i.V(), y: n.V()},
+	code := e.warpLoop(while{c: ir.LT, x: i.V(), y: n.V()},
 		func() { body(i) },
 		func() { e.B.Op2(ir.Add, i, i.V(), step.V()) })
+	if several {
+		e.takeSeveral(code, i, n, step)
+	}
 	e.closeRows(i, n, step)
 }
 
@@ -113,6 +121,7 @@ func (e *warp) openRows(per int64) (i, n, step ir.Reg) {
 	e.B.Op2(ir.Add, i, i.V(), t.V())
 	e.B.Special(t, ir.GridDim)
 	e.B.Op2(ir.Mul, step, step.V(), t.V())
+	e.stride = e.here()
 	if per > 1 {
 		e.B.Op2(ir.Mul, i, i.V(), ir.K(per))
 		e.B.Op2(ir.Mul, step, step.V(), ir.K(per))
@@ -151,9 +160,9 @@ type while struct {
 
 // warpLoop repeats body under a guard while some lane of the warp has a row. next comes after
 // it, for all lanes.
-func (e *warp) warpLoop(w while, body, next func()) {
+func (e *warp) warpLoop(w while, body, next func()) rowCode {
 	outer, skipTo := e.guard, e.skipTo
-	g := &guard{has: ir.NoReg}
+	g := &guard{has: ir.NoReg, inner: outer != nil}
 	e.guard = g
 	l := e.B.Loop()
 	g.has = e.Int("has")
@@ -182,17 +191,20 @@ func (e *warp) warpLoop(w while, body, next func()) {
 		g.together()
 	}
 	e.B.Clear(g.ofRow...)
+	end := e.here()
 	e.B.Clear(g.has)
 	next()
 	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
-	if w.set == nil && w.before == nil && g.together == nil && !g.before && g.reached == nil {
-		// Lanes do nothing together, so none has to wait for the others: each leaves when it has no row.
+	together := w.set != nil || w.before != nil || g.together != nil || g.before || g.reached != nil
+	if !together {
+		// None has to wait for the others: each leaves when it has no row.
 		code := e.B.F.Code
 		out := ir.Instr{Op: ir.Break, Label: l, Cond: w.c.Negate(), A: w.x, B: w.y}
 		copy(code[head.at:], []ir.Instr{out, {}, {}, {}, {}})
 		code[gate.at] = ir.Instr{}
 	}
 	e.guard, e.skipTo = outer, skipTo
+	return rowCode{from: head.at + 5, gate: gate.at, to: end.at, label: once, together: together}
 }
 
 // arrive is the end of the guard: the row is in, and together takes over, if there is something that lanes do together.

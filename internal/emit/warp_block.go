@@ -29,8 +29,10 @@ type blockGroups struct {
 	// seenBy is an aggregate that tells it as well, being 0 without rows only; nil: none does.
 	seenBy *blockAgg
 	bytes  int
-	lane   ir.Reg // per kernel: what the lane adds to the offset of its copy
-	at     ir.Reg // the row's copy of its slot
+	lane   ir.Reg   // per kernel: what the lane adds to the offset of its copy
+	at     ir.Reg   // the row's copy of its slot
+	later  []func() // what comes after the row's first atomics
+	inside int      // conditions under which a value is added
 }
 
 // blockAgg is an aggregate in a block: 1 to 4 cells, or one of 8 bytes.
@@ -95,6 +97,16 @@ func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
 	if how.Copies == 0 {
 		return nil
 	}
+	// A copy sees the rows of few lanes, so that its sums may need less, which may give room for more copies.
+	rows := e.rowsOfCopy(how.Copies)
+	for _, x := range b.order {
+		if x.fn == plan.Sum && x.kind == wordCells {
+			words -= int64(len(x.off))
+			x.off = make([]int, cellsFor(x.total(rows)))
+			words += int64(len(x.off))
+		}
+	}
+	how = phys.ChooseBlock(gp.Slots, 4*words+8*longs)
 	b.copies, b.slots = how.Copies, how.Slots
 	e.f.How.Block = how
 	b.place()
@@ -134,12 +146,30 @@ func (e *warp) newBlockAgg(a plan.Agg, f *layout.Field) *blockAgg {
 		}
 		return x
 	}
-	all := x.arg.Mul(e.maxRows).Union(layout.Between(0, 0))
+	all := x.total(e.maxRows)
 	if !x.arg.Known || !all.Known {
 		return nil
 	}
 	x.off = make([]int, cellsFor(all))
 	return x
+}
+
+// total is what so many rows add up to.
+func (x *blockAgg) total(rows layout.Range) layout.Range {
+	return x.arg.Mul(rows).Union(layout.Between(0, 0))
+}
+
+// evenRows is the number of rows from which on no lane of a warp takes twice as many of a source as another: it takes at most 8 at a time.
+const evenRows = 8 * 32
+
+// rowsOfCopy bounds the rows that come to one of so many copies: each is for the lanes of its number, and lanes take rows in turns. Matches of
+// a join may be any lane's.
+func (e *warp) rowsOfCopy(copies int64) layout.Range {
+	if e.guard.inner || e.Rows < evenRows || copies == 1 || !e.maxRows.Fits64() {
+		return e.maxRows
+	}
+	most := int64(e.maxRows.Hi.Lo)
+	return layout.Between(0, min(most, most/copies*2+2))
 }
 
 // cellsFor is how many cells hold every number of a range, with a sign.
@@ -198,6 +228,9 @@ func (e *warp) addToBlock(b *blockGroups, keys []code.Value) {
 	e.makeInBlock(b, keys)
 	for _, x := range b.order {
 		e.aggregate(ir.NoReg, x.f, x.a)
+	}
+	for _, f := range b.later {
+		f()
 	}
 	e.B.Clear(b.at)
 	e.arrive(nil)
@@ -287,7 +320,9 @@ func (b *blockGroups) long(off int) ir.Mem {
 // addToCells takes a value into the cells of its aggregate.
 func (e *warp) addToCells(b *blockGroups, x *blockAgg, v code.Value) {
 	if !v.Never() {
+		b.inside++
 		e.When(ir.EQ, v.Null, ir.K(0), func() { e.addToCells(b, x, v.Borrowed().WithNull(ir.K(0), false)) }, nil)
+		b.inside--
 		return
 	}
 	switch {
@@ -325,47 +360,69 @@ func (x *blockAgg) atomic() ir.Op {
 // addWords adds a number to its cells, from the lowest on. One that fits the first cell carries into the next now and
 // then; of others the upper words are added with the carry, unless they make nothing together, as in small numbers below 0.
 func (e *warp) addWords(b *blockGroups, x *blockAgg, v code.Value) {
-	add := func(old ir.Reg, k int, w ir.Reg) { // old becomes the sum
-		e.B.Atom4(ir.AtomAdd, old, b.cell(x.off[k]), w.V(), ir.Val{})
+	add := func(old ir.Reg, k int, w ir.Val) { // old becomes the sum
+		e.B.Atom4(ir.AtomAdd, old, b.cell(x.off[k]), w, ir.Val{})
 		if k+1 < len(x.off) {
-			e.B.Op2(ir.Add, old, old.V(), w.V())
+			e.B.Op2(ir.Add, old, old.V(), w)
 		}
 	}
 	w, old := e.asWord(x.f.Name, v.A), e.word("old")
-	add(old, 0, w)
-	switch {
-	case len(x.off) == 1:
-	case x.arg.Within(layout.Between(0, math.MaxUint32)):
-		var carry func(k int)
-		carry = func(k int) {
-			e.When(ir.ULT, old.V(), w.V(), func() {
-				e.B.Mov(w, ir.K(1))
-				add(old, k, w)
-				if k+1 < len(x.off) {
-					carry(k + 1)
-				}
-			}, nil)
-		}
-		carry(1)
-	default:
-		c, up := e.word("carry"), e.word("up")
-		e.B.Set(c, ir.ULT, old.V(), w.V())
-		for k := 1; k < len(x.off); k++ {
-			e.upperWord(up, v, x, k)
-			e.B.Op2(ir.Add, w, up.V(), c.V())
-			if k+1 < len(x.off) {
-				e.B.Set(c, ir.ULT, w.V(), c.V()) // all ones, and a carry
-			}
-			e.When(ir.NE, w.V(), ir.K(0), func() {
-				add(old, k, w)
-				if k+1 < len(x.off) {
-					e.B.Set(c, ir.ULT, old.V(), w.V())
-				}
-			}, nil)
-		}
-		e.B.Clear(c, up)
+	if len(x.off) == 1 {
+		add(old, 0, w.V())
+		e.B.Clear(w, old)
+		return
 	}
-	e.B.Clear(w, old)
+	small := x.arg.Within(layout.Between(0, math.MaxUint32))
+	var ups []ir.Reg
+	for k := 1; k < len(x.off) && !small; k++ {
+		up := e.word("up")
+		e.upperWord(up, v, x, k)
+		ups = append(ups, up)
+	}
+	e.B.Atom4(ir.AtomAdd, old, b.cell(x.off[0]), w.V(), ir.Val{})
+	b.afterwards(x, func() {
+		e.B.Op2(ir.Add, old, old.V(), w.V())
+		if small {
+			e.carry(add, old, 1, w.V(), len(x.off))
+		} else {
+			c := e.word("carry")
+			e.B.Set(c, ir.ULT, old.V(), w.V())
+			for k, up := range ups {
+				e.B.Op2(ir.Add, w, up.V(), c.V())
+				if k+2 < len(x.off) {
+					e.B.Set(c, ir.ULT, w.V(), c.V()) // all ones, and a carry
+				}
+				e.When(ir.NE, w.V(), ir.K(0), func() {
+					add(old, k+1, w.V())
+					if k+2 < len(x.off) {
+						e.B.Set(c, ir.ULT, old.V(), w.V())
+					}
+				}, nil)
+			}
+			e.B.Clear(c)
+		}
+		e.B.Clear(ups...)
+		e.B.Clear(w, old)
+	})
+}
+
+// carry adds 1 to cell k of n if old, to which added was added, has overflown.
+func (e *warp) carry(add func(old ir.Reg, k int, w ir.Val), old ir.Reg, k int, added ir.Val, n int) {
+	e.When(ir.ULT, old.V(), added, func() {
+		add(old, k, ir.K(1))
+		if k+1 < n {
+			e.carry(add, old, k+1, ir.K(1), n)
+		}
+	}, nil)
+}
+
+// afterwards runs what needs the result of an atomic: after the atomics of the row's other aggregates, unless the row may not have come here.
+func (b *blockGroups) afterwards(x *blockAgg, f func()) {
+	if b.inside > 0 || x.a.Filter != nil {
+		f()
+		return
+	}
+	b.later = append(b.later, f)
 }
 
 // upperWord sets up to word k of a number, which is its sign beyond its last.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -168,7 +169,7 @@ func expectedBytes(snap *catalog.Snapshot, ord int) int64 {
 	if st := &snap.Stats[ord]; sh.Enc == column.EncStr && st.AvgLen > column.StrInline {
 		row += st.AvgLen
 	}
-	return int64(row*float64(snap.Rows+column.PadRows)) + column.TextPad
+	return int64(row*float64(snap.Rows+emit.ArrayPad)) + column.TextPad
 }
 
 var shapeSeed = maphash.MakeSeed()

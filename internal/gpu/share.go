@@ -4,6 +4,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -113,7 +114,7 @@ func isText(snap *catalog.Snapshot, ord int) bool {
 // bytesOf bounds what a column takes on the device.
 func bytesOf(snap *catalog.Snapshot, ord int) int64 {
 	sh, _ := shapeOf(snap, ord)
-	rows := snap.Rows + column.PadRows
+	rows := snap.Rows + emit.ArrayPad
 	n := rows * int64(sh.Width)
 	if sh.Nulls {
 		n += rows

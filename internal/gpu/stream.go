@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
-	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
@@ -138,7 +137,7 @@ func (r *run) newFeed(src *source) (f *feed, err error) {
 func (c *deviceColumn) place(bytes int, rows int64) (columnAt, int) {
 	const line = 256
 	at := columnAt{data: bytes}
-	n := int(rows) + column.PadRows
+	n := int(rows) + emit.ArrayPad
 	bytes += (n*int(c.shape.Width) + line - 1) &^ (line - 1)
 	if c.shape.Nulls {
 		at.nulls = bytes

@@ -10,6 +10,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
 )
 
 // upload copies one thing to the device, in a stream of its own.
@@ -159,7 +160,7 @@ func (u *upload) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, err e
 		w := int(c.shape.Width)
 		c.data, err = u.putPieces(perRow(snap, w, func(dst []byte, seg *catalog.Segment) {
 			encode(dst, seg.Chunks[ord], c.shape, c.base)
-		}), column.PadRows*w)
+		}), emit.ArrayPad*w)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +172,7 @@ func (u *upload) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, err e
 			} else {
 				clear(dst)
 			}
-		}), column.PadRows)
+		}), emit.ArrayPad)
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +221,7 @@ func (u *upload) texts(c *deviceColumn, snap *catalog.Snapshot, ord int) error {
 		}
 		rebase(descs[first:], at)
 	}
-	data := make([]byte, 16*(len(descs)+column.PadRows))
+	data := make([]byte, 16*(len(descs)+emit.ArrayPad))
 	if len(descs) > 0 {
 		copy(data, unsafe.Slice((*byte)(unsafe.Pointer(&descs[0])), 16*len(descs)))
 	}

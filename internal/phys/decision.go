@@ -4,15 +4,16 @@ import "strings"
 
 // Decision is how a pipeline runs: all that was decided for it.
 type Decision struct {
-	Direct Direct // what follows is for those who want to see it run
-	Front  Front
-	Sets   []KeySet // by which its scan drops rows that find nothing in a join
-	Probes []Probe  // of the tables that rows are looked up in, in order
-	Late   Late
-	Top    Top
-	Groups *Groups // nil: it does not group
-	Block  Block   // of an array of groups
-	Launch Launch  // on a GPU, once it is known
+	Direct   Direct // what follows is for those who want to see it run
+	Front    Front
+	LaneRows LaneRows // of a scan without a front
+	Sets     []KeySet // by which its scan drops rows that find nothing in a join
+	Probes   []Probe  // of the tables that rows are looked up in, in order
+	Late     Late
+	Top      Top
+	Groups   *Groups // nil: it does not group
+	Block    Block   // of an array of groups
+	Launch   Launch  // on a GPU, once it is known
 }
 
 // String tells what is worth to be told, "" if nothing is.
@@ -23,6 +24,9 @@ func (d Decision) String() string {
 	}
 	if d.Front.Rows > 0 {
 		parts = append(parts, d.Front.String())
+	}
+	if d.LaneRows.Rows > 0 {
+		parts = append(parts, d.LaneRows.String())
 	}
 	if len(d.Sets) > 0 {
 		parts = append(parts, "semi-join by "+list(d.Sets))

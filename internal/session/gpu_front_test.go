@@ -26,14 +26,7 @@ func TestGPUFront(t *testing.T) {
 		if testing.Short() && i%4 != 0 {
 			continue
 		}
-		// The first two rows have the ends of all ranges.
-		mustRun(t, s, fmt.Sprintf(`create table t%d as select g id,
-			(case g when 1 then 0 when 2 then 100 else g * 7 %% 101 end)::int b7, (case g when 1 then 0 when 2 then 255 else g * 37 %% 256 end)::int b8,
-			(case g when 1 then 0 when 2 then 32767 else g * 1237 %% 32768 end)::int h15, (case g when 1 then 0 when 2 then 65535 else g * 4241 %% 65536 end)::int h16,
-			case g when 1 then 0 when 2 then 4294967295 else g::bigint * 2654435761 %% 4294967296 end w32, (case g when 1 then -100 when 2 then 100 else g * 13 %% 201 - 100 end)::int neg,
-			case g when 1 then -9223372036854775806 when 2 then 9223372036854775806 else g end big,
-			case when g %% 3 = 0 then null else g %% 10 end nul, date '1993-01-01' + (g * 31 %% 2000)::int d1, date '1993-02-01' + (g * 17 %% 2000)::int d2,
-			(case g when 1 then 0 when 2 then 100 else g * 11 %% 101 end)::int t7, 'x' || g %% 3 s from generate_series(1, %d) x(g)`, n, n))
+		mustRun(t, s, widthsTable(n))
 		for j, p := range preds {
 			sh := shapes[(i+j)%len(shapes)]
 			for k, sql := range []string{
@@ -56,4 +49,16 @@ func TestGPUFront(t *testing.T) {
 			}
 		}
 	}
+}
+
+// widthsTable makes a table tN of so many rows, with columns of all widths.
+func widthsTable(n int) string {
+	// The first two rows have the ends of all ranges.
+	return fmt.Sprintf(`create table t%d as select g id,
+		(case g when 1 then 0 when 2 then 100 else g * 7 %% 101 end)::int b7, (case g when 1 then 0 when 2 then 255 else g * 37 %% 256 end)::int b8,
+		(case g when 1 then 0 when 2 then 32767 else g * 1237 %% 32768 end)::int h15, (case g when 1 then 0 when 2 then 65535 else g * 4241 %% 65536 end)::int h16,
+		case g when 1 then 0 when 2 then 4294967295 else g::bigint * 2654435761 %% 4294967296 end w32, (case g when 1 then -100 when 2 then 100 else g * 13 %% 201 - 100 end)::int neg,
+		case g when 1 then -9223372036854775806 when 2 then 9223372036854775806 else g end big,
+		case when g %% 3 = 0 then null else g %% 10 end nul, date '1993-01-01' + (g * 31 %% 2000)::int d1, date '1993-02-01' + (g * 17 %% 2000)::int d2,
+		(case g when 1 then 0 when 2 then 100 else g * 11 %% 101 end)::int t7, 'x' || g %% 3 s from generate_series(1, %d) x(g)`, n, n)
 }

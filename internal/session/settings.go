@@ -209,6 +209,8 @@ var settings = []setting{
 		}},
 	technique("warp_room", "let warps of a GPU take room for several tuples at a time where many are written",
 		func(s *Settings) *bool { return &s.Off.WarpRoom }),
+	technique("wide_rows", "let lanes of a GPU take several rows of a scan that most rows pass, by wide loads",
+		func(s *Settings) *bool { return &s.Off.WideRows }),
 }
 
 // SetTotalMemory bounds what the process may take, in bytes; 0 is no limit.

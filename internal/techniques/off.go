@@ -33,5 +33,6 @@ type Off struct {
 	EarlyKernels   bool // GPU: all kernels of a query are begun to be compiled before their turn comes
 	WarpRoom       bool // GPU: warps take room for several tuples at a time
 	RowFront       bool // GPU: lanes test several rows at a time, by wide loads
+	WideRows       bool // GPU: lanes take several rows of a scan that most rows pass, by wide loads
 	TopN           bool // rows that a LIMIT cuts off are dropped before they are written
 }

@@ -1,0 +1,46 @@
+package phys
+
+import "fmt"
+
+// LaneRows is how many rows of a scan without a front a lane of a GPU takes at a time: their columns are read by wide loads, and the
+// code for a row stands there once for each.
+type LaneRows struct {
+	Rows int // 0: one, by plain loads
+	Side int // of these lie side by side: as many as a load of the widest column has
+}
+
+func (n LaneRows) String() string { return fmt.Sprintf("%d rows a lane by wide loads", n.Rows) }
+
+// RowCode is what is known of the code for a row.
+type RowCode struct {
+	Together bool // lanes of a warp do something together for each row
+	Instrs   int
+	Bytes    int // of columns that every row reads, those that wide loads can have
+	Widest   int // of these
+	Others   int // values of columns that every row reads and that they cannot have
+}
+
+const (
+	mostLaneRows = 8
+	// mostInstrs bounds the code for all rows of a lane: a driver compiles some thousand instructions in 10 ms, and more do not stay
+	// in the cache of a multiprocessor.
+	mostInstrs = 1000
+	// mostLaneBytes is what registers hold of columns at a time: 24 of the 64 with which a multiprocessor holds half of the threads that it can.
+	mostLaneBytes = 96
+)
+
+// loadBytes is what a lane loads at a time, at the most.
+const loadBytes = 16
+
+// ChooseLaneRows decides how many rows a lane takes.
+func ChooseLaneRows(c RowCode) LaneRows {
+	if c.Together || c.Bytes == 0 || c.Others > 0 {
+		return LaneRows{}
+	}
+	for n := mostLaneRows; n >= mostLaneRows/2; n /= 2 {
+		if n*c.Bytes <= mostLaneBytes && n*c.Instrs <= mostInstrs {
+			return LaneRows{Rows: n, Side: min(n, loadBytes/c.Widest)}
+		}
+	}
+	return LaneRows{}
+}

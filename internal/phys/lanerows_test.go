@@ -1,0 +1,36 @@
+package phys
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestChooseLaneRows: as many rows as registers and the code for them allow, and none where lanes must meet at each row or where a
+// column cannot be read by wide loads.
+func TestChooseLaneRows(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		code RowCode
+		want string
+	}{
+		{"few instructions", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, "8 4"},
+		{"all that registers hold", RowCode{Instrs: 10, Bytes: 12, Widest: 2}, "8 8"},
+		{"more", RowCode{Instrs: 10, Bytes: 13, Widest: 8}, "4 2"},
+		{"all that half of the rows may have", RowCode{Instrs: 10, Bytes: 24, Widest: 4}, "4 4"},
+		{"too much", RowCode{Instrs: 10, Bytes: 25, Widest: 8}, "0 0"},
+		{"long", RowCode{Instrs: 125, Bytes: 1, Widest: 1}, "8 8"},
+		{"longer", RowCode{Instrs: 126, Bytes: 1, Widest: 1}, "4 4"},
+		{"half as many rows of a long one", RowCode{Instrs: 250, Bytes: 1, Widest: 1}, "4 4"},
+		{"too long", RowCode{Instrs: 251, Bytes: 1, Widest: 1}, "0 0"},
+		{"together", RowCode{Instrs: 10, Bytes: 12, Together: true, Widest: 1}, "0 0"},
+		{"no columns", RowCode{Instrs: 10, Widest: 1}, "0 0"},
+		{"a column of texts", RowCode{Instrs: 10, Bytes: 12, Others: 1, Widest: 1}, "0 0"},
+	} {
+		if got := ChooseLaneRows(c.code); fmt.Sprint(got.Rows, " ", got.Side) != c.want {
+			t.Errorf("%s: %d rows, %d side by side, not %s", c.name, got.Rows, got.Side, c.want)
+		}
+	}
+	if s := (Decision{LaneRows: LaneRows{8, 4}}).String(); s != "8 rows a lane by wide loads" {
+		t.Error(s)
+	}
+}
