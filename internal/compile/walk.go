@@ -35,6 +35,7 @@ type Options struct {
 	Takes   int64           // see emit.Request
 	Stretch int64           // likewise
 	Expand  phys.Expand     // GPU: how lanes share matches, if somebody wants it so
+	Queue   *phys.Queue     // GPU: how rows with very many matches go to a queue, likewise
 }
 
 // Facts tell what lies below a pipeline.
@@ -143,21 +144,38 @@ func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 		}
 	}
 	if w.Target == ir.GPU {
-		s.Expand = w.expansions(p, s.Filters)
+		s.Expand, s.Queue.Queue = w.expansions(p, s.Filters)
 	}
 	return s, nil
 }
 
-// expansions decides for each operator how lanes share what a row finds there.
-func (w *Walk) expansions(p *pipe.Pipeline, filters []scanned.Filter) []phys.Expand {
-	out := make([]phys.Expand, len(p.Ops))
+// expansions decides for each operator how lanes share what a row finds there, and for one of them whether there is a queue for rows that
+// find very many.
+func (w *Walk) expansions(p *pipe.Pipeline, filters []scanned.Filter) (out []phys.Expand, q phys.Queue) {
+	out = make([]phys.Expand, len(p.Ops))
+	alone := !w.Off.MatchQueue
 	for i, op := range p.Ops {
-		if pr, ok := op.(*pipe.Probe); ok {
-			sifted := slices.ContainsFunc(filters, func(f scanned.Filter) bool { return f.Build == pr.Build && f.Kind == layout.Bitmap })
-			out[i] = phys.ChooseExpand(phys.ExpectedMatches(pr, w.Tables[pr.Build], sifted, w.Expand))
+		switch op := op.(type) {
+		case *pipe.Repeat:
+			alone = false
+		case *pipe.Probe:
+			t := w.Tables[op.Build]
+			sifted := slices.ContainsFunc(filters, func(f scanned.Filter) bool { return f.Build == op.Build && f.Kind == layout.Bitmap })
+			out[i] = phys.ChooseExpand(phys.ExpectedMatches(op, t, sifted, w.Expand))
+			if next := phys.ChooseQueue(i, op.Kind, t, out[i], alone, w.Queue); next.Op > 0 {
+				q = next
+			}
+			alone = alone && (t.Kind.Unique() || op.Kind != pipe.ProbeInner && op.Kind != pipe.ProbeOuter)
 		}
 	}
-	return out
+	return out, q
+}
+
+// Pieces makes the code that takes rows from the pipeline's queue, after Emit.
+func (s *Step) Pieces() (*emit.Fragment, error) {
+	req, l := s.Request, s.w.sinks[s.Pipeline.Sink]
+	req.Name, req.Sink, req.Group, req.Queue.Pieces = req.Name+"_queue", l.Tuple, l.Group, true
+	return s.w.Emit(req)
 }
 
 // Emit makes the pipeline's code, for the shapes that its table's columns have in the request, or else where they are first read.
@@ -188,6 +206,9 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 			d.Probes = append(d.Probes, phys.Probe{Kind: s.w.Tables[p.Build].Kind})
 			if s.Expand != nil {
 				d.Probes[len(d.Probes)-1].Expand = s.Expand[i]
+			}
+			if s.Queue.Op == i+1 {
+				d.Probes[len(d.Probes)-1].Queue = s.Queue.Heavy
 			}
 		}
 	}

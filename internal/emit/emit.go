@@ -77,8 +77,16 @@ type Request struct {
 	Takes int64
 	// Expand tells by operator how warps of a GPU share the matches of a probe; what is beyond its end is done by each lane.
 	Expand []phys.Expand
+	// Queue says which rows with very many matches go to a queue, or come from there.
+	Queue Queue
 	// Stretch bounds how many candidates of a lane are shared at a time; 0: as many as can be numbered.
 	Stretch int64
+}
+
+// Queue is a queue of rows with very many matches. Pieces: the code takes them from there, else it puts them in.
+type Queue struct {
+	phys.Queue
+	Pieces bool
 }
 
 // Fragment is a compiled pipeline before translation.
@@ -261,7 +269,7 @@ func (e *emitter) reads(k int) {
 
 // count adds one to operator op's row counter.
 func (e *emitter) count(op int) {
-	if !e.Count {
+	if !e.Count || !e.counted(op) {
 		return
 	}
 	if e.Verbose {

@@ -23,7 +23,8 @@ type expansion struct {
 	from, to ir.Reg // addresses of the lane's candidates
 	// lacking is 1 while no match was found, 0 where nobody asks: outer joins then still owe a row. NoReg: none of them cares.
 	lacking ir.Reg
-	exists  bool // it is enough to know whether there is a match: nothing follows
+	number  ir.Reg // that of the source's row, where rows go to a queue
+	exists  bool   // it is enough to know whether there is a match: nothing follows
 }
 
 // keptColumn is a column of the row in registers that outlive its guard.
@@ -74,14 +75,23 @@ func (e *warp) exists(p *probe, rest func(found ir.Reg)) {
 
 // newExpansion finds the row's candidates, and keeps them with all that is read later. asks: somebody wants to know who has no match.
 func (e *warp) newExpansion(p *probe, asks bool) *expansion {
-	cur, end := e.candidates(p)
-	if !asks || p.must() {
-		e.skip(ir.UGE, cur.V(), end.V())
-	}
 	x := &expansion{from: e.perRow("cur", ir.I64, 0), to: e.perRow("last", ir.I64, 0), lacking: ir.NoReg}
-	e.B.Mov(x.from, cur.V())
-	e.B.Mov(x.to, end.V())
-	e.B.Clear(cur, end)
+	if e.queued(p) && e.Queue.Pieces {
+		e.B.Mov(x.from, e.piece.from.V())
+		e.B.Mov(x.to, e.piece.to.V())
+	} else {
+		cur, end := e.candidates(p)
+		if !asks || p.must() {
+			e.skip(ir.UGE, cur.V(), end.V())
+		}
+		e.B.Mov(x.from, cur.V())
+		e.B.Mov(x.to, end.V())
+		e.B.Clear(cur, end)
+		if e.queued(p) {
+			x.number = e.perRow("number", ir.I64, 0)
+			e.B.Mov(x.number, e.number.V())
+		}
+	}
 	if asks {
 		x.lacking = e.perRow("lacking", ir.I64, 0)
 		e.B.Mov(x.lacking, ir.K(1))
@@ -109,9 +119,11 @@ func (e *warp) newExpansion(p *probe, asks bool) *expansion {
 
 // expand lets the lanes take their candidates, all of which come by whatever became of their rows.
 func (e *warp) expand(x *expansion) {
-	how := e.strategy(x.p.i)
+	if e.queued(x.p) && !e.Queue.Pieces {
+		e.enqueue(x)
+	}
 	e.rebind(x.cols)
-	switch how {
+	switch e.strategy(x.p.i) {
 	case phys.ExpandWarp:
 		e.expandPush(x, 32)
 	case phys.ExpandGroup:

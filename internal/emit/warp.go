@@ -42,6 +42,8 @@ type warp struct {
 	tallies  []tally
 	bins     []tally // of the lane-activity profile
 	skipTo   int32   // the loop that a dropped row breaks out of
+	number   ir.Reg  // that of the source's row
+	piece    piece   // of a row from the queue
 }
 
 // guard is where lanes without a row stay out.
@@ -85,9 +87,16 @@ func (e *warp) insert(p *place, f func()) {
 
 // scan takes the rows of the table through the body, those that its front lets pass where it has one.
 func (e *warp) scan(s *pipe.Table) {
+	if e.Queue.Pieces { // they have passed all filters before
+		e.rows(func(i ir.Reg) { e.scanRow(s, i, nil, nil) })
+		return
+	}
 	if f := e.front(s); f != nil {
 		e.f.How.Front = f.how
-		f.loop(func(i ir.Reg) { e.scanRow(s, i, f.rest, f.left) })
+		f.loop(func(i ir.Reg) {
+			e.number = i
+			e.scanRow(s, i, f.rest, f.left)
+		})
 		return
 	}
 	e.takeRows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) }, e.Arrays && !e.Off.WideRows)
@@ -100,7 +109,14 @@ func (e *warp) rows(body func(i ir.Reg)) { e.takeRows(body, false) }
 func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 	i, n, step := e.openRows(1)
 	code := e.warpLoop(while{c: ir.LT, x: i.V(), y: n.V()},
-		func() { body(i) },
+		func() {
+			if e.Queue.Pieces {
+				e.pieces(i, body)
+				return
+			}
+			e.number = i
+			body(i)
+		},
 		func() { e.B.Op2(ir.Add, i, i.V(), step.V()) })
 	if several {
 		e.takeSeveral(code, i, n, step)

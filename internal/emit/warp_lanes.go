@@ -22,7 +22,7 @@ type reached struct {
 
 // activity counts lanes behind operator op, in words of the context: those of all lanes, one after the other.
 func (e *emitter) activity(op int) {
-	if !e.Lanes {
+	if !e.Lanes || !e.counted(op) {
 		return
 	}
 	first := e.Word(code.Word{Kind: code.WordLanes, Index: op * layout.WarpLanes})

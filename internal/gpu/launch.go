@@ -1,13 +1,114 @@
 package gpu
 
 import (
+	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
+	"github.com/kelpiedb/kelpie/internal/pipe"
 )
+
+// chunks runs a pipeline's kernel over all chunks of its source. One that finds too little room in the sink runs again when there is
+// more; what chunks before it left there stays.
+func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, src *source, st *exec.PipelineStats) error {
+	p := step.Pipeline
+	s := r.sinks[p.Sink]
+	if src.rows == 0 {
+		return s.begin(0)
+	}
+	luts, err := r.luts(f)
+	if err != nil {
+		return err
+	}
+	q, err := r.newQueue(step, src)
+	if err != nil {
+		return err
+	}
+	defer q.close()
+	c := r.newContext(f)
+	if err := r.fill(c, f, src, luts); err != nil {
+		return err
+	}
+	from, err := r.newFeed(src)
+	defer func() {
+		st.Device.Up += from.copied
+		st.Device.Columns += from.copied
+		from.close()
+	}()
+	if err != nil {
+		return err
+	}
+	if from.chunks() == 0 {
+		return s.begin(0)
+	}
+	r.ordered[p.Sink] = phys.KeepsOrder(p, func(s pipe.Sink) bool { return r.ordered[s] })
+	for k := range from.chunks() {
+		n := from.rows(k)
+		if r.Count && k == 0 {
+			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink])
+		}
+		meanwhile := func() error { return from.prepare(k + 1) }
+		if err := r.launches(p, c, f, fn, n, func() error { return from.toContext(c, f, k) }, q, meanwhile); err != nil {
+			return err
+		}
+		r.addCounts(st, p, f, c)
+		if err := q.drain(step, src, st, func(c *block, f *emit.Fragment) error { return from.toContext(c, f, k) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launches runs a kernel over n items of a chunk until its sink has room. bind tells it where the chunk is; q, if there is one, is what it fills;
+// meanwhile comes while it runs.
+func (r *run) launches(p *pipe.Pipeline, c *block, f *emit.Fragment, fn device.Function, n int64, bind func() error, q *queue, meanwhile func() error) error {
+	s := r.sinks[p.Sink]
+	if err := s.begin(r.most(p, n)); err != nil {
+		return err
+	}
+	for again := true; again; {
+		c.clearCounts(f)
+		s.toContext(c)
+		if err := bind(); err != nil {
+			return err
+		}
+		if err := q.clear(); err != nil {
+			return err
+		}
+		if err := r.start(c, fn, n, r.ordered[p.Sink]); err != nil {
+			return err
+		}
+		if err := meanwhile(); err != nil {
+			return err
+		}
+		if err := r.finish(c, f); err != nil {
+			return err
+		}
+		var err error
+		if again, err = s.fromContext(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addCounts takes note of the rows that a kernel counted.
+func (r *run) addCounts(st *exec.PipelineStats, p *pipe.Pipeline, f *emit.Fragment, c *block) {
+	for _, n := range f.Counts {
+		st.OpRows[p.First+n.Op] += int64(c.get(n.Off))
+	}
+	for _, n := range f.Lanes {
+		var bins exec.Activity
+		for k := range bins {
+			bins[k] = int64(c.get(n.Off + 8*k))
+		}
+		st.AddActivity(p.First+n.Op, &bins)
+	}
+}
 
 // start queues a kernel over so many rows; inOrder: tuples must come to its sink in the order of its rows.
 func (r *run) start(c *block, fn device.Function, rows int64, inOrder bool) error {

@@ -207,6 +207,7 @@ type source struct {
 	scan    *tableScan    // of a table; nil: it is none
 	arrays  bool          // its columns stay on the device, see emit.Request
 	filters []device.Addr // sets of its semi-join filters
+	queue   device.Addr   // of rows with many matches; 0: there is none
 	sieve   []scanned.Filter
 	// bytes is the size of the columns, carried what of them had to be copied first.
 	bytes   int64
@@ -291,7 +292,7 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if p.First == 0 {
 		st.RowsIn = src.rows
 	}
-	if err := r.chunks(p, f, fn, src, st); err != nil {
+	if err := r.chunks(step, f, fn, src, st); err != nil {
 		return err
 	}
 	running := time.Since(start) + src.carried.took
@@ -302,75 +303,6 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	}
 	if r.Listing {
 		st.Fragments = append(st.Fragments, f)
-	}
-	return nil
-}
-
-// chunks runs a pipeline's kernel over all chunks of its source. One that finds too little room in the sink runs again when there is
-// more; what chunks before it left there stays.
-func (r *run) chunks(p *pipe.Pipeline, f *emit.Fragment, fn device.Function, src *source, st *exec.PipelineStats) error {
-	s := r.sinks[p.Sink]
-	if src.rows == 0 {
-		return s.begin(0)
-	}
-	luts, err := r.luts(f)
-	if err != nil {
-		return err
-	}
-	c := r.newContext(f)
-	if err := r.fill(c, f, src, luts); err != nil {
-		return err
-	}
-	from, err := r.newFeed(src)
-	defer func() {
-		st.Device.Up += from.copied
-		st.Device.Columns += from.copied
-		from.close()
-	}()
-	if err != nil {
-		return err
-	}
-	if from.chunks() == 0 {
-		return s.begin(0)
-	}
-	r.ordered[p.Sink] = phys.KeepsOrder(p, func(s pipe.Sink) bool { return r.ordered[s] })
-	for k := range from.chunks() {
-		n := from.rows(k)
-		if r.Count && k == 0 {
-			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink])
-		}
-		if err := s.begin(r.most(p, n)); err != nil {
-			return err
-		}
-		for again := true; again; {
-			c.clearCounts(f)
-			s.toContext(c)
-			if err := from.toContext(c, f, k); err != nil {
-				return err
-			}
-			if err := r.start(c, fn, n, r.ordered[p.Sink]); err != nil {
-				return err
-			}
-			if err := from.prepare(k + 1); err != nil {
-				return err
-			}
-			if err := r.finish(c, f); err != nil {
-				return err
-			}
-			if again, err = s.fromContext(c); err != nil {
-				return err
-			}
-		}
-		for _, n := range f.Counts {
-			st.OpRows[p.First+n.Op] += int64(c.get(n.Off))
-		}
-		for _, n := range f.Lanes {
-			var bins exec.Activity
-			for k := range bins {
-				bins[k] = int64(c.get(n.Off + 8*k))
-			}
-			st.AddActivity(p.First+n.Op, &bins)
-		}
 	}
 	return nil
 }
@@ -545,6 +477,8 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 			x = uint64(a)
 		case code.WordLut:
 			x = uint64(luts[w.Index])
+		case code.WordQueue:
+			x = uint64(src.queue)
 		case code.WordFilter:
 			x = uint64(src.filters[w.Index])
 		case code.WordCount, code.WordLanes:

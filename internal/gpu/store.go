@@ -12,6 +12,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/kernels"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
 // Store keeps columns and dictionaries in a device's memory, from one query to the next. When they take more than a limit,
@@ -47,6 +48,8 @@ type Store struct {
 	Takes int64 // tuples for which warps take room at a time; 0: that which pays
 	// Stretch is how many candidates of a lane its warp shares at a time; 0: as many as it can.
 	Stretch int64
+	// Queue is how rows with very many matches go to a queue; nil: as it pays.
+	Queue *phys.Queue
 	// SortLeast is from how many rows on the device sorts; 0: from where that is faster. Tests make it small.
 	SortLeast int64
 	// Block is how many bytes of a large copy are filled at a time; 0: 16 MiB. Tests make it small.

@@ -94,15 +94,47 @@ func ChooseExpand(m Matches) Expand {
 	return ExpandLane
 }
 
+// Queue is for rows that have so many candidates that their warp would still be at work when all others have ended: they are cut into
+// pieces, which a second kernel takes.
+type Queue struct {
+	Op    int   // the number of the probe whose rows they are, from 1 on; 0: there is no queue
+	Heavy int64 // rows with more candidates go to the queue
+	Piece int64 // candidates of a piece
+	Room  int64 // pieces in the queue
+}
+
+// usualQueue takes what would keep a warp for 64 rounds. Its 24 MB have room for 268 million matches.
+var usualQueue = Queue{Heavy: 2048, Piece: 256, Room: 1 << 20}
+
+// ChooseQueue decides whether there is a queue for the rows of operator i, for which lanes share matches in a way. alone: a row of the
+// source has come there at most once. own: somebody wants it like this; nil: nobody does.
+func ChooseQueue(i int, kind pipe.ProbeKind, t *layout.Table, how Expand, alone bool, own *Queue) Queue {
+	q := usualQueue
+	if own != nil {
+		q = *own
+	}
+	// Whether a row of an outer join has a match at all, no piece can tell.
+	if kind != pipe.ProbeInner || t.Kind.Unique() || how == ExpandLane || !alone || t.Runs.Longest <= q.Heavy {
+		return Queue{}
+	}
+	q.Op = i + 1
+	return q
+}
+
 // Probe is a table in which rows are looked up, and how matches are shared; 0: there is nothing to share.
 type Probe struct {
 	Kind   layout.TableKind
 	Expand Expand
+	Queue  int64 // rows with more matches go to a queue; 0: none does
 }
 
 func (p Probe) String() string {
 	if p.Expand == ExpandAuto || p.Expand == ExpandLane {
 		return p.Kind.String()
 	}
-	return p.Kind.String() + " (" + p.Expand.String() + ")"
+	text := p.Kind.String() + " (" + p.Expand.String()
+	if p.Queue > 0 {
+		text += fmt.Sprintf(", over %d in a queue", p.Queue)
+	}
+	return text + ")"
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
 // lengths are runs of a table.
@@ -45,6 +46,34 @@ func TestChooseExpand(t *testing.T) {
 	} {
 		if got := ChooseExpand(c.m); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+// TestChooseQueue: only rows of inner joins that come to the join once, and of which a lane does not keep the matches, can be cut into pieces.
+func TestChooseQueue(t *testing.T) {
+	long, unique := lengths(1, 2049), lengths(1, 1)
+	unique.Kind = layout.Direct
+	for _, c := range []struct {
+		what  string
+		kind  pipe.ProbeKind
+		table *layout.Table
+		how   Expand
+		alone bool
+		own   *Queue
+		want  Queue
+	}{
+		{"many", pipe.ProbeInner, long, ExpandBalanced, true, nil, Queue{4, 2048, 256, 1 << 20}},
+		{"not so many", pipe.ProbeInner, lengths(2048), ExpandWarp, true, nil, Queue{}},
+		{"somebody wants it", pipe.ProbeInner, lengths(3), ExpandGroup, true, &Queue{Heavy: 2, Piece: 5, Room: 6}, Queue{4, 2, 5, 6}},
+		{"lanes keep them", pipe.ProbeInner, long, ExpandLane, true, nil, Queue{}},
+		{"rows have come often", pipe.ProbeInner, long, ExpandBalanced, false, nil, Queue{}},
+		{"an outer join", pipe.ProbeOuter, long, ExpandBalanced, true, nil, Queue{}},
+		{"one is enough", pipe.ProbeSemi, long, ExpandBalanced, true, nil, Queue{}},
+		{"unique", pipe.ProbeInner, unique, ExpandBalanced, true, &Queue{}, Queue{}},
+	} {
+		if got := ChooseQueue(3, c.kind, c.table, c.how, c.alone, c.own); got != c.want {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
 }

@@ -77,6 +77,9 @@ func TestGPUExpand(t *testing.T) {
 				if i%5 == 0 {
 					g.Room = 3
 				}
+				if i%3 > 0 || i%2 == 0 { // some rows, most, or none for lack of room
+					g.Queue = &phys.Queue{Heavy: []int64{20, 5, 0}[i%3], Piece: 3, Room: []int64{1 << 20, 7, 100}[i%3]}
+				}
 			})
 			onCPU := map[string]int{}
 			if got := answerText(s, sql, onCPU); got != want || len(onCPU) > 0 {
@@ -140,6 +143,25 @@ func TestGPUExpandLanes(t *testing.T) {
 					if got := bins(last.Lanes); got != want {
 						t.Errorf("%s: %s\n%s, want %s", c.how, sql, got, want)
 					}
+				}
+			}
+		}
+	}
+}
+
+// TestGPUQueueCounts: rows that go through the queue are counted once, before the join and behind it.
+func TestGPUQueueCounts(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table p as select i k from generate_series(0, 499) g(i)")
+	mustRun(t, s, "create table b as select i % 10 k from generate_series(0, 399) g(i)")
+	for _, room := range []int64{0, 3, 1000} {
+		accelerate(t, s, 1, func(g *gpu.Store, x *Settings) {
+			x.Expand, g.Queue = phys.ExpandBalanced, &phys.Queue{Heavy: 39, Piece: 7, Room: room}
+		})
+		for _, p := range profiled(t, s, "select count(*) from p, b where p.k = b.k and p.k <> 3") {
+			if last := p[len(p)-1]; last.Kind == "probe" {
+				if got := fmt.Sprint(p[0].Lanes.Tuples, *p[0].Actual, last.Lanes.Tuples, *last.Actual); got != "499 499 360 360" {
+					t.Errorf("room for %d: %s", room, got)
 				}
 			}
 		}

@@ -31,6 +31,7 @@ type Off struct {
 	GroupParts     bool // many groups are kept by parts of the hash, which are merged one by one
 	BlockGroups    bool // GPU: blocks keep few groups in their shared memory
 	EarlyKernels   bool // GPU: all kernels of a query are begun to be compiled before their turn comes
+	MatchQueue     bool // GPU: rows with very many matches go to a queue, from which all multiprocessors take pieces
 	WarpRoom       bool // GPU: warps take room for several tuples at a time
 	RowFront       bool // GPU: lanes test several rows at a time, by wide loads
 	WideRows       bool // GPU: lanes take several rows of a scan that most rows pass, by wide loads

@@ -64,6 +64,7 @@ const (
 	WordLut                     // Luts[Index]
 	WordFilter                  // bits of semi-join filter Index
 	WordCount                   // a counter, starts at 0
+	WordQueue                   // the queue of rows with many matches
 	WordLanes                   // one of a profile's, likewise
 	WordLiteral                 // Literals[Index]
 	WordTexts                   // the worker's space for texts: layout.TextCur and what follows it
