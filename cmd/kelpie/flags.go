@@ -25,6 +25,7 @@ Usage:
   kelpie check tpch|ssb|more      compare a device's rows with the CPU's
   kelpie gen   tpch|ssb [flags]   write a benchmark's tables as .tbl files
   kelpie plan  write|run          plans as JSON documents
+  kelpie lab list|run|all|page    repeat the papers' experiments
   kelpie devices                  list the processors that queries can run on
 
 Flags:

@@ -2,7 +2,7 @@
 //
 // Each command has its file: query.go runs SQL from -c, -f and stdin, which script.go cuts into statements and
 // commands; shell.go is the interactive shell, shell_commands.go has its commands, output.go is where results go;
-// demo.go, bench.go, check.go, devices.go, gen.go and plan.go are the commands of these names. main.go turns errors into exit
+// demo.go, bench.go, check.go, devices.go, gen.go, lab.go and plan.go are the commands of these names. main.go turns errors into exit
 // codes: 0 all is well, 1 a statement failed, 2 the command line is wrong, 130 interrupted.
 package main
 
@@ -34,6 +34,7 @@ var commands = map[string]func(ctx context.Context, args []string) error{
 	"demo":    demoCommand,
 	"devices": devicesCommand,
 	"gen":     genCommand,
+	"lab":     labCommand,
 	"plan":    planCommand,
 }
 

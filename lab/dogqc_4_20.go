@@ -1,0 +1,50 @@
+package lab
+
+import (
+	"fmt"
+	"strings"
+)
+
+// prefixes tests texts of 76 characters for a prefix of 50. Texts that are no match differ at a random place, most near the beginning.
+func prefixes(b *bench, r *Result) error {
+	n := b.rows(5_000_000)
+	r.Workload = fmt.Sprintf("%d texts of 76 characters, prefix of 50, without dictionaries", n)
+	prefix := strings.Repeat("abcdefghi ", 5)
+	list := append(b.ways("refill", "off", "flush", "list"), way{"one row per lane", "set row_front = off"})
+	r.Table.Columns = []string{"match rate"}
+	for _, w := range list {
+		r.Table.Columns = append(r.Table.Columns, w.name)
+	}
+	r.Table.Columns = append(r.Table.Columns, "memory, ms at least", "MB through memory", "rows that match")
+	for _, rate := range []int{1, 32} {
+		if err := b.here("drop table if exists titles", "set dictionaries = off",
+			fmt.Sprintf("create table titles as select case when h %% 100 < %d then '%s' else substr('%s', 1, 49 - (h / 128 %% 50 * (h / 8192 %% 50) / 50)::int) || 'X' || substr('%s', 1, (h / 128 %% 50 * (h / 8192 %% 50) / 50)::int) end || lpad(i::text, 26, '-') as title from (select i, i::bigint * 2654435761 %% 1000003 as h from generate_series(0, %d) t(i)) t",
+				rate, prefix, prefix, prefix, n-1)); err != nil {
+			return err
+		}
+		sql := fmt.Sprintf("select count(*) from titles where title like '%s%%'", prefix)
+		var values []float64
+		for _, w := range list {
+			s, err := b.try(w, sql)
+			if err != nil {
+				return err
+			}
+			values = append(values, s.Cost)
+		}
+		p, err := b.explain(sql)
+		if err != nil {
+			return err
+		}
+		m := p.Summary.Moved
+		r.Table.add(fmt.Sprintf("%d%%", rate), append(values, m.BoundMS, m.Memory/1e6, float64(p.Pipelines[0].Source.Actual))...)
+	}
+	few, many := r.Table.Rows[0].Values, r.Table.Rows[1].Values
+	r.Claim = "lane refill is 2.5× faster where 1% match and 1.7× where 32% do; without it 32% take 2.7 times as long as 1%"
+	r.Ours = fmt.Sprintf("32%% matches cost %s of 1%%: prefixes are compared by words, not by characters", times(many[0]/few[0]))
+	var cols []int
+	for k := range list {
+		cols = append(cols, k)
+	}
+	r.Picture = r.chart(r.Cost, cols...).Bars()
+	return nil
+}

@@ -1,0 +1,238 @@
+package lab
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/device"
+)
+
+// tiny is a scale at which tables have their least size.
+const tiny = 0.0001
+
+// checks are what must be true of the counts of a figure; they are exact, so no margin is for noise.
+var checks = map[string]func(t *testing.T, r *Result){
+	"flounder-2.14": func(t *testing.T, r *Result) {
+		for _, row := range r.Table.Rows {
+			if row.Values[2] < 1.05 {
+				t.Errorf("%s: registers save %v× of the instructions", row.Name, row.Values[2])
+			}
+		}
+	},
+	"flounder-2.15": func(t *testing.T, r *Result) {
+		if v := r.Table.Rows[2].Values; r.Device == "simt" && (v[2] < 2 || v[3] < 3*v[4]) {
+			t.Errorf("100 columns: %v", v)
+		}
+	},
+	"horseqc-17": func(t *testing.T, r *Result) {
+		first, last := r.Table.Rows[0].Values, r.Table.Rows[5].Values
+		if worst(r.Table.column(4)) > 1.02 || first[4] > 0.5 {
+			t.Errorf("passes %v", r.Table.column(4))
+		}
+		if first[0] > last[0]/2 || first[2] < 2*first[0] {
+			t.Errorf("costs %v to %v", first, last)
+		}
+	},
+	"horseqc-18": func(t *testing.T, r *Result) {
+		for _, row := range r.Table.Rows[:4] { // up to 1024 groups
+			if row.Values[3] < 2 {
+				t.Errorf("%s groups: %v", row.Name, row.Values)
+			}
+		}
+		if few := r.Table.Rows[0].Values; few[5] < 20*few[6] {
+			t.Errorf("2 groups: a global atomic for %v rows in blocks, for %v in global memory", few[5], few[6])
+		}
+	},
+	"horseqc-19": onePass(13), "horseqc-20": onePass(22),
+	"horseqc-21": func(t *testing.T, r *Result) {
+		if v := r.Table.Rows[0].Values; v[4] < 10*v[3] {
+			t.Errorf("%v MB over the bus, %v when resident", v[4], v[3])
+		}
+	},
+	"dogqc-4.9": func(t *testing.T, r *Result) {
+		n := len(r.Table.Columns) - 1
+		naive, decided, optimized := r.Table.column(n-4), r.Table.column(n-3), r.Table.column(n-1)
+		for i, name := range r.Table.labels() {
+			skewed := strings.Contains(name, "zipf")
+			if skewed != (naive[i] < 8) || decided[i] < 28 || i > 0 && optimized[i] < 31 {
+				t.Errorf("%s: %v lanes, %v as decided, %v by the unique side", name, naive[i], decided[i], optimized[i])
+			}
+		}
+		if v := r.Table.Rows[3].Values; v[1] < 2*v[4] {
+			t.Errorf("zipf: a loop per lane costs %v, balanced %v", v[1], v[4])
+		}
+	},
+	"dogqc-4.10": func(t *testing.T, r *Result) {
+		gain := ratios(r.Table.column(1), r.Table.column(4))
+		if !slices.IsSorted(gain[:3]) || gain[3] < 4 {
+			t.Errorf("balancing gains %v", gain)
+		}
+	},
+	"dogqc-4.12": fewerRows, "dogqc-4.13": fewerRows,
+	"dogqc-4.14": func(t *testing.T, r *Result) {
+		v := r.Table.Rows[3].Values
+		if one := v[len(v)-2]; one < 2*v[0] {
+			t.Errorf("27 operators: %v", v)
+		}
+	},
+	"dogqc-4.20": func(t *testing.T, r *Result) {
+		for i, share := range []float64{0.01, 0.32} {
+			v := r.Table.Rows[i].Values
+			if got := v[len(v)-1] / 4096; math.Abs(got-share) > 0.005 {
+				t.Errorf("%v of the rows match", got)
+			}
+		}
+	},
+	"cwi-3": func(t *testing.T, r *Result) {
+		if few, many := r.Table.Rows[0].Values, r.Table.Rows[2].Values; few[0] <= many[0] {
+			t.Errorf("64 threads: %v with 64 rows each, %v with 1024", few[0], many[0])
+		}
+	},
+	"redfox-t4": func(t *testing.T, r *Result) {
+		if len(r.Table.Rows) != 22 {
+			t.Errorf("%d queries", len(r.Table.Rows))
+		}
+	},
+}
+
+// onePass: what is read once moves once, apart from what queries keep between pipelines.
+func onePass(queries int) func(t *testing.T, r *Result) {
+	return func(t *testing.T, r *Result) {
+		passes := r.Table.column(5)
+		slices.Sort(passes)
+		if len(passes) != queries || passes[queries/2] > 1.3 || passes[0] <= 0 {
+			t.Errorf("passes %v", passes)
+		}
+	}
+}
+
+// fewerRows: a filter that lets few pass costs less, the more so with a front.
+func fewerRows(t *testing.T, r *Result) {
+	first, last := r.Table.Rows[0].Values, r.Table.Rows[5].Values
+	if first[0] > 0.8*last[0] || first[len(first)-1] >= last[len(last)-1] {
+		t.Errorf("%v to %v", first, last)
+	}
+}
+
+// TestFigures runs all figures in small and checks what they count.
+func TestFigures(t *testing.T) {
+	short := []string{"flounder-2.14", "horseqc-18", "dogqc-4.9"}
+	for _, f := range Figures() {
+		t.Run(f.Name, func(t *testing.T) {
+			if f.Missing != "" {
+				if _, err := Run(t.Context(), f, Options{Device: "simt"}); err == nil || !strings.Contains(err.Error(), f.Missing) {
+					t.Errorf("it runs: %v", err)
+				}
+				return
+			}
+			dev := "simt"
+			if !slices.Contains(f.Devices, dev) {
+				dev = "cpu"
+			}
+			if dev == "cpu" && !device.HasCPU() || testing.Short() && !slices.Contains(short, f.Name) {
+				t.Skip("needs a CPU translator, or not with -short")
+			}
+			r, err := Run(t.Context(), f, Options{Device: dev, Scale: tiny, Runs: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			looksWell(t, r)
+			if check := checks[f.Name]; check != nil {
+				check(t, r)
+			}
+			if t.Failed() {
+				t.Log(r.Text())
+			}
+		})
+	}
+}
+
+// looksWell: a result has all its parts, and they can be read.
+func looksWell(t *testing.T, r *Result) {
+	t.Helper()
+	for name, s := range map[string]string{"workload": r.Workload, "claim": r.Claim, "ours": r.Ours, "cost": r.Cost, "on": r.On} {
+		if s == "" || strings.Contains(s, "NaN") || strings.Contains(s, "%!") {
+			t.Errorf("%s is %q", name, s)
+		}
+	}
+	for _, row := range r.Table.Rows {
+		if len(row.Values) != len(r.Table.Columns)-1 {
+			t.Errorf("%s has %d numbers for %d columns", row.Name, len(row.Values), len(r.Table.Columns)-1)
+		}
+	}
+	dir := t.TempDir()
+	if err := r.Write(filepath.Join(dir, "results", "2026-01-01-x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Page(dir); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	if err != nil || !strings.Contains(string(page), r.Ours) || !strings.Contains(string(page), "(results/2026-01-01-x/"+r.Figure+".svg)") {
+		t.Errorf("%v in\n%s", err, page)
+	}
+	d := xml.NewDecoder(strings.NewReader(r.Picture))
+	for {
+		if _, err := d.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatalf("%v in\n%s", err, r.Picture)
+		}
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Result
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	if again.Table.text() != r.Table.text() {
+		t.Errorf("from JSON:\n%snot\n%s", again.Table.text(), r.Table.text())
+	}
+}
+
+// TestNames: figures can be told apart, and each says where it can run or why not.
+func TestNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range Figures() {
+		if seen[f.Name] || (f.Missing == "") != (f.run != nil) || (f.run != nil) != (len(f.Devices) > 0) {
+			t.Errorf("%+v", f)
+		}
+		seen[f.Name] = true
+		if g, err := Find(f.Name); err != nil || g.Title != f.Title {
+			t.Errorf("%s is not found: %v", f.Name, err)
+		}
+	}
+	if _, err := Find("horseqc-99"); err == nil {
+		t.Error("horseqc-99 is found")
+	}
+	f, _ := Find("horseqc-18")
+	if _, err := Run(t.Context(), f, Options{Device: "cpu"}); err == nil {
+		t.Error("groups of blocks on a CPU")
+	}
+}
+
+func TestZipf(t *testing.T) {
+	for _, d := range keyDistributions {
+		counts := d.counts(100_000)
+		sum := 0
+		for _, c := range counts {
+			sum += c
+		}
+		if sum < 95_000 || sum > 105_000 || counts[0] < counts[len(counts)-1] {
+			t.Errorf("%s has %d rows, %d of the first key, %d of the last", d.name, sum, counts[0], counts[len(counts)-1])
+		}
+	}
+	one, four := zipf(0.75, 1)(100_000), zipf(0.75, 4)(100_000)
+	if one[0] < 2*four[0] || four[0] != four[3] || four[3] == four[4] {
+		t.Errorf("heaviest %d, and %v", one[0], four[:5])
+	}
+}

@@ -1,0 +1,132 @@
+package lab
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/kelpiedb/kelpie/gen/tpch"
+	"github.com/kelpiedb/kelpie/internal/plot"
+)
+
+// The figures of the thesis about Red Fox and Kernel Weaver.
+var redFox = []Figure{
+	{Name: "redfox-t4", Paper: "Red Fox, Table 4", Title: "TPC-H at scale factor 1", Devices: []string{"gpu", "cpu", "simt"}, run: power},
+	{Name: "redfox-10", Paper: "Red Fox, Figure 10", Title: "operators: how often, and how long", Devices: []string{"gpu", "cpu"}, run: breakdown},
+}
+
+var kernelWeaver = []Figure{
+	{Name: "weaver-26", Paper: "Kernel Weaver, Figure 26", Title: "speedup of the fused patterns (a) to (e)", Missing: needsFuse},
+	{Name: "weaver-27", Paper: "Kernel Weaver, Figure 27", Title: "memory that is allocated", Missing: needsFuse},
+	{Name: "weaver-28", Paper: "Kernel Weaver, Figure 28", Title: "cycles that memory takes", Missing: needsFuse},
+	{Name: "weaver-29", Paper: "Kernel Weaver, Figure 29", Title: "what the compiler adds", Missing: needsFuse},
+	{Name: "weaver-30", Paper: "Kernel Weaver, Figure 30", Title: "by selection ratio", Missing: needsFuse},
+	{Name: "weaver-t7", Paper: "Kernel Weaver, Table 7", Title: "resources of fused operators", Missing: needsFuse},
+}
+
+const needsFuse = "needs the switch fuse: every pipeline is one kernel, and cannot run operator by operator yet"
+
+// power runs TPC-H and computes its power metric.
+func power(b *bench, r *Result) error {
+	sf := b.sf(1)
+	r.Workload = fmt.Sprintf("TPC-H, scale factor %g, end to end, hot", sf)
+	r.Cost = "ms end to end"
+	r.Table.Columns = []string{"query", "total", "cost in " + b.unit()}
+	if err := b.here(fmt.Sprintf("call tpch(sf => %g)", sf)); err != nil {
+		return err
+	}
+	for _, q := range tpch.Queries() {
+		s, err := b.ask(q.SQL)
+		if err != nil {
+			return err
+		}
+		r.Table.add(q.Name, s.total(), s.Cost)
+	}
+	sum := 0.0
+	for _, v := range r.Table.column(0) {
+		sum += v
+	}
+	r.Claim = "all 22 queries in 4.49 s (3.96 s without the bus) on a GTX Titan"
+	r.Ours = fmt.Sprintf("all 22 in %.3f s; TPC-H Power@Size, 3600 × scale factor ÷ geometric mean of seconds: %s", sum/1000, plot.Number(3600*sf/(geomean(r.Table.column(0))/1000)))
+	if b.Device == "simt" {
+		r.Ours = fmt.Sprintf("all 22 run; %s warp instructions in all; times of a simulation mean nothing", plot.Number(1000*total(r.Table.column(1))))
+	}
+	r.Notes = []string{"watts are not measured yet (NVML)"}
+	c := r.chart("ms", 0)
+	if b.Device == "simt" {
+		c = r.chart(b.unit(), 1)
+	}
+	c.LogY = true
+	r.Picture = c.Bars()
+	return nil
+}
+
+func total(list []float64) (sum float64) {
+	for _, v := range list {
+		sum += v
+	}
+	return sum
+}
+
+// breakdown tells which operators the 22 queries have, and what share of the time they take. On the CPU samples tell that of each; on a
+// GPU a pipeline is one kernel, and its time goes to its sink.
+func breakdown(b *bench, r *Result) error {
+	sf := b.sf(1)
+	r.Workload = fmt.Sprintf("the 22 queries of TPC-H, scale factor %g", sf)
+	r.Cost = "number of operators, % of the time"
+	by := "samples, by operator"
+	if b.Device != "cpu" {
+		by = "kernels, by the sink of their pipeline"
+	}
+	r.Table.Columns = []string{"operator", "how often", "rows in million", "% of time (" + by + ")"}
+	if err := b.here(fmt.Sprintf("call tpch(sf => %g)", sf)); err != nil {
+		return err
+	}
+	often, took, rows := map[string]float64{}, map[string]float64{}, map[string]float64{}
+	sum := 0.0
+	for _, q := range tpch.Queries() {
+		if _, err := b.ask(q.SQL); err != nil { // so that code and columns are there
+			return err
+		}
+		p, err := b.explain(q.SQL)
+		if err != nil {
+			return err
+		}
+		for _, l := range p.Pipelines {
+			for _, o := range append([]part{l.Source}, l.Operators...) {
+				often[o.Kind]++
+				rows[o.Kind] += float64(o.Actual) / 1e6
+				if b.Device == "cpu" {
+					took[o.Kind] += o.MS
+					sum += o.MS
+				}
+			}
+			often[l.Sink.Kind]++
+			t := l.Stats.Kernel
+			if b.Device == "cpu" {
+				t = l.Sink.MS + l.Stats.Finish
+			}
+			took[l.Sink.Kind] += t
+			sum += t
+		}
+	}
+	kinds := slices.SortedFunc(maps.Keys(often), func(a, b string) int {
+		if often[a] != often[b] {
+			return int(often[b] - often[a])
+		}
+		return len(a) - len(b)
+	})
+	for _, k := range kinds {
+		r.Table.add(k, often[k], rows[k], 100*took[k]/sum)
+	}
+	most := kinds[0]
+	for _, k := range kinds {
+		if took[k] > took[most] {
+			most = k
+		}
+	}
+	r.Claim = "projection is the most frequent, then joins; 38% of the time goes into sorting for joins, 31% into joins"
+	r.Ours = fmt.Sprintf("%s is the most frequent; %.0f%% of the time goes into %s, and none into sorting for joins: they hash", kinds[0], 100*took[most]/sum, most)
+	r.Picture = r.chart("", 0, 2).Bars()
+	return nil
+}
