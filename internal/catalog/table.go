@@ -115,7 +115,7 @@ func NewTable(name string, columns []ColumnDef, keys [][]int, enc column.Options
 	}
 	t.dicts = make([]*column.Dict, len(columns))
 	for i, c := range columns {
-		if c.Type.Kind == types.Text {
+		if c.Type.Phys() == types.PhysStr {
 			t.dicts[i] = column.NewDict()
 		}
 	}

@@ -107,7 +107,7 @@ func longestText(x plan.Expr, n int64) int64 {
 		case *plan.Ref:
 			size = n
 		case *plan.Const:
-			if x.V.Type.Kind == types.Text {
+			if x.V.Type.Phys() == types.PhysStr {
 				size = int64(len(x.V.S))
 			}
 		case *plan.Call:
@@ -121,7 +121,7 @@ func longestText(x plan.Expr, n int64) int64 {
 				size = 3 * sum
 			case x.Op == plan.Replace:
 				size = sum * max(last, 1)
-			case x.T.Kind == types.Text:
+			case x.T.Phys() == types.PhysStr:
 				size = sum
 			}
 		}

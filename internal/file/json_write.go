@@ -100,6 +100,9 @@ func (e *jsonEncoder) cell(col arrow.Array) func([]byte, int) []byte {
 	if s, ok := col.(*array.String); ok {
 		return func(dst []byte, row int) []byte { return appendJSON(dst, stringBytes(s.Value(row))) }
 	}
+	if l, ok := col.(*array.List); ok {
+		return e.list(l)
+	}
 	plain := plainCell(col, false)
 	if plain == nil {
 		return nil
@@ -117,6 +120,30 @@ func (e *jsonEncoder) cell(col arrow.Array) func([]byte, int) []byte {
 			}
 		}
 		return appendJSON(dst, e.text)
+	}
+}
+
+// list is how to write lists.
+func (e *jsonEncoder) list(c *array.List) func([]byte, int) []byte {
+	elems := c.ListValues()
+	elem := e.cell(elems)
+	if elem == nil {
+		return nil
+	}
+	return func(dst []byte, row int) []byte {
+		dst = append(dst, '[')
+		from, to := c.ValueOffsets(row)
+		for k := int(from); k < int(to); k++ {
+			if k > int(from) {
+				dst = append(dst, ',')
+			}
+			if elems.IsNull(k) {
+				dst = append(dst, "null"...)
+			} else {
+				dst = elem(dst, k)
+			}
+		}
+		return append(dst, ']')
 	}
 }
 

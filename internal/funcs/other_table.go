@@ -105,14 +105,9 @@ func Absent(name string) (hint string, ok bool) {
 var absent = func() map[string]string {
 	m := map[string]string{}
 	for what, names := range map[string][]string{
-		missing("arrays"): {"array_agg", "array_append", "array_cat", "array_contains", "array_dims", "array_distinct", "array_fill", "array_length",
-			"array_lower", "array_ndims", "array_position", "array_positions", "array_prepend", "array_remove", "array_replace", "array_slice",
-			"array_sort", "array_to_string", "array_upper", "cardinality", "list", "list_agg", "list_aggregate", "list_contains", "list_value",
-			"range", "regexp_extract_all", "regexp_match", "regexp_matches", "regexp_split_to_array", "regexp_split_to_table", "split", "str_split",
-			"string_split", "string_split_regex", "string_to_array", "string_to_table", "trim_array", "unnest", "width_buckets", "histogram"},
-		missing("the type BYTEA"):                  {"convert", "convert_from", "convert_to", "decode", "from_base64", "from_hex", "get_bit", "get_byte", "set_bit", "set_byte", "unhex"},
+		missing("lists of several rows or dimensions"): {"array_dims", "array_fill", "list_agg", "list_aggregate", "regexp_extract_all", "regexp_match", "regexp_matches",
+			"regexp_split_to_array", "regexp_split_to_table", "string_split_regex", "string_to_table", "width_buckets", "histogram", "range"},
 		missing("times with a zone"):               {"current_time", "get_current_time"},
-		missing("the type UUID"):                   {"gen_random_uuid", "uuid", "uuidv7"},
 		missing("JSON"):                            {"json_agg", "json_array_elements", "json_build_array", "json_build_object", "json_each", "json_extract", "json_extract_path", "json_extract_string", "json_object", "json_object_keys", "json_typeof", "jsonb_agg", "jsonb_build_object", "jsonb_each", "jsonb_extract_path", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "jsonb_typeof", "row_to_json", "to_json", "to_jsonb"},
 		missing("structs and maps"):                {"map", "map_extract", "map_keys", "map_values", "row", "struct_extract", "struct_pack"},
 		missing("values that differ on every row"): {"setseed", "random_normal"},

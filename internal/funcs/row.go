@@ -41,6 +41,9 @@ var Letters = map[byte]string{
 	'V': "interval",
 	'Z': "timestamptz",
 	'C': "time",
+	'B': "bytea",
+	'L': "list",     // of any elements; all of a call have one type
+	'E': "element",  // of the lists of the call
 	'd': "datetime", // date, timestamp, time or interval
 	'*': "any",
 }
@@ -64,11 +67,12 @@ const (
 	Formats     = "Formats"
 	Conditional = "Conditional"
 	Hashes      = "Hashes and encodings"
+	Lists       = "Lists"
 	System      = "System"
 )
 
 // Groups is the order of the sections.
-var Groups = []string{Text, Patterns, Numbers, Bits, Dates, Formats, Conditional, Hashes, System}
+var Groups = []string{Text, Patterns, Numbers, Bits, Dates, Formats, Conditional, Hashes, Lists, System}
 
 // Eval computes a value of type t; see plan.Function.
 type Eval = func(a []types.Value, t types.Type) (types.Value, error)
@@ -123,7 +127,7 @@ var Rows = func() []Row {
 		rows  []Row
 	}{
 		{Text, textRows}, {Text, moreTextRows}, {Patterns, patternRows}, {Numbers, numberRows}, {Numbers, floatRows}, {Bits, bitRows},
-		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {System, systemRows},
+		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Lists, listRows}, {System, systemRows},
 	} {
 		for _, r := range t.rows {
 			r.Group = t.group

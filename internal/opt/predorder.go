@@ -125,7 +125,7 @@ func (s *state) evalCost(e plan.Expr) float64 {
 		case x.Op == plan.And, x.Op == plan.Or, x.Op == plan.Not:
 			c = 0.2
 		}
-		if len(x.Args) > 0 && x.Args[0].Type().Kind == types.Text {
+		if len(x.Args) > 0 && x.Args[0].Type().Phys() == types.PhysStr {
 			if c *= 4; !text {
 				c = 2
 			}

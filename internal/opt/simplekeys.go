@@ -64,7 +64,7 @@ func (s *state) simpler(k plan.Expr) (short plan.Expr, full func(plan.Expr) plan
 
 // numbered replaces the constant texts of a CASE by numbers. Equal texts have equal numbers.
 func (s *state) numbered(x *plan.Call) (short plan.Expr, full func(plan.Expr) plan.Expr) {
-	if x.T.Kind != types.Text {
+	if x.T.Phys() != types.PhysStr {
 		return nil, nil
 	}
 	var texts []plan.Expr

@@ -213,7 +213,7 @@ func failsEasily(e plan.Expr) bool {
 			c, ok := x.Args[1].(*plan.Const)
 			found = found || !ok || c.V.Null || c.V == types.Value{Type: c.V.Type}
 		case plan.Cast:
-			found = found || x.Args[0].Type().Kind == types.Text && x.T.Kind != types.Text
+			found = found || x.Args[0].Type().Phys() == types.PhysStr && x.T.Kind != types.Text
 		case plan.Substring, plan.Sqrt, plan.Ln, plan.Log10, plan.Power, plan.Apply:
 			found = true
 		}

@@ -53,7 +53,7 @@ func Escapes(p *Pipeline) plan.ColSet {
 
 // addTexts adds the columns of which the value of a text expression may be a part.
 func addTexts(s *plan.ColSet, x plan.Expr) {
-	if x == nil || x.Type().Kind != types.Text {
+	if x == nil || x.Type().Phys() != types.PhysStr {
 		return
 	}
 	if c, ok := x.(*plan.Call); ok {

@@ -48,7 +48,7 @@ func (s *splitter) whole(c *plan.Call) bool {
 			}
 		}
 		// A text would have to be kept for the length of the query; what is made of it here is short.
-		if a, ok := a.(*plan.Call); ok && !s.texts && a.T.Kind == types.Text && c.T.Kind != types.Text && s.root(a) {
+		if a, ok := a.(*plan.Call); ok && !s.texts && a.T.Phys() == types.PhysStr && c.T.Phys() != types.PhysStr && s.root(a) {
 			return true
 		}
 	}

@@ -119,7 +119,12 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		if err != nil {
 			m.err = err
 		}
-	case types.Text:
+	case types.List:
+		if bufs[0] != nil {
+			bufs[0].Release()
+		}
+		return listColumn(rd, i, t, dt, n)
+	case types.Text, types.Bytes, types.UUID:
 		ends, b := fixed[int32](m, n+1)
 		ends[0] = 0
 		bufs[1] = b
@@ -162,6 +167,32 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 	}
 	defer data.Release()
 	return array.MakeFromData(data), nil
+}
+
+// listColumn is a column of lists.
+func listColumn(rd *result.Reader, i int, t types.Type, dt arrow.DataType, n int) (arrow.Array, error) {
+	b := array.NewBuilder(memory.DefaultAllocator, dt)
+	defer b.Release()
+	b.Reserve(n)
+	l := &listBuilder{b: b, t: t}
+	rd.Column(i, l)
+	return b.NewArray(), l.err
+}
+
+// listBuilder takes lists.
+type listBuilder struct {
+	result.Receiver // takes nothing else
+	b               array.Builder
+	t               types.Type
+	err             error
+}
+
+func (l *listBuilder) Null() { l.b.AppendNull() }
+
+func (l *listBuilder) Text(s []byte) {
+	if err := appendValue(l.b, types.Value{Type: l.t, S: string(s)}); err != nil && l.err == nil {
+		l.err = err
+	}
 }
 
 // intervalTexts is a column of intervals as text.

@@ -115,10 +115,7 @@ func (r *Result) Schema() *arrow.Schema {
 	if r.schema == nil {
 		fs := make([]arrow.Field, len(r.Columns))
 		for i, c := range r.Columns {
-			fs[i] = arrow.Field{Name: c.Name, Type: ArrowType(c.Type), Nullable: c.Nullable}
-			if c.Type.Kind == types.TimestampTZ && r.zone != nil {
-				fs[i].Type = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: r.zone.Name}
-			}
+			fs[i] = arrow.Field{Name: c.Name, Type: arrowTypeIn(c.Type, r.zone), Nullable: c.Nullable}
 			if r.textIntervals && c.Type.Kind == types.Interval {
 				fs[i].Type = arrow.BinaryTypes.String
 			}
@@ -129,7 +126,10 @@ func (r *Result) Schema() *arrow.Schema {
 }
 
 // ArrowType is the Arrow type by which a SQL type is delivered.
-func ArrowType(t types.Type) arrow.DataType {
+func ArrowType(t types.Type) arrow.DataType { return arrowTypeIn(t, nil) }
+
+// arrowTypeIn is ArrowType for a session in a zone; nil: UTC.
+func arrowTypeIn(t types.Type, z *types.Zone) arrow.DataType {
 	switch t.Kind {
 	case types.Bool:
 		return arrow.FixedWidthTypes.Boolean
@@ -150,12 +150,19 @@ func ArrowType(t types.Type) arrow.DataType {
 	case types.Timestamp:
 		return &arrow.TimestampType{Unit: arrow.Microsecond}
 	case types.TimestampTZ:
-		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: types.UTC.Name}
+		if z == nil {
+			z = types.UTC
+		}
+		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: z.Name}
+	case types.Bytes:
+		return arrow.BinaryTypes.Binary
+	case types.List:
+		return arrow.ListOf(arrowTypeIn(t.Elem(), z))
 	case types.Time:
 		return arrow.FixedWidthTypes.Time64us
 	case types.Interval:
 		return arrow.FixedWidthTypes.MonthDayNanoInterval
-	case types.Text:
+	case types.Text, types.UUID:
 		return arrow.BinaryTypes.String
 	}
 	return arrow.Null
@@ -242,6 +249,15 @@ func appendValue(b array.Builder, v types.Value) error {
 		b.Append(v.F)
 	case *array.StringBuilder:
 		b.Append(v.String())
+	case *array.BinaryBuilder:
+		b.Append([]byte(v.S))
+	case *array.ListBuilder:
+		b.Append(true)
+		for _, e := range v.Elems() {
+			if err := appendValue(b.ValueBuilder(), e); err != nil {
+				return err
+			}
+		}
 	case *array.MonthDayNanoIntervalBuilder:
 		x, err := arrowInterval(v.IntervalParts())
 		if err != nil {

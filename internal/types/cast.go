@@ -6,6 +6,8 @@ import "math"
 // particular value may still fail.
 func CanCast(from, to Type) bool {
 	switch {
+	case from.Kind == List && to.Kind == List:
+		return CanCast(from.Elem(), to.Elem())
 	case from.Kind == to.Kind, from.Kind == Unknown, from.Kind == Text, to.Kind == Text:
 		return to.Kind != Unknown
 	case from.IsNumeric() && to.IsNumeric():
@@ -52,6 +54,8 @@ func Assign(v Value, to Type) (Value, error) {
 		return ParseValue(to, v.S)
 	}
 	switch to.Kind {
+	case List:
+		return castList(v, to)
 	case Text:
 		return parseText(to, v.String())
 	case Bool:

@@ -41,6 +41,9 @@ func CommonType(a, b Type) (Type, bool) {
 		return a, true
 	case a.IsNumeric() && b.IsNumeric():
 		return commonNumeric(a, b), true
+	case a.Kind == List && b.Kind == List:
+		elem, ok := CommonType(a.Elem(), b.Elem())
+		return TList(elem), ok
 	case a.Kind == Text && b.Kind == Text:
 		if a.Len == 0 || b.Len == 0 {
 			return TText, true

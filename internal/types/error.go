@@ -1,6 +1,9 @@
 package types
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Error is a mistake in a value or in a use of a type, with its SQLSTATE. The
 // binder and the executor turn it into a diag.Error, adding the place in the text;
@@ -52,10 +55,15 @@ func ErrOutOfRange(t Type) *Error {
 
 // SQLName is the type's name in PostgreSQL's messages: integer, numeric,
 // double precision.
-func (t Type) SQLName() string { return sqlNames[t.Kind] }
+func (t Type) SQLName() string {
+	if t.Kind == List {
+		return strings.TrimRight(t.Elem().SQLName(), "[]") + "[]" // PostgreSQL's types do not tell dimensions
+	}
+	return sqlNames[t.Kind]
+}
 
 var sqlNames = [...]string{
 	Unknown: "unknown", Bool: "boolean", Int16: "smallint", Int32: "integer", Int64: "bigint",
 	Decimal: "numeric", Float32: "real", Float64: "double precision", Date: "date",
-	Timestamp: "timestamp", Interval: "interval", Text: "text", TimestampTZ: "timestamp with time zone", Time: "time",
+	Timestamp: "timestamp", Interval: "interval", Text: "text", TimestampTZ: "timestamp with time zone", Time: "time", Bytes: "bytea", UUID: "uuid", List: "array",
 }

@@ -38,6 +38,10 @@ func (v Value) AppendText(dst []byte) []byte {
 		return AppendTimestampTZ(dst, v.I, UTC)
 	case Time:
 		return AppendTime(dst, v.I)
+	case Bytes:
+		return AppendBytes(dst, v.S)
+	case List:
+		return appendList(dst, v)
 	case Interval:
 		return AppendInterval(dst, int32(v.I>>32), int32(uint32(v.I)), v.Hi)
 	}
@@ -52,7 +56,9 @@ func (v Value) Literal() string {
 	switch v.Type.Kind {
 	case Text:
 		return "'" + strings.ReplaceAll(v.S, "'", "''") + "'"
-	case Date, Timestamp, TimestampTZ, Time, Interval:
+	case Bytes, List:
+		return "'" + strings.ReplaceAll(v.String(), "'", "''") + "'::" + v.Type.String()
+	case Date, Timestamp, TimestampTZ, Time, Interval, UUID:
 		return kindNames[v.Type.Kind] + " '" + v.String() + "'"
 	case Float32, Float64:
 		if math.IsNaN(v.F) || math.IsInf(v.F, 0) {

@@ -43,6 +43,14 @@ func ParseIn(z *Zone, t Type, text string) (Value, error) {
 	case Time:
 		us, err := ParseTime(text)
 		return IntValue(t, us), err
+	case Bytes:
+		b, err := ParseBytes(text)
+		return Value{Type: t, S: b}, err
+	case UUID:
+		u, err := ParseUUID(text)
+		return Value{Type: t, S: u}, err
+	case List:
+		return parseList(z, t, text)
 	case Interval:
 		return ParseInterval(text, "")
 	}

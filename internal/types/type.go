@@ -20,6 +20,9 @@ const (
 	Text                    // VARCHAR / TEXT, UTF-8
 	TimestampTZ             // microseconds since 1970-01-01 00:00 UTC: an instant
 	Time                    // microseconds since midnight
+	Bytes                   // BYTEA
+	UUID                    // 36 letters
+	List                    // of elements of one type: see list.go
 )
 
 // MaxPrecision is the largest DECIMAL precision: what a signed 128-bit integer holds.
@@ -30,7 +33,7 @@ const MaxPrecision = 38
 // its type.
 type Type struct {
 	Kind  Kind
-	Prec  uint8  // Decimal: total digits, 1…38
+	Prec  uint8  // Decimal: total digits, 1…38. List: with Scale, the number of its elements' type
 	Scale uint8  // Decimal: digits after the point
 	Len   uint32 // Text: VARCHAR(n) limit, 0 = unlimited
 }
@@ -51,6 +54,8 @@ var (
 	TTime      = Type{Kind: Time}
 
 	TTimestampTZ = Type{Kind: TimestampTZ}
+	TBytes       = Type{Kind: Bytes}
+	TUUID        = Type{Kind: UUID}
 )
 
 // TDecimal is DECIMAL(prec, scale).
@@ -68,6 +73,8 @@ func (t Type) String() string {
 			return fmt.Sprintf("VARCHAR(%d)", t.Len)
 		}
 		return "VARCHAR"
+	case List:
+		return t.Elem().String() + "[]"
 	}
 	return kindNames[t.Kind]
 }
@@ -75,7 +82,7 @@ func (t Type) String() string {
 var kindNames = [...]string{
 	Unknown: "UNKNOWN", Bool: "BOOLEAN", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT",
 	Decimal: "DECIMAL", Float32: "REAL", Float64: "DOUBLE", Date: "DATE", Timestamp: "TIMESTAMP",
-	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME",
+	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST",
 }
 
 // IsInteger reports SMALLINT, INTEGER or BIGINT.
@@ -103,7 +110,7 @@ const (
 	PhysI64  Phys = iota // one 64-bit integer register: booleans (0/1), integers, dates, timestamps, times, decimals of ≤ 18 digits
 	PhysI128             // two 64-bit integer registers, low then high: wide decimals
 	PhysF64              // one float register: REAL (rounded to single precision) and DOUBLE
-	PhysStr              // two 64-bit registers: address of the bytes, length in bytes
+	PhysStr              // two 64-bit registers: address of the bytes, length in bytes: texts, and what is stored as one
 	PhysIvl              // two 64-bit registers: months<<32 | uint32(days), microseconds
 )
 
@@ -112,7 +119,7 @@ func (t Type) Phys() Phys {
 	switch t.Kind {
 	case Float32, Float64:
 		return PhysF64
-	case Text:
+	case Text, Bytes, UUID, List:
 		return PhysStr
 	case Interval:
 		return PhysIvl

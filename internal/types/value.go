@@ -11,7 +11,7 @@ type Int128 struct {
 //	Bool, integers, dates and times: I
 //	Decimal:                         I and Hi together, low and high half of the scaled integer (use Int128)
 //	Float32, Float64:                F
-//	Text:                            S
+//	Text, Bytes, UUID, List:         S
 //	Interval:                        Months, Days in I (months<<32 | uint32(days)), microseconds in Hi
 type Value struct {
 	Type Type

@@ -69,7 +69,7 @@ func (e *Evaluator) compute(x plan.Expr) code.Value {
 		if v, ok := e.mapText(x); ok {
 			return v
 		}
-		if x.T.Kind == types.Text || x.T.Kind == types.Interval {
+		if x.T.Phys() == types.PhysStr || x.T.Kind == types.Interval {
 			return e.call(x)
 		}
 		var v code.Value

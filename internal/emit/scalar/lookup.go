@@ -19,7 +19,7 @@ func (e *Evaluator) lookupTable(x *plan.Call) (code.Value, bool) {
 		return code.Value{}, false
 	}
 	id := refs.Slice()[0]
-	if e.Cols.Get(id).Type.Kind != types.Text {
+	if e.Cols.Get(id).Type.Phys() != types.PhysStr {
 		return code.Value{}, false
 	}
 	v := e.Column(id)

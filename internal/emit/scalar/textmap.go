@@ -33,7 +33,7 @@ type placedMap struct {
 
 // mapText evaluates an expression through a TextMap, where that is possible and pays.
 func (e *Evaluator) mapText(x *plan.Call) (code.Value, bool) {
-	if x.T.Kind != types.Text || e.Map == nil || e.Off.TextMaps || keepsCode(x) {
+	if x.T.Phys() != types.PhysStr || e.Map == nil || e.Off.TextMaps || keepsCode(x) {
 		return code.Value{}, false
 	}
 	refs := plan.Refs(x)
@@ -41,7 +41,7 @@ func (e *Evaluator) mapText(x *plan.Call) (code.Value, bool) {
 		return code.Value{}, false
 	}
 	id := refs.Slice()[0]
-	if e.Cols.Get(id).Type.Kind != types.Text {
+	if e.Cols.Get(id).Type.Phys() != types.PhysStr {
 		return code.Value{}, false
 	}
 	v := e.Column(id)
@@ -70,7 +70,7 @@ func keepsCode(x *plan.Call) bool {
 		return false
 	}
 	from := x.Args[0].Type()
-	return from.Kind == types.Text && (x.T.Len == 0 || from.Len > 0 && from.Len <= x.T.Len)
+	return from.Kind == types.Text && x.T.Kind == types.Text && (x.T.Len == 0 || from.Len > 0 && from.Len <= x.T.Len)
 }
 
 // placeMap is where the map's table lies in the pool.

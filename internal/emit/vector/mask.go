@@ -337,7 +337,7 @@ func (f *Front) maskText(x *plan.Call, want bool) (maskTest, bool) {
 		return maskTest{}, false
 	}
 	id := refs.Slice()[0]
-	if f.Cols.Get(id).Type.Kind != types.Text {
+	if f.Cols.Get(id).Type.Phys() != types.PhysStr {
 		return maskTest{}, false
 	}
 	c, ok := f.maskCol(id)

@@ -232,6 +232,9 @@ func (b *binder) power(l, r plan.Expr, at place) plan.Expr {
 // concat binds x || y: one side must be text, the other is made text.
 func (b *binder) concat(l, r plan.Expr, at place) plan.Expr {
 	lk, rk := l.Type().Kind, r.Type().Kind
+	if e := b.concatOther(l, r, at); e != nil {
+		return e
+	}
 	text := func(k types.Kind) bool { return k == types.Text || k == types.Unknown }
 	if !text(lk) && !text(rk) {
 		panic(noOperator("||", l, r, at.op))

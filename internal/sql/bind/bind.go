@@ -55,12 +55,13 @@ func Select(env Env, stmt *ast.Query, params []types.Value) (q *plan.Query, err 
 
 // binder is the state of binding one statement.
 type binder struct {
-	env    Env
-	params []types.Value
-	cols   *plan.Columns
-	shared []*plan.SharedPlan
-	ctes   *cte      // those in scope, innermost first
-	agg    *aggFrame // the aggregate calls around what is being bound
+	unnests *scope // of the select list that is being bound
+	env     Env
+	params  []types.Value
+	cols    *plan.Columns
+	shared  []*plan.SharedPlan
+	ctes    *cte      // those in scope, innermost first
+	agg     *aggFrame // the aggregate calls around what is being bound
 	// free is the smallest depth of a scope to which a reference went since the field was
 	// last reset: it tells a correlated query from one that stands alone.
 	free int

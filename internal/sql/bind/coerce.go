@@ -49,6 +49,8 @@ func implicit(from, to types.Type) bool {
 	switch {
 	case from == to, from.Kind == types.Unknown, from.Kind == types.Text && to.Kind == types.Text:
 		return true
+	case from.Kind == types.List && to.Kind == types.List:
+		return implicit(from.Elem(), to.Elem())
 	case from.IsNumeric() && to.IsNumeric():
 		return from.Kind <= to.Kind
 	}
@@ -59,6 +61,9 @@ func implicit(from, to types.Type) bool {
 // assignable reports that storing a value in a column converts it: also down the ladder, and
 // anything to text.
 func assignable(from, to types.Type) bool {
+	if from.Kind == types.List && to.Kind == types.List {
+		return assignable(from.Elem(), to.Elem())
+	}
 	return implicit(from, to) || from.IsNumeric() && to.IsNumeric() || to.Kind == types.Text ||
 		from.IsCalendar() && types.CanCast(from, to) || from.Kind == types.Interval && to.Kind == types.Time
 }
@@ -159,7 +164,16 @@ func (b *binder) tryCast(x plan.Expr, t types.Type, pos int) plan.Expr {
 // typeName finds the type that a name of the query means.
 func typeName(n ast.TypeName) types.Type {
 	if n.Dims > 0 {
-		unsupported(n.Pos, "an array type")
+		dims := n.Dims
+		n.Dims = 0
+		t := typeName(n)
+		if !types.CanList(t) {
+			unsupported(n.Pos, "an array of %s", t.SQLName())
+		}
+		for range dims {
+			t = types.TList(t)
+		}
+		return t
 	}
 	if n.Name == "date" && len(n.Mods) == 0 {
 		return types.TDate // the most frequent one, without a search

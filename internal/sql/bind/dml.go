@@ -106,7 +106,7 @@ func checkWidth(have, want int, named bool, names []ast.Ident, pos int) {
 // store converts a value for a column of a table.
 func (b *binder) store(e plan.Expr, c *catalog.ColumnDef, pos int) plan.Expr {
 	e = b.assign(e, c.Type, pos, "column "+quoted(c.Name))
-	if k, ok := e.(*plan.Const); ok && c.Type.Len > 0 && !k.V.Null {
+	if k, ok := e.(*plan.Const); ok && c.Type.Kind == types.Text && c.Type.Len > 0 && !k.V.Null {
 		v, err := types.Assign(k.V, c.Type) // too long for VARCHAR(n)
 		check(err, pos)
 		v.Type = types.TText

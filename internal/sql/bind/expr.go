@@ -83,8 +83,12 @@ func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 		return b.collate(s, e)
 	case *ast.AtTimeZone:
 		return b.atTimeZone(s, e)
-	case *ast.Array, *ast.ArrayQuery, *ast.Subscript:
-		unsupported(e.Position(), "an array")
+	case *ast.Array:
+		return b.array(s, e)
+	case *ast.Subscript:
+		return b.subscript(s, e)
+	case *ast.ArrayQuery:
+		unsupported(e.Pos, "ARRAY of a subquery")
 	case *ast.Field:
 		unsupported(e.Pos, "a field of a composite value")
 	}

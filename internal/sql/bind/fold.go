@@ -89,6 +89,9 @@ func (b *binder) fold(s *scope, e *ast.Func, row *funcs.FoldRow) plan.Expr {
 	}
 	a.Order = order
 	t := row.Result
+	if t == funcs.ListResult {
+		t = b.listOf(args[0].Type(), at[0])
+	}
 	if t == (types.Type{}) {
 		t = args[0].Type()
 	}

@@ -158,6 +158,9 @@ func fit(row *funcs.Row, args []plan.Expr) int {
 
 // apply brings the arguments to the types of the row and makes the call.
 func (b *binder) apply(row *funcs.Row, c *call) plan.Expr {
+	if row.Polymorphic() {
+		return b.polymorphic(row, c)
+	}
 	letters, _, _ := row.Params()
 	whole := types.TUnknown // the widest of the integers
 	for i, a := range c.args {
@@ -223,6 +226,12 @@ func paramType(letter byte, t types.Type) (types.Type, bool) {
 		return types.TTimestampTZ, true
 	case 'C':
 		return types.TTime, true
+	case 'B':
+		return types.TBytes, true
+	case 'L':
+		return t, t.Kind == types.List || unknown
+	case 'E':
+		return t, true
 	case 'V':
 		return types.TInterval, true
 	case 'e':

@@ -93,6 +93,7 @@ func init() {
 		"trim":                  trim(plan.Trim),
 		"trunc":                 cut(plan.Trunc),
 		"typeof":                (*binder).typeOfFunc,
+		"unnest":                (*binder).unnestFunc,
 		"user":                  constant("kelpie"),
 		"version":               constant(version),
 		"week":                  part("week"),

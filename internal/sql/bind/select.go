@@ -93,6 +93,7 @@ func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result
 		node = filter(node, qualify)
 	}
 
+	node = b.unnestItems(node, items, order, on)
 	p := b.project(node, len(items))
 	r := result{cols: make([]outCol, len(items))}
 	for i := range items {
@@ -163,7 +164,10 @@ func (b *binder) item(s *scope, x ast.Expr, name string) item {
 		unsupported(row.Pos, "a row value in a select list")
 	}
 	had, windows, refs := len(s.aggs.list), s.windows.count(), len(s.aggs.refs)
+	outer := b.unnests
+	b.unnests = s
 	e := b.maybeLiteralKey(s, x, b.expr(s, x))
+	b.unnests = outer
 	it := item{x: e, name: name, at: span{x.Position(), refs, len(s.aggs.refs)}, column: isColumn(x)}
 	if e.Type().Kind == types.Unknown {
 		it.lit, _ = e.(*plan.Const)

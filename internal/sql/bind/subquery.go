@@ -43,7 +43,7 @@ func (b *binder) quantified(s *scope, e *ast.Quantified) plan.Expr {
 	}
 	array, ok := e.Array.(*ast.Array)
 	if !ok {
-		unsupported(e.Pos, "ANY or ALL of an array that is not written as ARRAY[…]")
+		return b.quantifiedList(s, e)
 	}
 	x := b.expr(s, e.X)
 	list := make([]plan.Expr, len(array.Elems))

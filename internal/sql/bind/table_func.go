@@ -16,7 +16,7 @@ const maxSeries = 1 << 40
 // funcTable binds a function in FROM.
 func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, []*rel) {
 	name := t.Call.Name.Last()
-	if t.Ordinality && name != "generate_series" && name != "range" {
+	if t.Ordinality && name != "generate_series" && name != "range" && name != "unnest" {
 		unsupported(t.Pos, "WITH ORDINALITY of %s", name)
 	}
 	if m := b.findMacro(t.Call.Name, true); m != nil {
@@ -32,6 +32,9 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 	switch name {
 	case "read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto":
 		return b.readFile(t, name)
+	case "unnest":
+		n, r := b.unnestTable(s, left, t)
+		return n, []*rel{r}
 	case "generate_series", "range":
 		n, r := b.series(s, left, t, name == "generate_series")
 		return n, []*rel{r}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
 // jsonPrinter prints an object per row: one per line, or all in an array. Numbers are bare and keep
@@ -81,6 +82,17 @@ func (j *jsonPrinter) end(int64) {
 func (j *jsonPrinter) value(buf []byte, a arrow.Array, i int, number bool) []byte {
 	if a.IsNull(i) {
 		return append(buf, "null"...)
+	}
+	if l, ok := a.(*array.List); ok {
+		from, to := l.ValueOffsets(i)
+		buf = append(buf, '[')
+		for k := int(from); k < int(to); k++ {
+			if k > int(from) {
+				buf = append(buf, ',')
+			}
+			buf = j.value(buf, l.ListValues(), k, isNumber(l.ListValues().DataType()))
+		}
+		return append(buf, ']')
 	}
 	j.text = cell(j.text, a, i)
 	switch {

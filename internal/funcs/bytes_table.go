@@ -1,0 +1,164 @@
+package funcs
+
+import (
+	"crypto/md5"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+var tBytes = types.TBytes
+
+// bytesRows are functions of bytes, and of UUIDs.
+var bytesRows = []Row{
+	fn("bit_length", "B", tInt, "bit_length('abc'::bytea) → 24", byteLength(8)),
+	fn("convert_from", "Bt", tText, "convert_from('abc'::bytea, 'UTF8') → abc", convertFrom, fails),
+	fn("convert_to", "tt", tBytes, "convert_to('abc', 'UTF8') → \\x616263", convertTo, fails),
+	fn("decode", "tt", tBytes, "decode('TWE=', 'base64') → \\x4d61", decode, fails),
+	fn("decode", "B", tText, "decode('abc'::bytea) → abc", convertFrom, fails),
+	fn("encode", "Bt", tText, "encode('abc'::bytea, 'hex') → 616263", encode, size(func(a []types.Value) int64 { return 4 * int64(len(a[0].S)) })),
+	fn("from_base64", "t", tBytes, "from_base64('TWE=') → \\x4d61", func(a []types.Value, _ types.Type) (types.Value, error) { return decodeBase64(a[0].S) }, fails),
+	fn("from_hex", "t", tBytes, "from_hex('4d61') → \\x4d61", func(a []types.Value, _ types.Type) (types.Value, error) { return decodeHex(a[0].S) }, fails),
+	fn("unhex", "t", tBytes, "unhex('4d61') → \\x4d61", func(a []types.Value, _ types.Type) (types.Value, error) { return decodeHex(a[0].S) }, fails),
+	fn("gen_random_uuid", "", types.TUUID, "", randomUUID, volatile),
+	fn("uuid", "", types.TUUID, "", randomUUID, volatile),
+	fn("get_byte", "Bi", tInt, "get_byte('\\x4d61'::bytea, 1) → 97", getByte, fails),
+	fn("length", "B", tInt, "length('\\x00ff'::bytea) → 2", byteLength(1)),
+	fn("md5", "B", tText, "md5('abc'::bytea) → 900150983cd24fb0d6963f7d28e17f72", func(a []types.Value, _ types.Type) (types.Value, error) {
+		h := md5.Sum([]byte(a[0].S))
+		return text(hex.EncodeToString(h[:]))
+	}),
+	fn("octet_length", "B", tInt, "octet_length('\\x00ff'::bytea) → 2", byteLength(1)),
+	fn("set_byte", "Bii", tBytes, "set_byte('\\x4d61'::bytea, 1, 98) → \\x4d62", setByte, fails),
+	fn("sha224", "B", tBytes, "left(encode(sha224('abc'::bytea), 'hex'), 8) → 23097d22", func(a []types.Value, _ types.Type) (types.Value, error) {
+		h := sha256.Sum224([]byte(a[0].S))
+		return bytesValue(h[:])
+	}),
+	fn("sha256", "B", tBytes, "left(encode(sha256('abc'::bytea), 'hex'), 8) → ba7816bf", func(a []types.Value, _ types.Type) (types.Value, error) {
+		h := sha256.Sum256([]byte(a[0].S))
+		return bytesValue(h[:])
+	}),
+	fn("sha384", "B", tBytes, "left(encode(sha384('abc'::bytea), 'hex'), 8) → cb00753f", func(a []types.Value, _ types.Type) (types.Value, error) {
+		h := sha512.Sum384([]byte(a[0].S))
+		return bytesValue(h[:])
+	}),
+	fn("sha512", "B", tBytes, "left(encode(sha512('abc'::bytea), 'hex'), 8) → ddaf35a1", func(a []types.Value, _ types.Type) (types.Value, error) {
+		h := sha512.Sum512([]byte(a[0].S))
+		return bytesValue(h[:])
+	}),
+	fn("substr", "Bi?i", tBytes, "substr('\\x010203'::bytea, 2) → \\x0203", byteSubstring, fails),
+	fn("substring", "Bi?i", tBytes, "substring('\\x010203'::bytea, 2, 1) → \\x02", byteSubstring, fails),
+}
+
+func bytesValue(b []byte) (types.Value, error) { return types.Value{Type: tBytes, S: string(b)}, nil }
+
+func byteLength(unit int64) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) { return number(t, unit*int64(len(a[0].S))) }
+}
+
+func convertFrom(a []types.Value, _ types.Type) (types.Value, error) {
+	if len(a) > 1 && !isUTF8(a[1].S) {
+		return fail(diag.FeatureNotSupported, "the encoding %q is not supported", a[1].S)
+	}
+	if !utf8.ValidString(a[0].S) {
+		return fail(diag.CharacterNotInRepertoire, `invalid byte sequence for encoding "UTF8"`)
+	}
+	return text(a[0].S)
+}
+
+func convertTo(a []types.Value, _ types.Type) (types.Value, error) {
+	if !isUTF8(a[1].S) {
+		return fail(diag.FeatureNotSupported, "the encoding %q is not supported", a[1].S)
+	}
+	return types.Value{Type: tBytes, S: a[0].S}, nil
+}
+
+func isUTF8(name string) bool {
+	switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name)) {
+	case "utf8", "unicode", "sqlascii":
+		return true
+	}
+	return false
+}
+
+// decode is what encode made.
+func decode(a []types.Value, _ types.Type) (types.Value, error) {
+	switch strings.ToLower(a[1].S) {
+	case "hex":
+		return decodeHex(a[0].S)
+	case "base64":
+		return decodeBase64(a[0].S)
+	case "escape":
+		s, err := types.ParseBytes(strings.TrimPrefix(a[0].S, `\x`))
+		return types.Value{Type: tBytes, S: s}, err
+	}
+	return fail(diag.InvalidParameter, "unrecognized encoding: %q", a[1].S)
+}
+
+func decodeHex(s string) (types.Value, error) {
+	b, err := types.ParseBytes(`\x` + s)
+	return types.Value{Type: tBytes, S: b}, err
+}
+
+func decodeBase64(s string) (types.Value, error) {
+	b, err := base64.StdEncoding.DecodeString(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \t\r\n", r) {
+			return -1
+		}
+		return r
+	}, s))
+	if err != nil {
+		return fail(diag.InvalidParameter, "invalid base64 end sequence or symbol in %q", s)
+	}
+	return bytesValue(b)
+}
+
+func getByte(a []types.Value, t types.Type) (types.Value, error) {
+	if a[1].I < 0 || a[1].I >= int64(len(a[0].S)) {
+		return fail("2202E", "index %d out of valid range, 0..%d", a[1].I, len(a[0].S)-1)
+	}
+	return number(t, int64(a[0].S[a[1].I]))
+}
+
+func setByte(a []types.Value, _ types.Type) (types.Value, error) {
+	if a[1].I < 0 || a[1].I >= int64(len(a[0].S)) {
+		return fail("2202E", "index %d out of valid range, 0..%d", a[1].I, len(a[0].S)-1)
+	}
+	b := []byte(a[0].S)
+	b[a[1].I] = byte(a[2].I)
+	return bytesValue(b)
+}
+
+// byteSubstring counts from 1, and bytes before the first count, too.
+func byteSubstring(a []types.Value, t types.Type) (types.Value, error) {
+	n := int64(len(a[0].S))
+	from, to := a[1].I, n+1
+	if len(a) > 2 {
+		if a[2].I < 0 {
+			return fail(diag.SubstringError, "negative substring length not allowed")
+		}
+		if end := from + a[2].I; end >= from { // no overflow
+			to = min(to, end)
+		}
+	}
+	if from = max(from, 1); from >= to {
+		return types.Value{Type: t}, nil
+	}
+	return types.Value{Type: t, S: a[0].S[from-1 : to-1]}, nil
+}
+
+// randomUUID is of version 4.
+func randomUUID([]types.Value, types.Type) (types.Value, error) {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return types.Value{Type: types.TUUID, S: fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])}, nil
+}

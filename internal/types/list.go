@@ -1,0 +1,422 @@
+package types
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"sync"
+)
+
+// Lists. A list is one text-like value: its elements one after the other, encoded so that comparing the bytes compares the
+// lists as PostgreSQL compares arrays. So whatever is done with texts, storing, hashing, grouping, joining, sorting, is right for
+// lists without knowing them; what looks into a list decodes it.
+//
+//	list     = { element } 0x00                    a shorter list is before those that go on
+//	element  = 0x01 value | 0x02                   NULL is after all values
+//	integers = big-endian, sign flipped            as many bytes as the type has
+//	floats   = bits, so that they order as numbers -0 is 0, and there is one NaN
+//	texts    = bytes, 0x00 as 0x00 0xff, then 0x00 0x01
+
+// listElems are the types of elements. The number of one, from 1, is in Prec and Scale of the list's type: so types stay
+// comparable.
+var listElems struct {
+	sync.RWMutex
+	types []Type
+}
+
+// TList is the type of lists of elem.
+func TList(elem Type) Type {
+	l := &listElems
+	find := func() (Type, bool) {
+		for i, t := range l.types {
+			if t == elem {
+				return numbered(i + 1), true
+			}
+		}
+		return Type{}, false
+	}
+	l.RLock()
+	t, ok := find()
+	l.RUnlock()
+	if ok {
+		return t
+	}
+	l.Lock()
+	defer l.Unlock()
+	if t, ok := find(); ok {
+		return t
+	}
+	l.types = append(l.types, elem)
+	return numbered(len(l.types))
+}
+
+func numbered(i int) Type { return Type{Kind: List, Prec: uint8(i >> 8), Scale: uint8(i)} }
+
+// Elem is the type of a list's elements.
+func (t Type) Elem() Type {
+	i := int(t.Prec)<<8 | int(t.Scale)
+	if i == 0 { // any
+		return TUnknown
+	}
+	l := &listElems
+	l.RLock()
+	defer l.RUnlock()
+	return l.types[i-1]
+}
+
+// CanList reports a type that lists can have elements of.
+func CanList(t Type) bool { return t.Kind != Interval && t.Kind != Unknown }
+
+// ListValue is the list of some values, each of type elem or NULL.
+func ListValue(elem Type, elems []Value) Value {
+	b := make([]byte, 0, 10*len(elems)+1)
+	for _, v := range elems {
+		b = AppendElem(b, elem, v)
+	}
+	return Value{Type: TList(elem), S: string(append(b, 0))}
+}
+
+const (
+	elemValue = 1
+	elemNull  = 2
+)
+
+// AppendElem appends an element of a list to its encoding, which a zero ends.
+func AppendElem(b []byte, t Type, v Value) []byte {
+	if v.Null {
+		return append(b, elemNull)
+	}
+	b = append(b, elemValue)
+	switch width := elemWidth(t); {
+	case t.Phys() == PhysStr && t.Kind != List:
+		for i := range len(v.S) {
+			if b = append(b, v.S[i]); v.S[i] == 0 {
+				b = append(b, 0xff)
+			}
+		}
+		return append(b, 0, 1)
+	case t.Kind == List: // ends where it ends
+		return append(b, v.S...)
+	case t.IsFloat():
+		return binary.BigEndian.AppendUint64(b, orderedBits(v.F))
+	case width == 1:
+		return append(b, byte(v.I))
+	case width == 2:
+		return binary.BigEndian.AppendUint16(b, uint16(v.I)^1<<15)
+	case width == 4:
+		return binary.BigEndian.AppendUint32(b, uint32(v.I)^1<<31)
+	case width == 8:
+		return binary.BigEndian.AppendUint64(b, uint64(v.I)^1<<63)
+	}
+	b = binary.BigEndian.AppendUint64(b, uint64(v.Hi)^1<<63)
+	return binary.BigEndian.AppendUint64(b, uint64(v.I))
+}
+
+// elemWidth is how many bytes an integer takes.
+func elemWidth(t Type) int {
+	switch t.Kind {
+	case Bool:
+		return 1
+	case Int16:
+		return 2
+	case Int32, Date:
+		return 4
+	case Decimal:
+		if t.Wide() {
+			return 16
+		}
+	}
+	return 8
+}
+
+func orderedBits(f float64) uint64 {
+	switch {
+	case f == 0:
+		f = 0
+	case f != f:
+		f = math.NaN()
+	}
+	x := math.Float64bits(f)
+	if x>>63 != 0 {
+		return ^x
+	}
+	return x | 1<<63
+}
+
+// Elems takes a list apart.
+func (v Value) Elems() []Value {
+	var out []Value
+	elem := v.Type.Elem()
+	for s := v.S; len(s) > 0 && s[0] != 0; {
+		var x Value
+		x, s = nextElem(elem, s)
+		out = append(out, x)
+	}
+	return out
+}
+
+// ListLen is how many elements a list has.
+func (v Value) ListLen() int {
+	n := 0
+	elem := v.Type.Elem()
+	for s := v.S; len(s) > 0 && s[0] != 0; n++ {
+		_, s = nextElem(elem, s)
+	}
+	return n
+}
+
+// nextElem decodes the element at the start of s.
+func nextElem(t Type, s string) (v Value, rest string) {
+	null := s[0] == elemNull
+	if s = s[1:]; null {
+		return NullOf(t), s
+	}
+	v.Type = t
+	switch width := elemWidth(t); {
+	case t.Kind == List:
+		n := listEnd(t.Elem(), s)
+		v.S = s[:n]
+		return v, s[n:]
+	case t.Phys() == PhysStr:
+		var b []byte
+		for i := 0; ; i++ {
+			if s[i] != 0 {
+				continue
+			}
+			if s[i+1] == 1 {
+				if b == nil { // nothing was escaped
+					v.S = s[:i]
+				} else {
+					v.S = string(append(b, s[:i]...))
+				}
+				return v, s[i+2:]
+			}
+			b = append(b, s[:i+1]...)
+			s, i = s[i+2:], -1
+		}
+	case t.IsFloat():
+		x := bigEndian(s[:8])
+		if x>>63 != 0 {
+			x &^= 1 << 63
+		} else {
+			x = ^x
+		}
+		v.F = math.Float64frombits(x)
+		return v, s[8:]
+	case width == 1:
+		v.I = int64(s[0])
+		return v, s[1:]
+	case width == 16:
+		v.Hi, v.I = int64(bigEndian(s[:8])^1<<63), int64(bigEndian(s[8:16]))
+		return v, s[16:]
+	default:
+		shift := 64 - 8*width
+		v.I = int64(bigEndian(s[:width])<<shift^1<<63) >> shift
+		if t.Kind == Decimal {
+			v.Hi = v.I >> 63
+		}
+		return v, s[width:]
+	}
+}
+
+func bigEndian(s string) (x uint64) {
+	for i := range len(s) {
+		x = x<<8 | uint64(s[i])
+	}
+	return x
+}
+
+// listEnd is how many bytes the list at the start of s has.
+func listEnd(elem Type, s string) int {
+	rest := s
+	for rest[0] != 0 {
+		_, rest = nextElem(elem, rest)
+	}
+	return len(s) - len(rest) + 1
+}
+
+// appendList appends a list as PostgreSQL writes arrays.
+func appendList(dst []byte, v Value) []byte {
+	dst = append(dst, '{')
+	for i, x := range v.Elems() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		switch {
+		case x.Null:
+			dst = append(dst, "NULL"...)
+		case x.Type.Kind == List:
+			dst = appendList(dst, x)
+		default:
+			dst = AppendListElem(dst, elemText(x))
+		}
+	}
+	return append(dst, '}')
+}
+
+// elemText is the text of an element; truth values are short in arrays.
+func elemText(v Value) string {
+	if v.Type.Kind == Bool {
+		return map[bool]string{true: "t", false: "f"}[v.I != 0]
+	}
+	return v.String()
+}
+
+// AppendListElem appends the text of an element, in quotes where it needs them.
+func AppendListElem(dst []byte, s string) []byte {
+	if s != "" && !strings.EqualFold(s, "null") && !strings.ContainsAny(s, "{},\"\\ \t\n\r\v\f") {
+		return append(dst, s...)
+	}
+	dst = append(dst, '"')
+	for i := range len(s) {
+		if s[i] == '"' || s[i] == '\\' {
+			dst = append(dst, '\\')
+		}
+		dst = append(dst, s[i])
+	}
+	return append(dst, '"')
+}
+
+// parseList reads {1,2,NULL,"x y"}, in zone z.
+func parseList(z *Zone, t Type, text string) (Value, error) {
+	p := &listParser{z: z, s: text, text: text}
+	p.blanks()
+	v, err := p.list(t)
+	if err != nil {
+		return v, err
+	}
+	if p.blanks(); p.s != "" {
+		return v, p.malformed("Junk after closing right brace.")
+	}
+	return v, nil
+}
+
+type listParser struct {
+	z       *Zone
+	s, text string
+}
+
+func (p *listParser) blanks() { p.s = strings.TrimLeft(p.s, " \t\n\r\v\f") }
+
+func (p *listParser) malformed(detail string) error {
+	err := errf(codeSyntax, "malformed array literal: %s", quoted(p.text))
+	err.Detail = detail
+	return err
+}
+
+func (p *listParser) list(t Type) (Value, error) {
+	elem := t.Elem()
+	if p.s == "" || p.s[0] != '{' {
+		if p.s != "" && p.s[0] == '[' {
+			return Value{}, errf(codeNotSupported, "array literals with bounds are not supported")
+		}
+		return Value{}, p.malformed(`Array value must start with "{" or dimension information.`)
+	}
+	p.s = p.s[1:]
+	p.blanks()
+	var elems []Value
+	if strings.HasPrefix(p.s, "}") {
+		p.s = p.s[1:]
+		return ListValue(elem, nil), nil
+	}
+	for {
+		p.blanks()
+		v, err := p.element(elem)
+		if err != nil {
+			return v, err
+		}
+		elems = append(elems, v)
+		p.blanks()
+		switch {
+		case strings.HasPrefix(p.s, ","):
+			p.s = p.s[1:]
+		case strings.HasPrefix(p.s, "}"):
+			p.s = p.s[1:]
+			return ListValue(elem, elems), nil
+		case p.s == "":
+			return Value{}, p.malformed("Unexpected end of input.")
+		default:
+			return Value{}, p.malformed("Unexpected array element.")
+		}
+	}
+}
+
+func (p *listParser) element(t Type) (Value, error) {
+	nested := strings.HasPrefix(p.s, "{")
+	switch {
+	case nested && t.Kind == List:
+		return p.list(t)
+	case nested:
+		return Value{}, &Error{Code: codeNotSupported, Msg: "an array of more dimensions than its type is not supported",
+			Detail: "The type of a list of lists has as many [] as there are braces."}
+	}
+	word, quoted, ok := p.word()
+	switch {
+	case !ok:
+		return Value{}, p.malformed("Unexpected end of input.")
+	case word == "" && !quoted:
+		return Value{}, p.malformed("Unexpected \"" + p.s[:min(1, len(p.s))] + "\" character.")
+	case !quoted && strings.EqualFold(word, "null"):
+		return NullOf(t), nil
+	}
+	return ParseIn(p.z, t, word)
+}
+
+// word reads an element's text: up to a comma or brace, or in quotes.
+func (p *listParser) word() (word string, quoted, ok bool) {
+	var b []byte
+	keep := 0 // what must stay of it though it is blank: escapes
+	for {
+		if p.s == "" {
+			return "", false, false
+		}
+		c := p.s[0]
+		switch {
+		case c == '"' && quoted:
+			return "", false, false // a second one
+		case c == '"' && strings.TrimLeft(string(b), " ") == "":
+			quoted, b = true, b[:0]
+			p.s = p.s[1:]
+			for p.s != "" && p.s[0] != '"' {
+				if p.s[0] == '\\' && len(p.s) > 1 {
+					p.s = p.s[1:]
+				}
+				b = append(b, p.s[0])
+				p.s = p.s[1:]
+			}
+			if p.s == "" {
+				return "", false, false
+			}
+			p.s = p.s[1:]
+			p.blanks()
+			return string(b), true, p.s != "" && (p.s[0] == ',' || p.s[0] == '}')
+		case c == ',' || c == '}' || c == '{' || c == '"':
+			end := len(b)
+			for end > keep && strings.IndexByte(" \t\n\r\v\f", b[end-1]) >= 0 {
+				end--
+			}
+			return string(b[:end]), false, true
+		case c == '\\' && len(p.s) > 1:
+			b = append(b, p.s[1])
+			keep = len(b)
+			p.s = p.s[2:]
+		default:
+			b = append(b, c)
+			p.s = p.s[1:]
+		}
+	}
+}
+
+// castList converts each element.
+func castList(v Value, to Type) (Value, error) {
+	elem := to.Elem()
+	elems := v.Elems()
+	for i, x := range elems {
+		y, err := Cast(x, elem)
+		if err != nil {
+			return y, err
+		}
+		elems[i] = y
+	}
+	return ListValue(elem, elems), nil
+}
