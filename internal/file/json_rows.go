@@ -166,6 +166,13 @@ func (r *jsonRows) store(t *jsonTarget, v jsonValue) error {
 		return nil
 	case t.t.Kind == types.Text:
 		return r.parse(t, v.text)
+	case t.t.Kind == types.List && v.kind == jsonNested:
+		list, err := r.listOf(t.t, v.text)
+		if e, ok := err.(*types.Error); ok {
+			return diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg)
+		}
+		t.b.Append(list)
+		return nil
 	case v.kind == jsonNested, v.kind == jsonBool && t.t.Kind != types.Bool, v.kind == jsonNumber && !t.t.IsNumeric(),
 		v.kind == jsonString && r.s.guessed && notString(t.t, v.text):
 		return r.guessedError(diag.Errorf(diag.InvalidTextRepresentation, diag.NoPos, "there is %s where %s should be", v.kind, t.t), t)

@@ -51,6 +51,7 @@ const (
 	millis        // time units, to be microseconds
 	nanos
 	binaryText // bytes that we take for text if they are
+	rawBytes   // bytes that are none
 	utf8Text
 	bigEndian // a decimal's bytes
 	uuidText
@@ -113,7 +114,7 @@ func openParquet(in *input) (f *parquetFile, err error) {
 	root := f.meta.Schema.Root()
 	leaves := 0
 	for i := range root.NumFields() {
-		c := columnOf(root.Field(i))
+		c := columnOf(root.Field(i), marksTexts(f.meta.GetCreatedBy()))
 		if c.Foreign == nil || !c.Foreign.Unreadable {
 			c.leaf = leaves
 		}
@@ -219,7 +220,7 @@ func (f *parquetFile) checkChunks() error {
 }
 
 // columnOf is our view of a column.
-func columnOf(n schema.Node) parquetColumn {
+func columnOf(n schema.Node, marked bool) parquetColumn {
 	c := parquetColumn{leaf: -1}
 	c.Name = n.Name()
 	c.NotNull = n.RepetitionType() == parquet.Repetitions.Required
@@ -227,12 +228,25 @@ func columnOf(n schema.Node) parquetColumn {
 	p, ok := n.(*schema.PrimitiveNode)
 	if ok && n.RepetitionType() != parquet.Repetitions.Repeated {
 		if t, f, ok := typeOf(p); ok {
-			c.Type, c.form = t, f
+			if c.Type, c.form = t, f; f == binaryText && marked {
+				c.Type, c.form = types.TBytes, rawBytes
+			}
 			return c
 		}
 	}
 	c.Foreign = &catalog.Foreign{Type: foreignName(n), Unreadable: true}
 	return c
+}
+
+// marksTexts reports a writer that says of each text that it is one, so that other bytes are not. Older ones, and
+// those of Hive and Impala, do not.
+func marksTexts(writer string) bool {
+	for _, name := range []string{"kelpie", "DuckDB", "parquet-cpp-arrow", "parquet-go", "parquet-rs", "polars"} {
+		if strings.HasPrefix(strings.ToLower(writer), strings.ToLower(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // leavesOf is how many columns of row groups belong to a column.
@@ -333,7 +347,7 @@ func typeOf(p *schema.PrimitiveNode) (t types.Type, f form, ok bool) {
 	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
 		return types.TText, utf8Text, phys == parquet.Types.ByteArray
 	case schema.UUIDLogicalType:
-		return types.TText, uuidText, phys == parquet.Types.FixedLenByteArray && p.TypeLength() == 16
+		return types.TUUID, uuidText, phys == parquet.Types.FixedLenByteArray && p.TypeLength() == 16
 	case schema.IntervalLogicalType:
 		return types.TInterval, intervals, phys == parquet.Types.FixedLenByteArray && p.TypeLength() == 12
 	case schema.NoLogicalType, schema.UnknownLogicalType, schema.NullLogicalType, nil:

@@ -164,6 +164,10 @@ func (s *parquetSink) node(name string) (schema.Node, error) {
 		phys, logical = parquet.Types.Int64, schema.NewTimestampLogicalType(true, schema.TimeUnitMicros)
 	case types.Time:
 		phys, logical = parquet.Types.Int64, schema.NewTimeLogicalType(false, schema.TimeUnitMicros)
+	case types.Bytes:
+		phys = parquet.Types.ByteArray
+	case types.UUID:
+		phys, logical, s.length = parquet.Types.FixedLenByteArray, schema.UUIDLogicalType{}, 16
 	case types.Text:
 		phys, logical = parquet.Types.ByteArray, schema.StringLogicalType{}
 	case types.Interval:
@@ -393,7 +397,14 @@ func (s *parquetSink) gather(col arrow.Array, lo, hi int) bool {
 		each(col, lo, hi, func(i int) { s.f32 = append(s.f32, c.Value(i)) })
 	case *array.Float64:
 		each(col, lo, hi, func(i int) { s.f64 = append(s.f64, c.Value(i)) })
+	case *array.Binary:
+		each(col, lo, hi, func(i int) { s.bytes = append(s.bytes, c.Value(i)) })
 	case *array.String:
+		if s.def.Type.Kind == types.UUID {
+			each(col, lo, hi, func(i int) { s.put(types.UUIDBytes(c.Value(i))) })
+			s.cut()
+			break
+		}
 		each(col, lo, hi, func(i int) { s.bytes = append(s.bytes, stringBytes(c.Value(i))) })
 	case *array.Decimal128:
 		return s.decimals(c, lo, hi)

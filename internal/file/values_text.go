@@ -167,7 +167,7 @@ func (v *textValues) decode(dst [][2]uint64, encoding int, body []byte) error {
 				return errDelta
 			}
 			text := rest[at : at+int(n)]
-			if !plain && !utf8.Valid(text) {
+			if !plain && !v.valid(text) {
 				return v.invalid()
 			}
 			dst[i] = descriptor(text, base+at)
@@ -251,12 +251,17 @@ func (v *textValues) checkPlain(body []byte, n int) error {
 		if err != nil {
 			return err
 		}
-		if !utf8.Valid(s) {
+		if !v.valid(s) {
 			return v.invalid()
 		}
 		body = rest
 	}
 	return nil
+}
+
+// valid reports bytes that may be a value of the column.
+func (v *textValues) valid(s []byte) bool {
+	return v.r.f.cols[v.r.col].form == rawBytes || utf8.Valid(s)
 }
 
 func (v *textValues) invalid() error {
@@ -312,7 +317,7 @@ func (v *textValues) copied(dst [][2]uint64, encoding int, body []byte) (err err
 				return errShort
 			}
 			text = appendUUID(nil, text)
-		} else if !utf8.Valid(text) {
+		} else if !v.valid(text) {
 			return v.invalid()
 		}
 		dst[i] = descriptor(text, len(v.heap))

@@ -89,3 +89,9 @@ func ParseUUID(s string) (string, error) {
 }
 
 func isHex(c byte) bool { return isDigit(c) || c|32 >= 'a' && c|32 <= 'f' }
+
+// UUIDBytes are the 16 bytes that a UUID writes.
+func UUIDBytes(s string) []byte {
+	b, _ := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
+	return b
+}
