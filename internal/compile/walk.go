@@ -36,6 +36,7 @@ type Options struct {
 	Stretch int64           // likewise
 	Expand  phys.Expand     // GPU: how lanes share matches, if somebody wants it so
 	Queue   *phys.Queue     // GPU: how rows with very many matches go to a queue, likewise
+	Resolve phys.Resolve    // GPU: how lanes come together
 }
 
 // Facts tell what lies below a pipeline.
@@ -197,7 +198,7 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 // Decision is all that was decided for the pipeline, of which f is the code.
 func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 	d := f.How
-	d.Late = s.Late
+	d.Late, d.Resolve = s.Late, s.w.Resolve
 	for _, x := range s.Filters {
 		d.Sets = append(d.Sets, phys.KeySet{Kind: x.Kind, Bits: x.Bits})
 	}
@@ -221,7 +222,7 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 // Emit makes the code of a request that is no pipeline of the program's.
 func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
 	req.Cols, req.Off, req.Check, req.Done, req.Takes, req.Stretch = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes, w.Stretch
-	req.Tables = w.Tables
+	req.Tables, req.Resolve = w.Tables, w.Resolve
 	if req.Target == 0 {
 		req.Target = w.Target
 	}

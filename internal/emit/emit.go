@@ -73,6 +73,8 @@ type Request struct {
 	// Map works functions of a dictionary's texts out; nil: rows compute them.
 	Map scalar.TextMapper
 	Off techniques.Off
+	// Resolve is how lanes of a GPU come together.
+	Resolve phys.Resolve
 	// Takes is the number of tuples for which warps of a GPU take room at a time; 0: that which pays.
 	Takes int64
 	// Expand tells by operator how warps of a GPU share the matches of a probe; what is beyond its end is done by each lane.

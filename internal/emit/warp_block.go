@@ -58,7 +58,7 @@ const (
 
 // blockArray is how the groups can be kept by a block; nil if they cannot.
 func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
-	if e.Off.BlockGroups || gp.Mode != phys.ArrayGroups {
+	if e.Off.BlockGroups || e.Resolve != phys.ResolveAuto || gp.Mode != phys.ArrayGroups {
 		return nil
 	}
 	b := &blockGroups{gp: gp, group: g, aggs: map[*layout.Field]*blockAgg{}}

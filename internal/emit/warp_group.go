@@ -28,7 +28,7 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 		e.addToBlock(b, keys)
 		return
 	}
-	if e.addUpFirst(g, gp, keys, h) {
+	if e.Resolve != phys.ResolveTuple && e.addUpFirst(g, gp, keys, h) {
 		return
 	}
 	group := e.perRow("group", ir.I64, 0)
@@ -41,6 +41,10 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 		e.hashGroup(group, e.spareTuples(gp), gp, g, keys, h)
 	}
 	shares := e.rowShares(g, gp)
+	if e.Resolve == phys.ResolveTuple {
+		e.addToGroupAlone(group, shares)
+		return
+	}
 	e.arrive(func() {
 		e.resolve(group, shares, func() {
 			for _, s := range shares {

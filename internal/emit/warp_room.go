@@ -38,7 +38,9 @@ type room struct {
 }
 
 // room is what is known of the room that warps take.
-func (e *warp) room() phys.Room { return phys.Room{Off: e.Off.WarpRoom, Own: e.Takes} }
+func (e *warp) room() phys.Room {
+	return phys.Room{Off: e.Off.WarpRoom || e.Resolve != phys.ResolveAuto, Own: e.Takes}
+}
 
 // newRoom opens the registers of room for so many tuples.
 func (e *warp) newRoom(size int, takes int64) *room {
@@ -97,6 +99,10 @@ func (e *warp) noteGap(r *room) {
 
 // writeTogether gives every active lane a tuple of the sink's and lets store fill it. r is the warp's room; nil: it has none.
 func (e *warp) writeTogether(size int, r *room, store func(out ir.Reg)) {
+	if e.Resolve == phys.ResolveTuple {
+		e.writeAlone(size, store)
+		return
+	}
 	e.B.Comment("write positions of the warp")
 	active := e.guard.active
 	all := e.ballot("writers", active.V())

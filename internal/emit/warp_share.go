@@ -5,6 +5,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -305,6 +306,10 @@ func (e *warp) putAny(p ir.Reg, s *share) {
 // reduceRows is the aggregation without groups: every lane adds its rows up in registers;
 // after the last one the warp adds up its lanes, and one lane adds that to the result.
 func (e *warp) reduceRows(g *plan.Group, gp *GroupPlan) {
+	if e.Resolve != phys.ResolveAuto {
+		e.reduceEachRow(g, gp)
+		return
+	}
 	var shares []*share
 	for i, a := range g.Aggs {
 		f := &gp.Tuple.Fields[i]
@@ -315,22 +320,7 @@ func (e *warp) reduceRows(g *plan.Group, gp *GroupPlan) {
 	e.finally = func() {
 		e.B.Comment("add up the lanes, then the warps")
 		for _, sh := range shares {
-			if sh.fn == plan.AnyValue {
-				e.chosen(sh, ir.K(1<<32-1))
-				continue
-			}
-			for d := int64(16); d > 0; d /= 2 {
-				w := e.shuffled(sh, ir.ShflXor, ir.K(d))
-				if sh.wide() {
-					e.foldWide(sh, w)
-				} else {
-					e.foldWords(sh, w)
-				}
-				e.Free(w)
-			}
-			if !sh.v.Null.IsImm() && !sh.wide() {
-				e.anyOf(sh, ir.K(1<<32-1))
-			}
+			e.addUpWarp(sh)
 		}
 		e.When(ir.EQ, e.lane.V(), ir.K(0), func() {
 			p := e.Int("result")
@@ -340,6 +330,27 @@ func (e *warp) reduceRows(g *plan.Group, gp *GroupPlan) {
 			}
 			e.B.Clear(p)
 		}, nil)
+	}
+}
+
+// addUpWarp gives every lane what all lanes of the warp have of an aggregate.
+func (e *warp) addUpWarp(s *share) {
+	all := ir.K(1<<32 - 1)
+	if s.fn == plan.AnyValue {
+		e.chosen(s, all)
+		return
+	}
+	for d := int64(16); d > 0; d /= 2 {
+		w := e.shuffled(s, ir.ShflXor, ir.K(d))
+		if s.wide() {
+			e.foldWide(s, w)
+		} else {
+			e.foldWords(s, w)
+		}
+		e.Free(w)
+	}
+	if !s.v.Null.IsImm() && !s.wide() {
+		e.anyOf(s, all)
 	}
 }
 

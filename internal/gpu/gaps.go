@@ -11,7 +11,9 @@ import (
 // relies on: where there are many tuples, warps come as they like anyway.
 
 // room is what is known of the room that warps take.
-func (r *run) room() phys.Room { return phys.Room{Off: r.Off.WarpRoom, Own: r.store.Takes} }
+func (r *run) room() phys.Room {
+	return phys.Room{Off: r.Off.WarpRoom || r.Resolve != phys.ResolveAuto, Own: r.store.Takes}
+}
 
 // closeGaps makes the array dense again: so many tuples were taken, of which some are not used and lie in a number of gaps.
 func (s *tupleSink) closeGaps(gaps, taken, unused int64) error {

@@ -14,6 +14,7 @@ type Decision struct {
 	Groups   *Groups // nil: it does not group
 	Block    Block   // of an array of groups
 	Launch   Launch  // on a GPU, once it is known
+	Resolve  Resolve // likewise
 }
 
 // String tells what is worth to be told, "" if nothing is.
@@ -46,6 +47,9 @@ func (d Decision) String() string {
 			text += " " + d.Block.String()
 		}
 		parts = append(parts, text)
+	}
+	if d.Resolve != ResolveAuto {
+		parts = append(parts, "resolved by "+d.Resolve.String())
 	}
 	if d.Launch.Blocks > 0 {
 		parts = append(parts, d.Launch.String())

@@ -17,6 +17,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/techniques"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -79,6 +80,9 @@ func corpusCells() []corpusCell {
 	cells = append(cells, corpusCell{"simt", func(x *Settings) { x.Device, x.Check = "simt", true }, !testing.Short(), true})
 	add("simt narrow=false,dict=false", func(x *Settings) { x.Device, x.Narrow, x.Dict, x.Grid, x.Block = "simt", false, false, 1, 32 })
 	add("simt grid=3,block=64,rows=33", func(x *Settings) { x.Device, x.Grid, x.Block, x.MorselRows = "simt", 3, 64, 33 })
+	for _, how := range []phys.Resolve{phys.ResolveTuple, phys.ResolveWarp} {
+		add("simt resolve="+how.String(), func(x *Settings) { x.Device, x.Resolve = "simt", how })
+	}
 	return cells
 }
 

@@ -26,6 +26,7 @@ type Settings struct {
 	Grid       int             // GPU: blocks per launch; 0: by the rows
 	Block      int             // GPU: threads per block
 	GPUMemory  int64           // GPU: bytes that columns may take there; 0: what it has
+	Resolve    phys.Resolve    // GPU: how lanes come together
 	GPUTimes   bool            // GPU: kernels and copies are measured
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
 	GPUCode    exec.CodeFrom   // GPU: which code it may use
@@ -180,6 +181,12 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.RangeChecks }),
 	technique("register_allocation", "keep values in registers; off: each in memory, as if there were none",
 		func(s *Settings) *bool { return &s.Off.Registers }),
+	{"resolve", "how lanes of a GPU come together where rows meet (sinks, results of one row, groups): auto, tuple or warp",
+		func(s *Settings) string { return s.Resolve.String() },
+		func(s *Settings, v types.Value) (err error) {
+			s.Resolve, err = phys.ParseResolve(strings.ToLower(v.S))
+			return
+		}},
 	technique("row_front", "test several rows of a scan at a time in each lane of a GPU",
 		func(s *Settings) *bool { return &s.Off.RowFront }),
 	technique("semijoin_filters", "drop rows at the scan whose keys no join will find",

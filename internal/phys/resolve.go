@@ -1,0 +1,19 @@
+package phys
+
+// Resolve is how the lanes of a GPU come together where rows meet: at the counter of a sink's tuples, in a result of one row, in groups. The less they
+// settle among themselves before one atomic operation tells all, the more of those there are (HorseQC: local resolution, global propagation).
+type Resolve uint8
+
+const (
+	// ResolveAuto: registers of a lane, then its warp; room for several tuples; groups in the shared memory of a block.
+	ResolveAuto  Resolve = iota
+	ResolveTuple         // nothing is settled: each row has its atomics
+	ResolveWarp          // the lanes of a warp settle each of their rows, then one of them tells all
+)
+
+var resolveNames = []string{"auto", "tuple", "warp"}
+
+func (r Resolve) String() string { return resolveNames[r] }
+
+// ParseResolve finds one by its name.
+func ParseResolve(name string) (Resolve, error) { return parseChoice[Resolve](name, resolveNames) }
