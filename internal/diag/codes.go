@@ -108,6 +108,7 @@ const (
 	AdminShutdown         = "57P01"
 	IOError               = "58030"
 	UndefinedFile         = "58P01"
+	DuplicateFile         = "58P02"
 
 	// Class XX: our own faults and damaged files.
 	InternalError = "XX000"

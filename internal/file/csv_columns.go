@@ -70,7 +70,7 @@ func (g *guesser) look(ctx context.Context, sm *sample) error {
 
 func (g *guesser) see(row []sniffed) {
 	for c := range min(len(row), len(g.guesses)) {
-		g.guesses[c].see(&row[c])
+		g.guesses[c].seeAs(&row[c], g.opts.class)
 	}
 }
 

@@ -2,6 +2,7 @@ package file
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -53,7 +54,7 @@ func (k *tokenizer) field(b []byte, p, end int) (f field, q int, err error) {
 		return f, q, nil
 	}
 	f = field{src: b, lo: p, hi: k.trimCR(b, p, q)}
-	f.null = string(f.bytes()) == d.null
+	f.null = string(f.bytes()) == d.null || len(d.nulls) > 0 && slices.Contains(d.nulls, string(f.bytes()))
 	return f, q, nil
 }
 

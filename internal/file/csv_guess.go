@@ -125,7 +125,9 @@ func dateShape(s string) bool {
 type guess [looksTimestamp + 1]bool
 
 // see takes a value into account.
-func (g *guess) see(f *sniffed) {
+func (g *guess) see(f *sniffed) { g.seeAs(f, classOf) }
+
+func (g *guess) seeAs(f *sniffed, classOf func(string) class) {
 	if g[looksText] || f.null || f.text == "" && !f.quoted {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -53,17 +54,18 @@ type rowParser struct {
 	tok   tokenizer
 	cols  []target
 	zone  *types.Zone
+	said  *Options
 	plain bool // fields may be scanned before looking whether they are NULL or quoted
 }
 
 func newRowParser(s *Source, table *catalog.Table, sb *catalog.SegmentBuilder, opts LoadOptions) *rowParser {
 	d := s.csv
-	r := &rowParser{d: d, tok: newTokenizer(d), zone: s.zone}
+	r := &rowParser{d: d, tok: newTokenizer(d), zone: s.zone, said: &s.reading}
 	// A delimiter or quote that may be part of a number or a date is not for the scanners, nor is a way
 	// to write NULL that they would take for a value.
 	const inValues = "0123456789.-:T "
 	r.plain = strings.IndexByte(inValues, d.delim) < 0 && !(d.hasQuote && strings.IndexByte(inValues, d.quote) >= 0) &&
-		(d.null == "" || strings.IndexByte(inValues, d.null[0]) < 0)
+		(d.null == "" || strings.IndexByte(inValues, d.null[0]) < 0) && len(d.nulls) == 0
 	for i, c := range opts.Columns {
 		if s.inFolders(i) {
 			continue
@@ -71,7 +73,10 @@ func newRowParser(s *Source, table *catalog.Table, sb *catalog.SegmentBuilder, o
 		t := target{end: d.delim, name: s.cols[i].Name}
 		if c >= 0 {
 			t.to(table, c, sb.Cols[c])
-			t.guessed = s.guessed && t.t == s.cols[i].Type
+			t.guessed = s.guessed && t.t == s.cols[i].Type && !slices.Contains(s.said, i)
+			if t.kind == scanDates && r.said.ParseDate != nil || t.kind == scanTimestamps && r.said.ParseTime != nil {
+				t.kind = scanOther
+			}
 		}
 		r.cols = append(r.cols, t)
 	}
@@ -120,6 +125,9 @@ func (t *target) to(table *catalog.Table, c int, b *column.Builder) {
 const cancelRows = 4096
 
 func (r *rowParser) piece(ctx context.Context, b []byte, pc *piece) (rows int, err error) {
+	if r.said.IgnoreErrors {
+		return r.tolerant(ctx, b, pc)
+	}
 	multi := len(r.cols) > 1
 	delim := r.d.delim
 	for p := pc.lo; p < pc.hi; {
@@ -311,12 +319,23 @@ func (t *target) lossy(s []byte) error {
 // parse leaves a value to package types.
 func (r *rowParser) parse(t *target, s []byte) error {
 	// The text lives as long as the value is looked at; a Text value is copied by Append.
-	v, err := types.ParseIn(r.zone, t.t, unsafe.String(unsafe.SliceData(s), len(s)))
+	v, err := r.value(t, unsafe.String(unsafe.SliceData(s), len(s)))
 	if err != nil {
 		return err
 	}
 	t.b.Append(v)
 	return nil
+}
+
+// value reads a text as the column's type, in the format that was said.
+func (r *rowParser) value(t *target, s string) (types.Value, error) {
+	switch {
+	case t.t.Kind == types.Date && r.said.ParseDate != nil:
+		return r.said.ParseDate(s)
+	case t.t.Kind == types.Timestamp && r.said.ParseTime != nil:
+		return r.said.ParseTime(s)
+	}
+	return types.ParseIn(r.zone, t.t, s)
 }
 
 // fail names the place of an error: a row that begins at an offset of a block.

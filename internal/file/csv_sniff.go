@@ -65,7 +65,7 @@ func (s *Source) lookCSV(ctx context.Context, opts Options) error {
 			s.settle(&d, &opts, &sm)
 			if opts.Columns != nil { // one file is enough for the dialect
 				s.cols = opts.Columns
-				return nil
+				return s.named(&opts)
 			}
 		}
 		if err := g.look(ctx, &sm); err != nil {
@@ -76,14 +76,25 @@ func (s *Source) lookCSV(ctx context.Context, opts Options) error {
 	case g.names != nil:
 		s.guessed = true
 		s.cols, s.hunches = g.columns()
-		s.addFolders()
+		if err := opts.say(s); err != nil {
+			return err
+		}
+		return s.addPlaces(&opts)
 	case opts.Columns != nil:
 		d.defaultDelimiter()
 		s.cols = opts.Columns
-	default:
-		return diag.Errorf(diag.BadCopyFormat, diag.NoPos, "%s is empty: it says nothing of its columns", s.describe())
+		return s.named(&opts)
 	}
-	return nil
+	return diag.Errorf(diag.BadCopyFormat, diag.NoPos, "%s is empty: it says nothing of its columns", s.describe())
+}
+
+// named adds to columns that somebody has listed those that are in the names of files. A table that is loaded has its own.
+func (s *Source) named(opts *Options) error {
+	if !opts.Named {
+		return nil
+	}
+	s.cols = slices.Clone(s.cols)
+	return s.addPlaces(opts)
 }
 
 // settle decides what the dialect's options leave open; and whether columns of a known table come from the names of

@@ -107,7 +107,7 @@ func (s *splitter) open() error {
 	if err != nil {
 		return err
 	}
-	s.r, s.eof, s.line = r, false, 1
+	s.r, s.eof, s.line = r, false, 1+int64(s.file.skip)
 	at := len(s.buf)
 	s.begin(at)
 	for !s.eof && len(s.buf) < at+len(byteOrderMark) {
@@ -121,7 +121,19 @@ func (s *splitter) open() error {
 	if !s.d.header {
 		return nil
 	}
-	// The header is a row that does not count.
+	// The header is a row that does not count, as empty lines before it do not.
+	for {
+		if s.start < len(s.buf) && (s.buf[s.start] == '\n' || s.buf[s.start] == '\r') {
+			if s.buf[s.start] == s.d.nl {
+				s.line++
+			}
+			s.begin(s.start + 1)
+		} else if s.start < len(s.buf) || s.eof {
+			break
+		} else if err := s.more(); err != nil {
+			return err
+		}
+	}
 	rows := s.n
 	for {
 		s.scan(rows + 1)

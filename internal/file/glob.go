@@ -13,9 +13,23 @@ import (
 // IsGlob reports whether a path has wildcards.
 func IsGlob(path string) bool { return strings.ContainsAny(path, "*?[") }
 
+// ListSeparator stands between the paths of several files, where it is part of no path.
+const ListSeparator = "\x00"
+
 // expand is the files that a path names, sorted. A path that exists is itself even if it has
 // wildcards in its name. ** stands for any number of folders.
 func expand(path string) ([]string, error) {
+	if list := strings.Split(path, ListSeparator); len(list) > 1 {
+		var all []string
+		for _, p := range list {
+			found, err := expand(p)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+		return all, nil
+	}
 	if _, err := os.Stat(path); err == nil || !IsGlob(path) {
 		return []string{path}, nil
 	}

@@ -28,6 +28,9 @@ type input struct {
 	info Info
 	at   os.FileInfo // of a file, when it was found
 
+	skip    int  // lines at its beginning that are no rows
+	comment byte // begins lines that are no rows
+
 	stream io.Reader // if it can be read only once: what it still has to say
 	pipe   *pipe     // where a named pipe's stream comes from
 	taken  bool      // the stream has been given to somebody
@@ -165,13 +168,13 @@ func (in *input) text(ctx context.Context, n *atomic.Int64) (io.ReadCloser, erro
 	case bytes.HasPrefix(magic, []byte("BZh")):
 		z = bzip2.NewReader(br)
 	default:
-		return &readCloser{br, r}, nil
+		return &readCloser{in.filtered(br), r}, nil
 	}
 	if err != nil {
 		r.Close()
 		return nil, damaged(in.path, err)
 	}
-	return &readCloser{&unzipReader{r: z, path: in.path}, r}, nil
+	return &readCloser{in.filtered(&unzipReader{r: z, path: in.path}), r}, nil
 }
 
 const maxZstdWindow = 64 << 20

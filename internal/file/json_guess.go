@@ -165,9 +165,12 @@ func (s *Source) lookJSON(ctx context.Context, opts Options) error {
 	s.json = &jsonFile{index: map[string]int{}}
 	if opts.Columns != nil {
 		s.cols = opts.Columns
-		s.json.fold = true
+		s.json.fold = !opts.Named
 		for i, c := range s.cols {
 			s.json.index[c.Name] = i
+		}
+		if opts.Named {
+			return s.named(&opts)
 		}
 		s.folders = s.foldersFor(s.cols)
 		for i := range s.folders {
@@ -197,8 +200,7 @@ func (s *Source) lookJSON(ctx context.Context, opts Options) error {
 		s.cols[i].Type = g.best()
 		s.hunches = append(s.hunches, g.hunch(s.rows))
 	}
-	s.addFolders()
-	return nil
+	return s.addPlaces(&opts)
 }
 
 // sampleJSON looks at the first rows of a file.

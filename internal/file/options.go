@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -18,10 +20,13 @@ const (
 	Text                  // PostgreSQL's text format: backslash escapes, \N; dbgen's .tbl files
 	Parquet               //
 	JSON                  // objects, one after the other or in an array
+	Arrow                 // Arrow's file format, also known as Feather
 )
 
 // String is the format's name in SQL.
-func (f Format) String() string { return [...]string{"auto", "csv", "text", "parquet", "json"}[f] }
+func (f Format) String() string {
+	return [...]string{"auto", "csv", "text", "parquet", "json", "arrow"}[f]
+}
 
 // Options are those of COPY. A zero value means "not given": readers then look at the file,
 // writers take the default.
@@ -49,12 +54,27 @@ type Options struct {
 	// AllText makes every column of a text file VARCHAR, whatever its values look like.
 	AllText bool
 
+	// What read_csv and its like say besides; see file/reading.go.
+	Nulls        []string   // more ways to write NULL in CSV; HasNull is true
+	Skip         int        // lines at the beginning of each CSV file that are no rows
+	Comment      byte       // begins lines of CSV files that are no rows; 0: none does
+	Names        []string   // of the first columns of CSV files, in the place of their own
+	Types        []TypeOf   // of columns whose types are not to be guessed
+	ParseDate    ParseValue // how a DATE of a CSV file is read; nil: as in SQL
+	ParseTime    ParseValue // and a TIMESTAMP
+	IgnoreErrors bool       // rows of CSV files that cannot be read are left out
+	Filename     bool       // there is one more column, with the path of the row's file
+	NoFolders    bool       // the names of folders are no columns
+	Named        bool       // Columns are what somebody says of the files, not those of a table
+
 	// Compression of a written file. Parquet: snappy, zstd, gzip, lz4, brotli,
 	// none; default: snappy where it pays. CSV, text and JSON: gzip, zstd, none; default: by the name's last extension.
 	// Readers see by themselves how a file is compressed.
 	Compression string
 	// Array puts all objects of a written JSON file into an array; default: one in a line.
 	Array bool
+	// Schema is that of the batches that are written to an Arrow file.
+	Schema *arrow.Schema
 	// RowGroupSize is the most rows of a written Parquet row group; 0 = 122880, as many as DuckDB.
 	RowGroupSize int64
 }
@@ -85,6 +105,8 @@ func FormatByName(path string) (Format, error) {
 		return CSV, nil
 	case ".json", ".ndjson", ".jsonl":
 		return JSON, nil
+	case ".arrow", ".feather", ".ipc":
+		return Arrow, nil
 	case "", ".":
 		return Auto, nil
 	default:
@@ -94,7 +116,7 @@ func FormatByName(path string) (Format, error) {
 	}
 }
 
-const knownExtensions = ".parquet, .pq, .csv, .tsv, .txt, .tbl, .json, .ndjson and .jsonl"
+const knownExtensions = ".parquet, .pq, .csv, .tsv, .txt, .tbl, .json, .ndjson, .jsonl, .arrow and .feather"
 
 // delimiterByName is the delimiter that a file's name says; 0 if none.
 func delimiterByName(path string) byte {
@@ -116,6 +138,7 @@ type dialect struct {
 	escape   byte // in quotes; may be the quote
 	nl       byte // ends a row: '\n', also after '\r'; or '\r' alone
 	null     string
+	nulls    []string // more of them
 	header   bool
 	lenient  bool // an empty field is NULL where it cannot be a value
 }
@@ -181,7 +204,7 @@ func (o *Options) newDialect(format Format) dialect {
 		}
 	}
 	if o.HasNull {
-		d.null = o.Null
+		d.null, d.nulls = o.Null, o.Nulls
 	}
 	return d
 }

@@ -68,7 +68,7 @@ func guard(path string, err *error) {
 }
 
 // lookParquet reads the footers.
-func (s *Source) lookParquet() error {
+func (s *Source) lookParquet(opts *Options) error {
 	for _, in := range s.files {
 		if in.stream != nil {
 			return diag.Unsupported(diag.NoPos, "reading Parquet from a stream")
@@ -97,7 +97,9 @@ func (s *Source) lookParquet() error {
 		s.rows += f.meta.GetNumRows()
 	}
 	s.guessAll()
-	s.addFolders()
+	if err := s.addPlaces(opts); err != nil {
+		return err
+	}
 	s.addFolderChunks()
 	return nil
 }

@@ -32,6 +32,8 @@ type Source struct {
 	folders []folderColumn // columns that are in the names of folders
 	hunches []hunch        // of the columns
 	zone    *types.Zone    // see Options.Zone
+	said    []int          // columns whose types are not guessed
+	reading Options        // what was said
 }
 
 // Open is OpenContext without an end.
@@ -55,8 +57,10 @@ func OpenContext(ctx context.Context, path string, opts Options) (*Source, error
 			s.close()
 			return nil, err
 		}
+		in.skip, in.comment = opts.Skip, opts.Comment
 		s.files = append(s.files, in)
 	}
+	s.reading = opts
 	if err := s.look(ctx, opts); err != nil {
 		s.close()
 		return nil, err
@@ -110,7 +114,7 @@ func (s *Source) look(ctx context.Context, opts Options) error {
 				return diag.Errorf(diag.WrongObjectType, diag.NoPos, "%q is not a regular file, which a Parquet file must be", f.path)
 			}
 		}
-		return s.lookParquet()
+		return s.lookParquet(&opts)
 	case JSON:
 		return s.lookJSON(ctx, opts)
 	default:

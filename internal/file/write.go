@@ -50,10 +50,10 @@ func NewWriterContext(ctx context.Context, path string, format Format, schema []
 			return nil, err
 		}
 	}
-	if opts.Delimiter == 0 && format != Parquet {
+	if opts.Delimiter == 0 && format != Parquet && format != Arrow {
 		opts.Delimiter = delimiterByName(path)
 	}
-	if opts.Compression == "" && format != Parquet {
+	if opts.Compression == "" && format != Parquet && format != Arrow {
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".gz":
 			opts.Compression = "gzip"
@@ -98,9 +98,14 @@ func newWriter(out io.Writer, format Format, schema []catalog.ColumnDef, opts Op
 		return nil, err
 	}
 	w = &fileWriter{}
-	if format == Parquet {
+	switch format {
+	case Parquet:
 		w.buf = bufio.NewWriterSize(out, writeBuffer)
 		w.enc, err = newParquetEncoder(w.buf, schema, opts)
+		return w, err
+	case Arrow:
+		w.buf = bufio.NewWriterSize(out, writeBuffer)
+		w.enc, err = newArrowEncoder(w.buf, opts)
 		return w, err
 	}
 	switch opts.Compression {

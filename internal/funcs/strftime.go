@@ -125,6 +125,12 @@ func strptime(a []types.Value, t types.Type) (types.Value, error) {
 	return types.IntValue(t, ts), err
 }
 
+// Strptime reads a timestamp as strptime() does.
+func Strptime(text, format string) (types.Value, error) {
+	ts, err := readStrptime(text, format)
+	return types.IntValue(types.TTimestamp, ts), err
+}
+
 // tryStrptime is NULL where the text does not match.
 func tryStrptime(a []types.Value, t types.Type) (types.Value, error) {
 	ts, err := readStrptime(a[0].S, a[1].S)

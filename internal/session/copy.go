@@ -32,7 +32,7 @@ func (s *Session) fileProgress() func(done, total, rows int64) {
 }
 
 // fileFormats are the formats that there are, by their names in SQL.
-var fileFormats = map[string]file.Format{"": file.Auto, "csv": file.CSV, "text": file.Text, "parquet": file.Parquet, "json": file.JSON}
+var fileFormats = map[string]file.Format{"": file.Auto, "csv": file.CSV, "text": file.Text, "parquet": file.Parquet, "json": file.JSON, "arrow": file.Arrow}
 
 func fileOptions(b *bind.Copy) (file.Options, error) {
 	f, ok := fileFormats[b.Format.String()]
@@ -53,8 +53,11 @@ func fileOptions(b *bind.Copy) (file.Options, error) {
 	if b.Stdio {
 		return file.Options{}, diag.Unsupported(b.Pos, "COPY with STDIN or STDOUT").WithHint("name a file")
 	}
+	if f == file.Arrow && (b.From || b.HasHeader || b.HasNull || b.Delimiter|b.Quote|b.Escape != 0) {
+		return file.Options{}, diag.Unsupported(b.Pos, "COPY FROM, HEADER, NULL, DELIMITER, QUOTE or ESCAPE in Arrow format")
+	}
 	return file.Options{Format: f, Header: b.Header, HasHeader: b.HasHeader, Delimiter: b.Delimiter, Quote: b.Quote, Escape: b.Escape,
-		Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize, Array: b.Array}, nil
+		Skip: b.Skip, Comment: b.Comment, IgnoreErrors: b.IgnoreErrors, Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize, Array: b.Array}, nil
 }
 
 // checkJSON refuses options that JSON gives no meaning to, and those that only JSON has.
@@ -86,7 +89,15 @@ func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timi
 		res.TextIntervals()
 	}
 	start := time.Now()
-	w, err := file.NewWriterContext(ctx, b.Path, opts.Format, res.columnDefs(), opts)
+	if opts.Format == file.Arrow {
+		opts.Schema = res.Schema()
+	}
+	var w file.Writer
+	if b.PartitionBy != nil {
+		w, err = file.NewPartitioned(ctx, b.Path, opts.Format, res.columnDefs(), b.PartitionBy, b.Replace, opts)
+	} else {
+		w, err = file.NewWriterContext(ctx, b.Path, opts.Format, res.columnDefs(), opts)
+	}
 	if err == nil {
 		err = res.writeTo(ctx, w, s.Progress)
 	}

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
@@ -10,8 +12,10 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/file"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // File is a file as a table, which is read while the query runs. Only a text file that is small is loaded
@@ -32,9 +36,9 @@ type fileTables struct {
 }
 
 type fileName struct {
-	bind.FileRef
-	trust bool // statistics in the file are used
-	small bool // a small file is loaded
+	ref   string // all that was said of it
+	trust bool   // statistics in the file are used
+	small bool   // a small file is loaded
 }
 
 type fileTable struct {
@@ -47,11 +51,12 @@ const mostFiles = 256
 
 func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*catalog.Table, error) {
 	set := s.Settings()
-	state, err := file.Stat(ref.Path)
+	path := pathOf(ref)
+	state, err := file.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	name := fileName{ref, set.FileStatistics, set.FileBlock == 0}
+	name := fileName{fmt.Sprintf("%#v", ref), set.FileStatistics, set.FileBlock == 0}
 	c.mu.Lock()
 	if c.tables == nil {
 		c.tables, c.chunks = map[fileName]*fileTable{}, file.NewCache(cacheBytes)
@@ -62,9 +67,7 @@ func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*
 		return f.table, nil
 	}
 	// Others need not wait while this file is looked at, which may take long if it is a pipe.
-	src, err := file.OpenContext(ctx, ref.Path, file.Options{Format: fileFormats[ref.Format], Header: ref.Header, HasHeader: ref.HasHeader,
-		Delimiter: ref.Delimiter, Quote: ref.Quote, Escape: ref.Escape, Null: ref.Null, HasNull: ref.HasNull,
-		SampleRows: ref.SampleRows, AllText: ref.AllText})
+	src, err := file.OpenContext(ctx, path, readingOf(ref))
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +93,53 @@ func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*
 	}
 	c.tables[name] = &fileTable{state: src.Files(), table: t}
 	return t, nil
+}
+
+// pathOf is all files that a reference means, as the file room has them.
+func pathOf(ref bind.FileRef) string {
+	return strings.Join(append([]string{ref.Path}, ref.More...), file.ListSeparator)
+}
+
+// Paths are the files one by one.
+func (e env) Paths(ref bind.FileRef) ([]string, error) {
+	infos, err := file.Stat(pathOf(ref))
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, i := range infos {
+		out = append(out, i.Path)
+	}
+	return out, nil
+}
+
+// readingOf is what is said of a file, as the file room has it.
+func readingOf(ref bind.FileRef) file.Options {
+	o := file.Options{Format: fileFormats[ref.Format], Header: ref.Header, HasHeader: ref.HasHeader,
+		Delimiter: ref.Delimiter, Quote: ref.Quote, Escape: ref.Escape, SampleRows: ref.SampleRows, AllText: ref.AllText,
+		Skip: ref.Skip, Comment: ref.Comment, Names: ref.Names, IgnoreErrors: ref.IgnoreErrors, Filename: ref.Filename, NoFolders: ref.NoFolders}
+	if len(ref.Nulls) > 0 {
+		o.Null, o.HasNull, o.Nulls = ref.Nulls[0], true, ref.Nulls[1:]
+	}
+	for i, t := range ref.Types {
+		o.Types = append(o.Types, file.TypeOf{Name: t.Name, At: i, Type: t.Type})
+	}
+	for _, c := range ref.Columns {
+		o.Columns, o.Named = append(o.Columns, catalog.ColumnDef{Name: c.Name, Type: c.Type}), true
+	}
+	if format := ref.DateFormat; format != "" {
+		o.ParseDate = func(text string) (types.Value, error) {
+			v, err := funcs.Strptime(text, format)
+			if err != nil {
+				return v, err
+			}
+			return types.Cast(v, types.TDate)
+		}
+	}
+	if format := ref.TimestampFormat; format != "" {
+		o.ParseTime = func(text string) (types.Value, error) { return funcs.Strptime(text, format) }
+	}
+	return o
 }
 
 // openFiles opens the scans of a plan that read files.

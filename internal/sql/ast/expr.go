@@ -327,6 +327,14 @@ type Row struct {
 	Elems []Expr
 }
 
+// Struct is {'a': 1, 'b': 2}: today only an option of functions in FROM.
+type Struct struct {
+	Pos    int
+	Keys   []Ident
+	Values []Expr
+}
+
+func (e *Struct) expr()       {}
 func (e *Literal) expr()      {}
 func (e *TypedLiteral) expr() {}
 func (e *Interval) expr()     {}

@@ -299,6 +299,13 @@ func (p *printer) primary(e Expr) {
 	case *ArrayQuery:
 		p.s("ARRAY")
 		p.subquery(e.Query)
+	case *Struct:
+		p.s("{")
+		for i := range e.Keys {
+			p.s(pick(i == 0, "", ", "), QuoteString(e.Keys[i].Name), ": ")
+			p.expr(e.Values[i], precLowest)
+		}
+		p.s("}")
 	case *Row:
 		if len(e.Elems) < 2 { // (a) would be a itself
 			p.s("ROW")

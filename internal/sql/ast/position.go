@@ -34,6 +34,7 @@ func (n *Exists) Position() int       { return n.Pos }
 func (n *Array) Position() int        { return n.Pos }
 func (n *ArrayQuery) Position() int   { return n.Pos }
 func (n *Row) Position() int          { return n.Pos }
+func (n *Struct) Position() int       { return n.Pos }
 
 func (n *Query) Position() int         { return n.Pos }
 func (n *Select) Position() int        { return n.Pos }

@@ -200,6 +200,8 @@ func (c *useCounter) expr(e ast.Expr) {
 		c.query(e.Query)
 	case *ast.Array:
 		c.exprs(e.Elems)
+	case *ast.Struct:
+		c.exprs(e.Values)
 	case *ast.Row:
 		c.exprs(e.Elems)
 	}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -52,21 +53,35 @@ type Copy struct {
 	Compression  string
 	RowGroupSize int64 // of Parquet; 0 = default
 	Array        bool  // JSON: all objects in an array
+	// FROM: lines that are no rows, and what is to be done with rows that cannot be read.
+	Skip         int
+	Comment      byte
+	IgnoreErrors bool
+	// TO: a file for each value of these columns of the query, by which it is sorted; the path is that of a folder.
+	PartitionBy []int
+	Replace     bool // the folder may have files already
 }
 
 // copyOptions lists the names that COPY knows, for hints.
-var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size", "array"}
+var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size", "array",
+	"skip", "comment", "ignore_errors", "on_error", "partition_by", "overwrite_or_ignore"}
 
 func (b *binder) copy(s *ast.Copy) Bound {
 	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
 	if s.Stdio {
 		out.Format = CSV
 	}
+	var partition ast.Expr
 	for _, o := range s.Options {
+		if o.Name == "partition_by" && !s.From && o.Value != nil {
+			partition = o.Value
+			continue
+		}
 		b.copyOption(out, o)
 	}
 	if s.Query != nil {
 		out.Query = b.root(s.Query)
+		b.partitionCopy(out, partition)
 		return out
 	}
 	if s.From {
@@ -96,7 +111,39 @@ func (b *binder) copy(s *ast.Copy) Bound {
 		}
 	}
 	out.Query = b.finish(q)
+	b.partitionCopy(out, partition)
 	return out
+}
+
+// partitionCopy sorts what is written by the columns that PARTITION_BY names.
+func (b *binder) partitionCopy(out *Copy, x ast.Expr) {
+	if x == nil {
+		return
+	}
+	list := []ast.Expr{x}
+	if row, ok := x.(*ast.Row); ok {
+		list = row.Elems
+	}
+	q := out.Query
+	sort := &plan.Sort{Input: q.Root, Limit: -1}
+	for _, e := range list {
+		name, ok := bareName(e)
+		if lit, is := e.(*ast.Literal); is && lit.Kind == ast.LitString {
+			name, ok = lit.Text, true
+		}
+		at := slices.Index(q.Names, name)
+		switch {
+		case !ok:
+			fail(diag.SyntaxError, e.Position(), "PARTITION_BY takes names of columns")
+		case at < 0:
+			panic(diag.Errorf(diag.UndefinedColumn, e.Position(), "column %q does not exist", name).WithHint(diag.DidYouMean(name, q.Names)))
+		case slices.Contains(out.PartitionBy, at):
+			fail(diag.DuplicateColumn, e.Position(), "column %q specified more than once", name)
+		}
+		out.PartitionBy = append(out.PartitionBy, at)
+		sort.Keys = append(sort.Keys, plan.SortKey{Col: q.Output[at]})
+	}
+	q.Root = sort
 }
 
 func (b *binder) copyOption(out *Copy, o ast.Option) {
@@ -125,7 +172,35 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 		}
 		return s[0]
 	}
+	flag := func() bool {
+		v, err := types.Cast(value, types.TBool)
+		check(err, pos)
+		return v.I != 0
+	}
 	switch o.Name {
+	case "skip":
+		if !out.From || !value.Type.IsInteger() || value.Null || value.I < 0 {
+			fail(diag.InvalidParameter, pos, "COPY FROM skips a number of lines")
+		}
+		out.Skip = int(min(value.I, 1<<31))
+	case "comment":
+		out.Comment = char()
+	case "ignore_errors":
+		out.IgnoreErrors = flag()
+	case "on_error":
+		switch strings.ToLower(text()) {
+		case "stop":
+		case "ignore":
+			out.IgnoreErrors = true
+		default:
+			fail(diag.InvalidParameter, pos, "COPY ON_ERROR %q not recognized", value.S)
+		}
+	case "auto_detect":
+		if !flag() {
+			unsupported(pos, "COPY without a look at the file")
+		}
+	case "overwrite_or_ignore":
+		out.Replace = flag()
 	case "format":
 		switch f := strings.ToLower(text()); f {
 		case "csv":

@@ -89,6 +89,8 @@ func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 		return b.subscript(s, e)
 	case *ast.ArrayQuery:
 		unsupported(e.Pos, "ARRAY of a subquery")
+	case *ast.Struct:
+		unsupported(e.Pos, "a struct")
 	case *ast.Field:
 		unsupported(e.Pos, "a field of a composite value")
 	}

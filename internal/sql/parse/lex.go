@@ -97,7 +97,7 @@ var charClass = func() (t [256]uint8) {
 		}
 	}
 	set(" \t\n\r\f\v", cSpace)
-	set("()[],;.:?", cPunct)
+	set("()[]{},;.:?", cPunct)
 	set("+-*/<>=~!@#%^&|`", cOperator)
 	set("'", cQuote)
 	set(`"`, cDQuote)
@@ -287,6 +287,10 @@ func (l *lexer) punct(c byte) {
 		k = tLBracket
 	case ']':
 		k = tRBracket
+	case '{':
+		k = tLBrace
+	case '}':
+		k = tRBrace
 	case ';':
 		k = tSemi
 	case '?':

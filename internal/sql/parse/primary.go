@@ -42,6 +42,8 @@ func (p *parser) primary() ast.Expr {
 		return p.postfix(p.array(pos))
 	case tLBracket:
 		return p.postfix(p.array(pos))
+	case tLBrace:
+		return p.postfix(p.structure(pos))
 	case kCurrentDate, kCurrentTime, kCurrentTimestamp, kLocaltime, kLocaltimestamp,
 		kCurrentUser, kCurrentRole, kCurrentCatalog, kSessionUser, kUser:
 		return p.postfix(p.bareFunc())
@@ -310,6 +312,26 @@ func (p *parser) array(pos int) ast.Expr {
 		e.Elems = p.exprList()
 	}
 	p.expect(tRBracket)
+	return e
+}
+
+// structure reads {'key': value, …}.
+func (p *parser) structure(pos int) ast.Expr {
+	e := &ast.Struct{Pos: pos}
+	p.expect(tLBrace)
+	for p.kind() != tRBrace {
+		key := ast.Ident{Name: p.text(), Pos: p.pos(), Quoted: true}
+		if p.kind() != tString && !p.kind().isLabel() {
+			p.unexpected()
+		}
+		p.next()
+		p.expect(tColon)
+		e.Keys, e.Values = append(e.Keys, key), append(e.Values, p.expr())
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	p.expect(tRBrace)
 	return e
 }
 

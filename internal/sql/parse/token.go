@@ -25,6 +25,8 @@ const (
 	tLParen
 	tRParen
 	tLBracket
+	tLBrace
+	tRBrace
 	tRBracket
 	tComma
 	tSemi
