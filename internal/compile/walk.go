@@ -35,6 +35,7 @@ type Options struct {
 	Takes   int64           // see emit.Request
 	Stretch int64           // likewise
 	Expand  phys.Expand     // GPU: how lanes share matches, if somebody wants it so
+	Refill  phys.Refill     // GPU: what becomes of lanes whose rows are dropped, likewise
 	Queue   *phys.Queue     // GPU: how rows with very many matches go to a queue, likewise
 	Resolve phys.Resolve    // GPU: how lanes come together
 }
@@ -221,7 +222,7 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 
 // Emit makes the code of a request that is no pipeline of the program's.
 func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
-	req.Cols, req.Off, req.Check, req.Done, req.Takes, req.Stretch = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes, w.Stretch
+	req.Cols, req.Off, req.Check, req.Done, req.Takes, req.Stretch, req.Refill = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes, w.Stretch, w.Refill
 	req.Tables, req.Resolve = w.Tables, w.Resolve
 	if req.Target == 0 {
 		req.Target = w.Target

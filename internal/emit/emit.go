@@ -81,6 +81,8 @@ type Request struct {
 	Expand []phys.Expand
 	// Queue says which rows with very many matches go to a queue, or come from there.
 	Queue Queue
+	// Refill is what becomes of lanes whose rows the front of a scan drops, if somebody wants it so.
+	Refill phys.Refill
 	// Stretch bounds how many candidates of a lane are shared at a time; 0: as many as can be numbered.
 	Stretch int64
 }
@@ -113,6 +115,8 @@ type Fragment struct {
 	// Reads are the columns of a scanned table that are read, in that order.
 	Reads   []Read
 	MaxRows int64 // Stage sinks: no more rows than this reach the sink
+	// WarpBytes is the shared memory that each warp of a launch needs beside what the code declares.
+	WarpBytes int
 	// How is what was decided while it was written.
 	How phys.Decision
 }

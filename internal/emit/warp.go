@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -93,7 +94,12 @@ func (e *warp) scan(s *pipe.Table) {
 	}
 	if f := e.front(s); f != nil {
 		e.f.How.Front = f.how
-		f.loop(func(i ir.Reg) {
+		e.f.How.Refill = phys.ChooseRefill(f.how, e.Rows, phys.RowWork(e.Pipeline), e.Refill)
+		loop := f.loop
+		if e.f.How.Refill == phys.RefillList {
+			loop = f.listed
+		}
+		loop(func(i ir.Reg) {
 			e.number = i
 			e.scanRow(s, i, f.rest, f.left)
 		})

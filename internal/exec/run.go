@@ -50,6 +50,8 @@ type Options struct {
 	GPUMemory int64
 	// Expand is how lanes of a GPU share the matches of their rows, 0: as it pays.
 	Expand phys.Expand
+	// Refill is what becomes of lanes of a GPU whose rows are dropped, 0: what pays.
+	Refill phys.Refill
 	// Resolve is how the lanes of a GPU come together where rows meet.
 	Resolve phys.Resolve
 	// Times: kernels and copies of a GPU are measured by its clock.

@@ -49,7 +49,7 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 	for k := range from.chunks() {
 		n := from.rows(k)
 		if r.Count && k == 0 {
-			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink])
+			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink], f.WarpBytes)
 		}
 		meanwhile := func() error { return from.prepare(k + 1) }
 		if err := r.launches(p, c, f, fn, n, func() error { return from.toContext(c, f, k) }, q, meanwhile); err != nil {
@@ -118,7 +118,8 @@ func (r *run) start(c *block, fn device.Function, rows int64, inOrder bool) erro
 	c.set(layout.CtxLo, 0)
 	c.set(layout.CtxHi, uint64(rows))
 	c.set(ir.CtxStatus, 0)
-	return r.queue(c, fn, r.shape(fn, rows, inOrder))
+	l := r.launch(fn, rows, inOrder, c.warp)
+	return r.queue(c, fn, device.Shape{Blocks: l.Blocks, Threads: l.Threads, Shared: l.Threads / layout.WarpLanes * c.warp})
 }
 
 // finish waits for it and fetches its context.
@@ -203,13 +204,13 @@ func (r *run) grid(items int64) phys.Grid {
 	return phys.Grid{Items: items, Units: info.Units, UnitThreads: info.UnitThreads, Blocks: r.Grid, Threads: r.Block}
 }
 
-// launch decides the shape of a launch of a function.
-func (r *run) launch(fn device.Function, items int64, inOrder bool) phys.Launch {
+// launch decides the shape of a launch of a function whose warps take so many bytes of shared memory beside those that it declares.
+func (r *run) launch(fn device.Function, items int64, inOrder bool, warp int) phys.Launch {
 	g := r.grid(items)
 	use := fn.Usage()
 	g.InOrder, g.MaxThreads, g.Shared = inOrder, use.MaxThreads, use.Shared
 	g.Resident = func(threads int) int {
-		n, err := fn.Resident(threads, 0)
+		n, err := fn.Resident(threads, threads/layout.WarpLanes*warp)
 		if err != nil {
 			return 0
 		}
@@ -219,6 +220,6 @@ func (r *run) launch(fn device.Function, items int64, inOrder bool) phys.Launch 
 }
 
 func (r *run) shape(fn device.Function, items int64, inOrder bool) device.Shape {
-	l := r.launch(fn, items, inOrder)
+	l := r.launch(fn, items, inOrder, 0)
 	return device.Shape{Blocks: l.Blocks, Threads: l.Threads}
 }

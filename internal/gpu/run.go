@@ -405,11 +405,12 @@ type block struct {
 	words  []byte
 	params []int // offsets of those that are parameters of the kernel
 	kept   int   // bytes that the kernel finds in memory
+	warp   int   // bytes of shared memory for each warp
 	at     device.Addr
 }
 
 func (r *run) newContext(f *emit.Fragment) *block {
-	return &block{words: r.pinnedWords(f.CtxSize), params: f.Params, kept: f.CtxKept}
+	return &block{words: r.pinnedWords(f.CtxSize), params: f.Params, kept: f.CtxKept, warp: f.WarpBytes}
 }
 
 func (c *block) set(off int, x uint64) { binary.LittleEndian.PutUint64(c.words[off:], x) }

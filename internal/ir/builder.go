@@ -296,4 +296,5 @@ func (b *Builder) Special(d Reg, s SpecialReg) {
 	in.D, in.A = d, K(int64(s))
 }
 func (b *Builder) Barrier() { b.add(Barrier) }
+func (b *Builder) Sync()    { b.add(Sync) }
 func (b *Builder) Fence()   { b.add(Fence) }

@@ -162,6 +162,7 @@ const (
 	RedMax  // signed
 	RedOr   //
 	Barrier // all threads of the block meet; shared memory is then consistent
+	Sync    // all lanes of the warp meet; what they wrote to shared memory is then seen by all of them; collective
 	Fence   // whoever sees what this lane writes after it sees what it wrote before
 
 	numOps

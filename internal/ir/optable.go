@@ -265,6 +265,7 @@ var ops = [numOps]opInfo{
 	RedMax:   {name: "redmax", d: wordVal, src: oneWord, only: GPU, group: warp},
 	RedOr:    {name: "redor", d: wordVal, src: oneWord, only: GPU, group: warp},
 	Barrier:  {name: "barrier", only: GPU, group: block},
+	Sync:     {name: "sync", only: GPU, group: warp},
 	Fence:    {name: "fence", only: GPU},
 }
 

@@ -248,6 +248,7 @@ var lineCases = []struct {
 	{"shfldown a#1, b#2, 1", Instr{Op: ShflDown, D: 1, A: Reg(2).V(), B: K(1)}},
 	{"match a#1, b#2", Instr{Op: Match, D: 1, A: Reg(2).V()}},
 	{"barrier", Instr{Op: Barrier}},
+	{"sync", Instr{Op: Sync}},
 	{"fence", Instr{Op: Fence}},
 }
 

@@ -6,6 +6,7 @@ import "strings"
 type Decision struct {
 	Direct   Direct // what follows is for those who want to see it run
 	Front    Front
+	Refill   Refill
 	LaneRows LaneRows // of a scan without a front
 	Sets     []KeySet // by which its scan drops rows that find nothing in a join
 	Probes   []Probe  // of the tables that rows are looked up in, in order
@@ -25,6 +26,9 @@ func (d Decision) String() string {
 	}
 	if d.Front.Rows > 0 {
 		parts = append(parts, d.Front.String())
+		if d.Refill == RefillList {
+			parts[len(parts)-1] += ", in a list"
+		}
 	}
 	if d.LaneRows.Rows > 0 {
 		parts = append(parts, d.LaneRows.String())

@@ -18,6 +18,9 @@ func (t *translator) lanes(in *ir.Instr) {
 	case ir.Barrier:
 		t.op("bar.sync 0")
 		return
+	case ir.Sync:
+		t.op("bar.warp.sync " + everyone)
+		return
 	case ir.Fence:
 		t.op("fence.acq_rel.gpu")
 		return

@@ -218,7 +218,7 @@ func (t *translator) instr(in *ir.Instr) {
 	case ir.Load, ir.Store, ir.FLoad, ir.FStore, ir.Lea, ir.Prefetch, ir.Load2, ir.Load4, ir.Store2, ir.Store4,
 		ir.AtomAdd, ir.AtomMin, ir.AtomMax, ir.AtomOr, ir.AtomExch, ir.AtomCAS, ir.AtomFAdd:
 		t.memory(in)
-	case ir.Special, ir.Ballot, ir.Shfl, ir.ShflXor, ir.ShflUp, ir.ShflDown, ir.Match, ir.Barrier, ir.Fence,
+	case ir.Special, ir.Ballot, ir.Shfl, ir.ShflXor, ir.ShflUp, ir.ShflDown, ir.Match, ir.Barrier, ir.Sync, ir.Fence,
 		ir.RedAdd, ir.RedMin, ir.RedMax, ir.RedOr:
 		t.lanes(in)
 	default:

@@ -171,7 +171,11 @@ func TestGPUQueueCounts(t *testing.T) {
 // TestGPUSwitches: all queries of the benchmarks have the CPU's rows with every value of the switches that change how warps run.
 // Without time, each query has one value, drawn by a fixed seed.
 func TestGPUSwitches(t *testing.T) {
-	ways := []phys.Expand{phys.ExpandLane, phys.ExpandGroup, phys.ExpandWarp, phys.ExpandBalanced}
+	type way struct {
+		expand phys.Expand
+		refill phys.Refill
+	}
+	ways := []way{{phys.ExpandLane, phys.RefillOff}, {phys.ExpandGroup, phys.RefillList}, {phys.ExpandWarp, phys.RefillAuto}, {phys.ExpandBalanced, phys.RefillList}}
 	draw := rand.New(rand.NewPCG(12, 5))
 	for _, suite := range []string{"tpch", "ssb"} {
 		s := load(t, suite, "0.01")
@@ -184,12 +188,74 @@ func TestGPUSwitches(t *testing.T) {
 				if testing.Short() && i != drawn {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s %s expand=%s", suite, q, how), func(t *testing.T) {
-					accelerate(t, s, uint64(i), func(_ *gpu.Store, x *Settings) { x.Expand = how })
+				t.Run(fmt.Sprintf("%s %s expand=%s refill=%s", suite, q, how.expand, how.refill), func(t *testing.T) {
+					accelerate(t, s, uint64(i), func(_ *gpu.Store, x *Settings) { x.Expand, x.Refill = how.expand, how.refill })
 					checkAnswer(t, s, suite, "0.01", q)
 					onDevice(t, s, suite, q)
 				})
 			}
+		}
+	}
+}
+
+// refilled are scans of which few rows pass, in front of sinks and joins of all kinds.
+var refilled = []string{
+	"select count(*), sum(id), min(txt), max(f) from t where a < 5",
+	"select id, txt, f from t where a = 3 and b < 50 order by id",
+	"select b, count(*), sum(f), max(txt) from t where a between 10 and 14 group by b order by b",
+	"select id % 5, count(*) from t where a < 20 group by 1 order by 1",
+	"select count(*), sum(t.id), sum(d.v) from t join d on t.b = d.k where a < 7",
+	"select t.id, d.v from t left join d on t.b = d.k and d.v > t.id where a < 2 order by 1, 2",
+	"select id from t where a < 30 and exists (select 1 from d where d.k = t.b and d.v < t.id) order by 1",
+	"select id, 100 / (b - 7) from t where a < 4 order by id",
+	"select count(*) from t where a < 0",
+	"select count(*), sum(id) from t where a >= 0",
+	"select count(*), sum(id * 2 + b) from t where a < 25 and txt like '%7%'",
+}
+
+// TestGPURefill: rows that wait in a list for each other are those that the CPU finds, in tables of any length and launches of any shape.
+func TestGPURefill(t *testing.T) {
+	for n, size := range []int{0, 1, 31, 32, 33, 255, 256, 257, 1000, 5003} {
+		if testing.Short() && n%3 != 1 {
+			continue
+		}
+		s := New(NewDB())
+		mustRun(t, s, fmt.Sprintf(`create table t as select g id, (g * 7919 %% 101)::int a, (g * 31 %% 97)::int b, g * 0.25::double f, 'text ' || g %% 41 txt
+			from generate_series(1, %d) x(g)`, size))
+		mustRun(t, s, "create table d as select g % 40 k, g v from generate_series(1, 100) x(g)")
+		for i, sql := range refilled {
+			s.Configure(func(x *Settings) { x.Device = "cpu" })
+			want := answerText(s, sql, nil)
+			for _, how := range []phys.Refill{phys.RefillAuto, phys.RefillOff, phys.RefillList} {
+				accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
+					x.Refill, x.Expand = how, phys.Expand((i+n)%5)
+					x.Grid, x.Block = []int{0, 1, 3, 2}[(i+n)%4], []int{0, 32, 96, 1024}[i%4]
+					if i%5 == 0 {
+						g.Room = 3
+					}
+				})
+				onCPU := map[string]int{}
+				if got := answerText(s, sql, onCPU); got != want || len(onCPU) > 0 {
+					t.Errorf("%s, %d rows: %s\ngot  %.300s\nwant %.300s\n%v", how, size, sql, got, want, onCPU)
+				}
+			}
+		}
+	}
+}
+
+// TestGPURefillLanes: behind the front, all lanes have a row but in the last round of a warp, whatever rows pass.
+func TestGPURefillLanes(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table t as select i, (case when i < 512 then i % 10 else 0 end)::int a from generate_series(0, 1023) g(i)")
+	for _, c := range []struct{ how, want string }{
+		// One warp takes 256 rows at a time, eight for each lane. Every tenth row passes, then every.
+		{"off", "16×32 2×26"},
+		{"list", "17×32 1×20"},
+	} {
+		accelerate(t, s, 1, func(_ *gpu.Store, x *Settings) { x.Grid, x.Block = 1, 32 })
+		mustRun(t, s, "set refill = '"+c.how+"'")
+		if got := bins(profiled(t, s, "select sum(i) from t where a < 1")[0][0].Lanes); got != c.want {
+			t.Errorf("%s: %s, want %s", c.how, got, c.want)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type Settings struct {
 	Resolve    phys.Resolve    // GPU: how lanes come together
 	GPUTimes   bool            // GPU: kernels and copies are measured
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
+	Refill     phys.Refill     // GPU: what becomes of lanes whose rows are dropped
 	GPUCode    exec.CodeFrom   // GPU: which code it may use
 	Disabled   map[string]bool // optimizer passes
 	SIMD       device.SIMD     // vector instructions of the CPU
@@ -179,6 +180,9 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.RadixSort }),
 	technique("range_checks", "leave out the checks that statistics show to be needless",
 		func(s *Settings) *bool { return &s.Off.RangeChecks }),
+	{"refill", "what becomes of lanes of a GPU whose rows a scan drops: auto, off (they wait) or list (rows wait in a list until there is one for each lane)",
+		func(s *Settings) string { return s.Refill.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.Refill, v, phys.ParseRefill) }},
 	technique("register_allocation", "keep values in registers; off: each in memory, as if there were none",
 		func(s *Settings) *bool { return &s.Off.Registers }),
 	{"resolve", "how lanes of a GPU come together where rows meet (sinks, results of one row, groups): auto, tuple or warp",

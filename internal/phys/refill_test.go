@@ -1,0 +1,36 @@
+package phys
+
+import "testing"
+
+// TestChooseRefill: a list pays where few rows pass and much follows.
+func TestChooseRefill(t *testing.T) {
+	few := Front{Rows: 8, Share: 0.25}
+	for _, c := range []struct {
+		what string
+		f    Front
+		rows int64
+		work int
+		wish Refill
+		want Refill
+	}{
+		{"few pass, much follows", few, 1000, 24, RefillAuto, RefillList},
+		{"little follows", few, 1000, 23, RefillAuto, RefillOff},
+		{"many pass", Front{Rows: 8, Share: 0.26}, 1000, 99, RefillAuto, RefillOff},
+		{"no front", Front{}, 1000, 99, RefillList, RefillOff},
+		{"numbers of 32 bits do not reach", few, 1 << 32, 99, RefillList, RefillOff},
+		{"they just do", few, 1<<32 - 1, 0, RefillList, RefillList},
+		{"somebody does not want it", few, 1000, 99, RefillOff, RefillOff},
+	} {
+		if got := ChooseRefill(c.f, c.rows, c.work, c.wish); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+	for _, name := range []string{"auto", "off", "list"} {
+		if x, err := ParseRefill(name); err != nil || x.String() != name {
+			t.Errorf("%s: %s, %v", name, x, err)
+		}
+	}
+	if _, err := ParseRefill("flush"); err == nil || err.Error() != `"flush" is none of auto, off, list` {
+		t.Error(err)
+	}
+}
