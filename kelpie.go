@@ -44,6 +44,9 @@ func (db *DB) Session() *Session {
 	return &Session{db: db, inner: s}
 }
 
+// GPUBytes is how many bytes columns and dictionaries take in the memory of the device "gpu" now.
+func (db *DB) GPUBytes() int64 { return db.inner.GPUBytes() }
+
 // Close ends the database: statements that start from now on fail. Results that are open can
 // still be read.
 func (db *DB) Close() error {

@@ -41,6 +41,8 @@ type benchResult struct {
 	Version string        `json:"version"`
 	Queries []measurement `json:"queries,omitempty"`
 	Geomean float64       `json:"geomean_ms,omitempty"`
+	// GPUBytes is what the columns of all queries take in the GPU's memory.
+	GPUBytes int64 `json:"gpu_column_bytes,omitempty"`
 	// With --cold and --clients.
 	Cold    []coldMeasurement   `json:"cold,omitempty"`
 	Clients *clientsMeasurement `json:"clients,omitempty"`
@@ -130,6 +132,9 @@ func benchCommand(ctx context.Context, args []string) error {
 			return err
 		}
 		doc.Geomean = geomean(doc.Queries)
+		if doc.GPUBytes = db.GPUBytes(); doc.GPUBytes > 0 {
+			fmt.Fprintf(out, " columns on the device: %.1f MB\n", float64(doc.GPUBytes)/1e6)
+		}
 	}
 	if jsonFile == nil {
 		return nil

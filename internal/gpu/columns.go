@@ -164,8 +164,9 @@ func addToAll(dst, src []byte, width uint8, off uint64) {
 	if width < 8 {
 		each *= math.MaxUint64 / (1<<(8*width) - 1)
 	}
+	done := addBlocks(dst, src, each)
+	dst, src = dst[done:len(src)], src[done:]
 	le := binary.LittleEndian
-	dst = dst[:len(src)]
 	for len(src) >= 32 && len(dst) >= 32 {
 		a, b, c, d := le.Uint64(src), le.Uint64(src[8:]), le.Uint64(src[16:]), le.Uint64(src[24:])
 		le.PutUint64(dst, a+each)

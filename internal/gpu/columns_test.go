@@ -16,7 +16,7 @@ func TestEncode(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for _, from := range []uint8{1, 2, 4, 8} {
 		for _, to := range []uint8{1, 2, 4, 8} {
-			for _, rows := range []int{0, 1, 3, 7, 8, 31, 32, 33, 100} {
+			for _, rows := range []int{0, 1, 3, 7, 8, 31, 32, 33, 63, 64, 65, 100, 333} {
 				for _, nulls := range []bool{false, true} {
 					most := uint64(1)<<(8*min(from, to)-1) - 1 // of what is stored: with the same added, it fits both
 					src, null, want := make([]byte, rows*int(from)+8), make([]byte, rows+1), make([]uint64, rows)

@@ -42,6 +42,7 @@ func (r *run) sortedHere(d deviceRows, s *pipe.Collect, how phys.Sort) (out devi
 		}
 	}
 	so.lib = r.loader.kernels()
+	so.lib.Begin() // one after the other would take longer
 	if err := so.begin(s, how); err != nil {
 		return d, false, err
 	}

@@ -105,6 +105,10 @@ func (p *printer) header() {
 		p.str(" " + sharedName + " ")
 		p.int(int64(p.f.SharedBytes))
 	}
+	if p.f.Rolled != 0 {
+		p.str(" " + rolledName + " ")
+		p.int(int64(p.f.Rolled))
+	}
 	p.str(" {\n")
 
 	opened := make([]bool, len(p.f.Regs))
@@ -329,6 +333,7 @@ const (
 	ctxName     = "ctx"
 	sharedName  = "shared"
 	paramsName  = "params"
+	rolledName  = "rolled"
 	foreverName = "forever" // EndLoop without condition
 	nanPrefix   = "nan:"
 )

@@ -12,6 +12,7 @@ import (
 // Library is the kernels on a device. Its methods queue work on a stream and return.
 type Library struct {
 	codes map[string]func() (device.Code, error) // by the name of the kernel
+	begin sync.Once
 	info  device.Info
 }
 
@@ -44,9 +45,11 @@ func LoadBy(info device.Info, load func(text string) device.Code) *Library {
 
 // Begin begins to compile all kernels.
 func (l *Library) Begin() {
-	for _, code := range l.codes {
-		go code()
-	}
+	l.begin.Do(func() {
+		for _, code := range l.codes {
+			go code()
+		}
+	})
 }
 
 // maxValues bounds what one call takes: numbers of values are words.

@@ -131,7 +131,11 @@ func (t *translator) write(b *strings.Builder) {
 	for i := range t.f.Params {
 		fmt.Fprintf(b, ", .param .u64 p%d", i+1)
 	}
-	b.WriteString(")\n{\n")
+	b.WriteString(")\n")
+	if t.f.Rolled != 0 {
+		b.WriteString(".pragma \"nounroll\";\n")
+	}
+	b.WriteString("{\n")
 	if t.f.SharedBytes > 0 {
 		fmt.Fprintf(b, "    .shared .align 16 .b8 scratch[%d];\n", t.f.SharedBytes)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/simt"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files anew")
@@ -192,5 +193,23 @@ func TestErrors(t *testing.T) {
 	f := ir.NewFunc("twice", ir.GPU).F
 	if _, err := Translate(f, f); err == nil {
 		t.Error("two functions of one name are no error")
+	}
+}
+
+// TestRolled: a compiler is told to leave loops as they are only where the function asks for that, and the simulator understands it.
+func TestRolled(t *testing.T) {
+	for _, rolled := range []int{0, 1} {
+		b := ir.NewFunc("f", ir.GPU)
+		b.F.Rolled = rolled
+		text, err := Translate(b.F)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text, ")\n.pragma \"nounroll\";\n{"); got != (rolled != 0) {
+			t.Errorf("rolled %d:\n%s", rolled, text)
+		}
+		if _, err := simt.Parse(text); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -52,6 +52,16 @@ func (db *DB) Prepare(name string) {
 	}
 }
 
+// GPUBytes is what columns and dictionaries take in a GPU's memory now.
+func (db *DB) GPUBytes() int64 {
+	db.gpu.mu.Lock()
+	defer db.gpu.mu.Unlock()
+	if db.gpu.store == nil {
+		return 0
+	}
+	return db.gpu.store.Bytes()
+}
+
 // accelerator is the GPU of a name.
 func (db *DB) accelerator(name string) *accelerator {
 	if name == "simt" {

@@ -320,6 +320,9 @@ func (f *function) tuning() {
 		f.k.maxThreads, f.k.exactly = n, dir == ".reqntid"
 	case ".minnctapersm", ".maxnreg":
 		p.integer("a number", math.MaxInt32)
+	case ".pragma":
+		p.debugLine()
+		p.expect(";")
 	default:
 		p.fail(line, "directive %s is not known before a kernel's body", dir)
 	}

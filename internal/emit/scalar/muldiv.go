@@ -257,8 +257,8 @@ func (e *Evaluator) divideWords(w [4]ir.Reg, d, lo, hi ir.Reg) {
 func (e *Evaluator) divideBits(w [4]ir.Reg, d [2]ir.Reg, lo, hi ir.Reg) {
 	bits := func() {
 		i, fits, sub, subHi := e.Int("i"), e.Int("fits"), e.Int("sub"), e.Int("sub.hi")
-		e.B.Op2(ir.Shr, i, d[1].V(), ir.K(63)) // 0, which compilers do not know: they would write all steps one after the other
-		e.B.Op2(ir.Add, i, i.V(), ir.K(128))
+		e.B.F.Rolled = 1
+		e.B.Mov(i, ir.K(128))
 		l := e.B.Loop()
 		e.B.Op128(ir.Add128, w[2], w[3], w[2].V(), w[3].V(), w[2].V(), w[3].V(), 0)
 		e.B.Op2(ir.Shr, fits, w[1].V(), ir.K(63))
@@ -303,8 +303,8 @@ func (e *Evaluator) div128(lo, hi ir.Reg, c ir.Val) {
 	e.When(ir.EQ, t.V(), ir.K(0), func() {
 		e.B.Op2(ir.Div, lo, lo.V(), c)
 	}, func() {
-		// Leading zeros are left out. That the number of steps is not known before also keeps a GPU's compiler from
-		// writing all 128 one after the other, which would take it 50 ms.
+		// Leading zeros are left out.
+		e.B.F.Rolled = 1
 		rem, i, fits := e.Int("rem"), e.Int("i"), e.Int("fits")
 		e.B.Op1(ir.Clz, i, hi.V())
 		e.B.Op2(ir.And, i, i.V(), ir.K(63))
