@@ -247,7 +247,7 @@ func TestGPUStaging(t *testing.T) {
 		store.Block = 1 << 20
 		pinned, largest := 0, 0
 		dev.FailWith(func(call string) error {
-			if strings.HasPrefix(call, "pin ") {
+			if strings.HasPrefix(call, "pin ") && call != "pin 65536 bytes" { // what kernels are told has a block of its own
 				if pinned++; !pins && pinned > 2 {
 					return &device.Error{Kind: device.OutOfMemory, Device: "simt", Call: call, Err: errors.New("no more of that")}
 				}
