@@ -90,8 +90,10 @@ func uniqueOn(n plan.Node, cols plan.ColSet) bool {
 		switch x.Kind {
 		case plan.Semi, plan.Anti, plan.Mark, plan.Single:
 			return uniqueOn(x.Left, cols)
-		case plan.Inner, plan.Left:
+		case plan.Left:
 			return x.AtMostOne && uniqueOn(x.Left, cols)
+		case plan.Inner:
+			return x.AtMostOne && uniqueOn(x.Left, cols) || uniqueKeys(x.Left, x.LKeys) && uniqueOn(x.Right, cols)
 		}
 	}
 	return false

@@ -21,6 +21,10 @@ func TestBelievedKeys(t *testing.T) {
 		}
 		return out
 	}
+	counted := func(distinct float64) *plan.Scan {
+		snap := &catalog.Snapshot{Rows: 100, Stats: []catalog.ColumnStats{{Distinct: distinct}}}
+		return &plan.Scan{Table: &catalog.Table{Name: "u"}, Snap: snap, Cols: []plan.ColID{5}, Ordinal: []int{0}}
+	}
 	for _, c := range []struct {
 		name string
 		join plan.Join
@@ -34,6 +38,14 @@ func TestBelievedKeys(t *testing.T) {
 		{"left, at most one on the right", plan.Join{Left: scan, Right: series, AtMostOne: true, BuildLeft: true}, ref(1), false},
 		{"left, a key of the table", plan.Join{Left: scan, Right: series, BuildLeft: true}, ref(1, 3), true},
 		{"left, a series", plan.Join{Left: series, Right: scan, BuildLeft: true}, ref(9), true},
+		// What was joined before: rows of a side stay unique where each finds at most one match.
+		{"a join, its left side unique, at most one", plan.Join{Left: &plan.Join{Left: series, Right: scan, AtMostOne: true}, Right: scan, BuildLeft: true}, ref(9), true},
+		{"a join, its left side unique, any number", plan.Join{Left: &plan.Join{Left: series, Right: scan, LKeys: ref(9), RKeys: ref(2)}, Right: scan, BuildLeft: true}, ref(9), false},
+		{"a join, its right side unique, left keys unique", plan.Join{Left: &plan.Join{Left: series, Right: scan, LKeys: ref(9), RKeys: ref(2)}, Right: scan, BuildLeft: true}, ref(1, 3), true},
+		{"a join, its right side unique, left keys not", plan.Join{Left: &plan.Join{Left: scan, Right: series, LKeys: ref(1), RKeys: ref(9)}, Right: scan, BuildLeft: true}, ref(9), false},
+		// What statistics say of a column that is no declared key.
+		{"nearly all different", plan.Join{Left: series, Right: counted(91)}, ref(5), true},
+		{"too few different", plan.Join{Left: series, Right: counted(89)}, ref(5), false},
 	} {
 		if got, _ := BelievedKeys(&pipe.Build{Join: &c.join, Keys: c.keys}, nil).Unique(Table{}); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
