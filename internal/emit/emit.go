@@ -167,7 +167,9 @@ type emitter struct {
 	first   func(agg int) code.Value // the argument of an aggregate for the row that makes a group
 	row     ir.Reg                   // a table's row at hand
 	behind  int                      // the operator that rows have passed, as Read.After
-	looks   ir.Reg                   // registers from this one on are opened after the row was looked up in a table; 0: none is
+	// readFirst: rows that come here mostly come to the end, so their columns are read at once, before any is waited for.
+	readFirst bool
+	looks     ir.Reg // registers from this one on are opened after the row was looked up in a table; 0: none is
 }
 
 // newEmitter is an emitter before its first instruction.

@@ -63,8 +63,13 @@ func (e *emitter) proven(op *pipe.Probe, i int) bool {
 	default:
 		return false
 	}
+	return e.filtered(op)
+}
+
+// filtered reports that an exact filter at the scan let only rows pass whose key the table has.
+func (e *emitter) filtered(op *pipe.Probe) bool {
 	ref, ok := op.Keys[0].(*plan.Ref)
-	if !ok {
+	if !ok || len(op.Keys) != 1 {
 		return false
 	}
 	for _, f := range e.Filters {
@@ -183,6 +188,9 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 		if p.t.Kind == layout.Direct {
 			k := e.Int("k")
 			e.B.Op2(ir.Sub, k, p.keys[0].A, e.Fact(p.t.Min))
+			if p.must() && e.filtered(p.op) { // it is there: nothing waits for that
+				miss = func(_ ir.Cond, _, _ ir.Val, then func()) { then() }
+			}
 			miss(ir.UGE, k.V(), e.Fact(p.t.Span), func() {
 				slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
 				e.B.Load(k, ir.AtIndex(slots, k, 4, 0), 4, false)

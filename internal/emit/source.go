@@ -47,6 +47,9 @@ func (e *emitter) scanRow(s *pipe.Table, i ir.Reg, preds []plan.Expr, filters []
 	if e.Off.PostProjection {
 		e.readAll(s, preds, filters)
 	}
+	if e.readFirst {
+		e.readSoon(s)
+	}
 	e.scanFilters(preds, filters)
 	e.dropEarly()
 	e.clearDead(0)
@@ -67,6 +70,44 @@ func (e *emitter) readAll(s *pipe.Table, preds []plan.Expr, filters []scanned.Fi
 			e.Column(id)
 		}
 	}
+}
+
+// lasting is the share of rows that joins keep of those that pass the scan, as far as it is known.
+func (e *emitter) lasting() float64 {
+	share := 1.0
+	for _, op := range e.Pipeline.Ops {
+		p, ok := op.(*pipe.Probe)
+		if !ok || p.Kind != pipe.ProbeInner && p.Kind != pipe.ProbeSemi || e.filtered(p) {
+			continue
+		}
+		probing := p.Join.Left
+		if p.Join.BuildLeft {
+			probing = p.Join.Right
+		}
+		share *= min(p.Join.Props().Rows/max(probing.Props().Rows, 1), 1)
+	}
+	return share
+}
+
+// readSoon reads the columns that rows will need if they come to the end, but for texts.
+func (e *emitter) readSoon(s *pipe.Table) {
+	for _, id := range s.Scan.Cols {
+		if e.live[0].Has(id) && !e.scansText(id) && !e.keyOfProven(id) {
+			e.Column(id)
+		}
+	}
+}
+
+// keyOfProven reports a column that nobody needs but a probe that cannot tell anything new.
+func (e *emitter) keyOfProven(id plan.ColID) bool {
+	for i, op := range e.Pipeline.Ops {
+		if p, ok := op.(*pipe.Probe); ok && e.proven(p, i) && !e.live[i+1].Has(id) {
+			if ref, ok := p.Keys[0].(*plan.Ref); ok && ref.ID == id {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // scansText reports a column of the scan whose texts are read one after the other.

@@ -94,6 +94,7 @@ func (e *warp) scan(s *pipe.Table) {
 	}
 	if f := e.front(s); f != nil {
 		e.f.How.Front = f.how
+		e.readFirst = len(f.rest) == 0 && len(f.left) == 0 && !e.Off.EarlyReads && e.lasting() >= phys.WorthReading
 		e.f.How.Refill = phys.ChooseRefill(f.how, e.Rows, phys.RowWork(e.Pipeline), e.Refill)
 		loop := f.loop
 		if e.f.How.Refill == phys.RefillList {

@@ -163,9 +163,9 @@ func (x *blockAgg) total(rows layout.Range) layout.Range {
 const evenRows = 8 * 32
 
 // rowsOfCopy bounds the rows that come to one of so many copies: each is for the lanes of its number, and lanes take rows in turns. Matches of
-// a join may be any lane's.
+// a join may be any lane's, and so may rows of a list.
 func (e *warp) rowsOfCopy(copies int64) layout.Range {
-	if e.guard.inner || e.Rows < evenRows || copies == 1 || !e.maxRows.Fits64() {
+	if e.guard.inner || e.Queue.Pieces || e.f.How.Refill == phys.RefillList || e.Rows < evenRows || copies == 1 || !e.maxRows.Fits64() {
 		return e.maxRows
 	}
 	most := int64(e.maxRows.Hi.Lo)

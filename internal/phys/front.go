@@ -80,6 +80,8 @@ const (
 	// worthLane is the share of rows that may pass the front of lanes: if most do, the loop over those costs more than the front
 	// saves, since the lanes of a warp read the other columns from places far from each other.
 	worthLane = 0.4
+	// WorthReading is the share of rows past a front that must come to the end if columns of all of them are read at once.
+	WorthReading = 0.5
 	// fewLeft is the share of rows below which looking each of them up costs less than to look up all of a lane's.
 	fewLeft = 0.15
 )

@@ -172,6 +172,8 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.PackedKeys }),
 	technique("early_kernels", "let a GPU begin to compile all kernels of a query at once, by what statistics tell",
 		func(s *Settings) *bool { return &s.Off.EarlyKernels }),
+	technique("early_reads", "read all columns of rows that pass a GPU's front at once, before any is waited for",
+		func(s *Settings) *bool { return &s.Off.EarlyReads }),
 	technique("post_projection", "read columns where they are needed, not at the scan",
 		func(s *Settings) *bool { return &s.Off.PostProjection }),
 	technique("prefetch", "fetch what later rows will need",

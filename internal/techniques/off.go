@@ -30,6 +30,7 @@ type Off struct {
 	PackedKeys     bool // several keys of a group are one number where their ranges allow that
 	GroupParts     bool // many groups are kept by parts of the hash, which are merged one by one
 	BlockGroups    bool // GPU: blocks keep few groups in their shared memory
+	EarlyReads     bool // GPU: rows that pass a front have all their columns read at once
 	EarlyKernels   bool // GPU: all kernels of a query are begun to be compiled before their turn comes
 	MatchQueue     bool // GPU: rows with very many matches go to a queue, from which all multiprocessors take pieces
 	WarpRoom       bool // GPU: warps take room for several tuples at a time
