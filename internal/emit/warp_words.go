@@ -27,9 +27,12 @@ func (e *warp) hoistWords() {
 	}
 	start := e.begin
 	words := map[int32]ir.Reg{} // by offset
-	instead := map[ir.Reg]ir.Reg{}
-	var body []ir.Instr
+	instead := make([]ir.Reg, len(f.Regs)) // NoReg: it stays
+	for i := range instead {
+		instead[i] = ir.NoReg
+	}
 	tail := append([]ir.Instr(nil), f.Code[start:]...)
+	body := make([]ir.Instr, 0, len(tail))
 	f.Code = f.Code[:start]
 	for _, in := range tail {
 		if isWord(&in) {
@@ -54,21 +57,22 @@ func (e *warp) hoistWords() {
 		}
 		body = append(body, in)
 	}
-	for _, in := range body {
-		if _, gone := instead[in.D]; gone && (in.Op == ir.Vreg || in.Op == ir.Clear) {
+	replace := func(r *ir.Reg) {
+		if uint(*r) < uint(len(instead)) && instead[*r] != ir.NoReg {
+			*r = instead[*r]
+		}
+	}
+	for i := range body {
+		in := &body[i]
+		if (in.Op == ir.Vreg || in.Op == ir.Clear) && uint(in.D) < uint(len(instead)) && instead[in.D] != ir.NoReg {
 			continue
 		}
-		for _, v := range []*ir.Val{&in.A, &in.A2, &in.B, &in.B2, &in.C, &in.C2} {
-			if w, ok := instead[v.R]; ok {
-				v.R = w
-			}
+		for _, v := range [...]*ir.Val{&in.A, &in.A2, &in.B, &in.B2, &in.C, &in.C2} {
+			replace(&v.R)
 		}
-		for _, r := range []*ir.Reg{&in.M.Base, &in.M.Index} {
-			if w, ok := instead[*r]; ok {
-				*r = w
-			}
-		}
-		f.Code = append(f.Code, in)
+		replace(&in.M.Base)
+		replace(&in.M.Index)
+		f.Code = append(f.Code, *in)
 	}
 	e.f.CtxKept = layout.CtxWords
 	for i := range f.Code {
