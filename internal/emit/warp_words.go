@@ -26,7 +26,7 @@ func (e *warp) hoistWords() {
 		return in.Op == ir.Load && in.M.Base == ir.Ctx && in.M.Index == ir.NoReg && in.W == 8
 	}
 	start := e.begin
-	words := map[int32]ir.Reg{} // by offset
+	words := map[int32]ir.Reg{}            // by offset
 	instead := make([]ir.Reg, len(f.Regs)) // NoReg: it stays
 	for i := range instead {
 		instead[i] = ir.NoReg
