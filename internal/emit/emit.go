@@ -81,7 +81,7 @@ type Request struct {
 	Expand []phys.Expand
 	// Queue says which rows with very many matches go to a queue, or come from there.
 	Queue Queue
-	// Refill is what becomes of lanes whose rows the front of a scan drops, if somebody wants it so.
+	// Refill is what becomes of lanes whose rows are dropped, if somebody wants it so.
 	Refill phys.Refill
 	// Stretch bounds how many candidates of a lane are shared at a time; 0: as many as can be numbered.
 	Stretch int64
@@ -217,6 +217,11 @@ func (e *emitter) consume(i int) {
 	e.behind = i - 1
 	e.count(i - 1)
 	e.activity(i - 1)
+	e.refill(i, func() { e.operator(i) })
+}
+
+// operator emits operator number i, or the sink behind the last.
+func (e *emitter) operator(i int) {
 	if i == len(e.Pipeline.Ops) {
 		e.sink()
 		return

@@ -24,6 +24,8 @@ type frame interface {
 	exists(p *probe, rest func(found ir.Reg))
 	// repeat goes on with the row as often as the operator says.
 	repeat(op *pipe.Repeat, i int)
+	// refill goes on with the row before operator i, or later with another.
+	refill(i int, rest func())
 	// tick counts a match, so that a row that has many does not keep the thread for itself.
 	tick()
 	// setOnce makes a byte 1 that is 0 or 1 already.
@@ -67,7 +69,7 @@ type groupRow struct {
 // for the target.
 func (e *emitter) enterFrame() code.Abilities {
 	if e.Target == ir.GPU {
-		e.frame = &warp{emitter: e, shares: map[*layout.Field]*share{}}
+		e.frame = &warp{emitter: e, shares: map[*layout.Field]*share{}, drained: ir.NoReg}
 		// There is nothing to fetch ahead of rows that other lanes work on, and registers of a row end at its guard.
 		off := &e.Request.Off
 		off.Prefetch, off.MatchedKeys = true, true

@@ -44,11 +44,18 @@ type warp struct {
 	bins     []tally // of the lane-activity profile
 	skipTo   int32   // the loop that a dropped row breaks out of
 	number   ir.Reg  // that of the source's row
+	drained  ir.Reg  // 1: the source has no more rows, but shelves may have; NoReg: there are none
+	shelves  ir.Reg  // where those of the warp are
 	piece    piece   // of a row from the queue
 }
 
 // guard is where lanes without a row stay out.
 type guard struct {
+	up    *guard // around it; nil: the source's
+	once  bool   // it is no loop
+	any   ir.Reg // not 0: some lane has a row
+	drain *place // where any can be changed before it counts
+
 	has    ir.Reg // 1: the lane has a row
 	active ir.Reg // 1: the row came to the guard's end; only where lanes then do something together
 
@@ -92,7 +99,8 @@ func (e *warp) scan(s *pipe.Table) {
 		e.rows(func(i ir.Reg) { e.scanRow(s, i, nil, nil) })
 		return
 	}
-	if f := e.front(s); f != nil {
+	flush := e.Refill == phys.RefillFlush // takes rows one by one, as they come
+	if f := e.front(s); f != nil && !flush {
 		e.f.How.Front = f.how
 		e.readFirst = len(f.rest) == 0 && len(f.left) == 0 && !e.Off.EarlyReads && e.lasting() >= phys.WorthReading
 		e.f.How.Refill = phys.ChooseRefill(f.how, e.Rows, phys.RowWork(e.Pipeline), e.Refill)
@@ -106,7 +114,7 @@ func (e *warp) scan(s *pipe.Table) {
 		})
 		return
 	}
-	e.takeRows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) }, e.Arrays && !e.Off.WideRows)
+	e.takeRows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) }, e.Arrays && !e.Off.WideRows && !flush)
 }
 
 // rows gives every lane rows a grid's width apart.
@@ -167,6 +175,7 @@ func (e *warp) closeRows(i, n, step ir.Reg) {
 	}
 	e.addTallies()
 	e.addBins()
+	e.placeShelves()
 	e.hoistWords()
 	e.B.Clear(e.ofKernel...)
 	e.B.Clear(i, n, step, e.lane, e.below)
@@ -177,6 +186,7 @@ type while struct {
 	c    ir.Cond
 	x, y ir.Val
 	set  func(has ir.Reg)
+	once bool // it is no loop
 	// before comes before the guard, for all lanes, where some lane has a row; nil: nothing does.
 	before func()
 }
@@ -185,7 +195,7 @@ type while struct {
 // it, for all lanes.
 func (e *warp) warpLoop(w while, body, next func()) rowCode {
 	outer, skipTo := e.guard, e.skipTo
-	g := &guard{has: ir.NoReg, inner: outer != nil}
+	g := &guard{has: ir.NoReg, inner: outer != nil, up: outer, once: w.once}
 	e.guard = g
 	l := e.B.Loop()
 	g.has = e.Int("has")
@@ -194,9 +204,10 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 	if w.set != nil {
 		w.set(g.has)
 	}
-	any := e.ballot("any", g.has.V())
-	e.B.Break(l, ir.EQ, any.V(), ir.K(0))
-	e.B.Clear(any)
+	g.any = e.ballot("any", g.has.V())
+	g.drain = e.here()
+	e.B.Break(l, ir.EQ, g.any.V(), ir.K(0))
+	e.B.Clear(g.any)
 	if w.before != nil {
 		w.before()
 	}
@@ -217,7 +228,11 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 	end := e.here()
 	e.B.Clear(g.has)
 	next()
-	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	if w.once {
+		e.B.EndLoop(l, ir.NE, ir.K(0), ir.K(0))
+	} else {
+		e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	}
 	together := w.set != nil || w.before != nil || g.together != nil || g.before || g.reached != nil
 	if !together {
 		// None has to wait for the others: each leaves when it has no row.

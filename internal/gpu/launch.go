@@ -209,6 +209,9 @@ func (r *run) launch(fn device.Function, items int64, inOrder bool, warp int) ph
 	g := r.grid(items)
 	use := fn.Usage()
 	g.InOrder, g.MaxThreads, g.Shared = inOrder, use.MaxThreads, use.Shared
+	if warp > 0 { // no more warps than a block has memory for
+		g.MaxThreads = min(g.MaxThreads, (r.dev.Info().BlockShared-use.Shared)/warp*layout.WarpLanes)
+	}
 	g.Resident = func(threads int) int {
 		n, err := fn.Resident(threads, threads/layout.WarpLanes*warp)
 		if err != nil {

@@ -33,6 +33,9 @@ func (d Decision) String() string {
 	if d.LaneRows.Rows > 0 {
 		parts = append(parts, d.LaneRows.String())
 	}
+	if d.Refill == RefillFlush {
+		parts = append(parts, "idle lanes take rows that wait")
+	}
 	if len(d.Sets) > 0 {
 		parts = append(parts, "semi-join by "+list(d.Sets))
 	}

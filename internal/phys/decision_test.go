@@ -22,6 +22,7 @@ func TestDecision(t *testing.T) {
 			"64 rows at a time by 1 test, 50% pass; semi-join by bitmap, Bloom filter of 256 words; probes direct, dense buckets, buckets (balanced, over 9 in a queue), list (warp)"},
 		{Decision{Front: Front{Rows: 8, Share: 0.05, Tests: []int{0}}, Refill: RefillList}, "8 rows at a time by 1 test, 5% pass, in a list"},
 		{Decision{Front: Front{Rows: 8, Share: 0.05, Tests: []int{0}}, Refill: RefillOff}, "8 rows at a time by 1 test, 5% pass"},
+		{Decision{Refill: RefillFlush, Probes: []Probe{{Kind: layout.Direct}}}, "idle lanes take rows that wait; probes direct"},
 		{Decision{Late: Late{Ordinal: map[plan.ColID]int{1: 0}}, Top: Top{Rows: 10, Room: 2048}}, "1 late column; keeps the first 10, 2048 at a time"},
 	} {
 		if got := c.d.String(); got != c.want {

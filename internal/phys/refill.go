@@ -9,12 +9,13 @@ import (
 type Refill uint8
 
 const (
-	RefillAuto Refill = iota // as it pays
-	RefillOff                // they wait
-	RefillList               // rows that have passed the front of a scan wait in a list until there is one for each lane
+	RefillAuto  Refill = iota // as it pays
+	RefillOff                 // they wait
+	RefillFlush               // rows wait behind each operator that drops some, with all that they have: the form of the paper on lane refill
+	RefillList                // rows that have passed the front of a scan wait in a list until there is one for each lane
 )
 
-var refillNames = []string{"auto", "off", "list"}
+var refillNames = []string{"auto", "off", "flush", "list"}
 
 func (x Refill) String() string { return refillNames[x] }
 

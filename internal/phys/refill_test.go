@@ -25,12 +25,12 @@ func TestChooseRefill(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
 		}
 	}
-	for _, name := range []string{"auto", "off", "list"} {
+	for _, name := range []string{"auto", "off", "flush", "list"} {
 		if x, err := ParseRefill(name); err != nil || x.String() != name {
 			t.Errorf("%s: %s, %v", name, x, err)
 		}
 	}
-	if _, err := ParseRefill("flush"); err == nil || err.Error() != `"flush" is none of auto, off, list` {
+	if _, err := ParseRefill("none"); err == nil || err.Error() != `"none" is none of auto, off, flush, list` {
 		t.Error(err)
 	}
 }

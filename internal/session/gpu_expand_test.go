@@ -175,7 +175,7 @@ func TestGPUSwitches(t *testing.T) {
 		expand phys.Expand
 		refill phys.Refill
 	}
-	ways := []way{{phys.ExpandLane, phys.RefillOff}, {phys.ExpandGroup, phys.RefillList}, {phys.ExpandWarp, phys.RefillAuto}, {phys.ExpandBalanced, phys.RefillList}}
+	ways := []way{{phys.ExpandLane, phys.RefillOff}, {phys.ExpandGroup, phys.RefillList}, {phys.ExpandWarp, phys.RefillFlush}, {phys.ExpandAuto, phys.RefillFlush}, {phys.ExpandBalanced, phys.RefillList}}
 	draw := rand.New(rand.NewPCG(12, 5))
 	for _, suite := range []string{"tpch", "ssb"} {
 		s := load(t, suite, "0.01")
@@ -226,7 +226,7 @@ func TestGPURefill(t *testing.T) {
 		for i, sql := range refilled {
 			s.Configure(func(x *Settings) { x.Device = "cpu" })
 			want := answerText(s, sql, nil)
-			for _, how := range []phys.Refill{phys.RefillAuto, phys.RefillOff, phys.RefillList} {
+			for _, how := range []phys.Refill{phys.RefillAuto, phys.RefillOff, phys.RefillFlush, phys.RefillList} {
 				accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
 					x.Refill, x.Expand = how, phys.Expand((i+n)%5)
 					x.Grid, x.Block = []int{0, 1, 3, 2}[(i+n)%4], []int{0, 32, 96, 1024}[i%4]

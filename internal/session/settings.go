@@ -182,7 +182,7 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.RadixSort }),
 	technique("range_checks", "leave out the checks that statistics show to be needless",
 		func(s *Settings) *bool { return &s.Off.RangeChecks }),
-	{"refill", "what becomes of lanes of a GPU whose rows a scan drops: auto, off (they wait) or list (rows wait in a list until there is one for each lane)",
+	{"refill", "what becomes of lanes of a GPU whose rows a scan drops: auto, off (they wait), list (rows wait in a list until there is one for each lane) or flush (rows wait behind each operator that drops some)",
 		func(s *Settings) string { return s.Refill.String() },
 		func(s *Settings, v types.Value) error { return choose(&s.Refill, v, phys.ParseRefill) }},
 	technique("register_allocation", "keep values in registers; off: each in memory, as if there were none",
