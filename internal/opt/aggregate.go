@@ -2,6 +2,7 @@ package opt
 
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -132,6 +133,9 @@ func (sp *splitter) simple(a plan.Agg, t types.Type) plan.Expr {
 
 // variance is an expression over sums of numbers and of their squares.
 func (sp *splitter) variance(a plan.Agg) plan.Expr {
+	if x, square, ok := funcs.SumsOfVariance(a.Arg); ok {
+		return funcs.VarianceOfSums(a.Func, sp.sum(x, a.Filter), sp.sum(square, a.Filter), sp.count(a))
+	}
 	x := plan.Double(a.Arg)
 	sum := sp.sum(x, a.Filter)
 	squares := sp.sum(plan.NewCall(plan.Mul, types.TFloat64, x, x), a.Filter)

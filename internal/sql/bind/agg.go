@@ -109,7 +109,21 @@ func (b *binder) aggregate(s *scope, e *ast.Func, f plan.AggFunc) plan.Expr {
 
 	t := b.aggregateType(&a, name, e)
 	b.ordered(&a, e, order)
+	b.deviation(&a)
 	return b.addAggregate(s, e, a, order, t, frame)
+}
+
+// deviation has a variance of numbers that have no exact sums, doubles above all, computed row by row: the difference of sums
+// would have no digit that is right where numbers are large and lie close together.
+func (b *binder) deviation(a *plan.Agg) {
+	switch a.Func {
+	case plan.VarPop, plan.VarSamp, plan.StddevPop, plan.StddevSamp:
+		if _, _, exact := funcs.SumsOfVariance(a.Arg); !exact {
+			a.Func, a.Fold, a.Arg = plan.Folded, funcs.InOrder[a.Func], plan.Double(a.Arg)
+		} else if c, ok := a.Arg.(*plan.Call); ok && c.Op == plan.Cast && c.T.Kind == types.Float64 {
+			a.Arg = c.Args[0] // distinct values are told apart as what they are
+		}
+	}
 }
 
 // notOrderedSet is the error for WITHIN GROUP after any other function.

@@ -289,6 +289,9 @@ func (b *binder) windowAggregate(s *scope, call *windowCall, e *ast.Func, f plan
 		}
 		return x
 	case plan.StddevSamp, plan.StddevPop, plan.VarSamp, plan.VarPop:
+		if x, square, ok := funcs.SumsOfVariance(a.Arg); ok {
+			return funcs.VarianceOfSums(a.Func, sum(x), sum(square), count())
+		}
 		x := plan.Double(a.Arg)
 		squares := sum(plan.NewCall(plan.Mul, types.TFloat64, x, x))
 		return plan.VarianceOf(a.Func, sum(x), squares, count())
