@@ -189,3 +189,15 @@ func growPredicates(k *kelpie, d *duck, runs int, out io.Writer) error {
 		return selection("s", "a", n)
 	})
 }
+
+// selection compares a column with n literals.
+func selection(table, col string, n int) string {
+	return fmt.Sprintf("SELECT %s FROM %s WHERE ", col, table) + list(n, " AND ", func(i int) string { return fmt.Sprintf("%s <> %d", col, i*7) })
+}
+
+// chain joins n relations: select r1.a, … from r1, … where r1.a = r2.a and …
+func chain(n int) string {
+	return "SELECT " + list(n, ", ", func(i int) string { return fmt.Sprintf("r%d.a", i) }) +
+		" FROM " + list(n, ", ", func(i int) string { return fmt.Sprintf("r%d", i) }) +
+		" WHERE " + list(n-1, " AND ", func(i int) string { return fmt.Sprintf("r%d.a = r%d.a", i, i+1) })
+}

@@ -20,8 +20,6 @@ var commands = []command{
 	{"ssb", "the Star Schema Benchmark, likewise", suiteCommand("ssb")},
 	{"more", "further queries over TPC-H and tables with what it lacks", suiteCommand("more")},
 	{"compile", "how long text becomes code, and how that grows with the query", compileCommand},
-	{"quality", "generated code with and without registers", qualityCommand},
-	{"projection", "columns read before or after the filter", projectionCommand},
 	{"techniques", "what each technique of Kelpie brings: suites with one switched off at a time", techniquesCommand},
 	{"scaling", "what further threads bring: thread counts in turns", scalingCommand},
 	{"parquet", "TPC-H from Parquet files, written by either engine", runParquet},

@@ -264,6 +264,19 @@ func (p *profile) lanes() (mean float64) {
 	return mean
 }
 
+// allLanes is the mean number of lanes over all iterations behind all operators.
+func (p *profile) allLanes() float64 {
+	tuples, iterations := 0.0, 0.0
+	for _, q := range p.Pipelines {
+		for _, o := range append([]part{q.Source}, q.Operators...) {
+			if o.Lanes != nil {
+				tuples, iterations = tuples+float64(o.Lanes.Tuples), iterations+float64(o.Lanes.Iterations)
+			}
+		}
+	}
+	return tuples / max(iterations, 1)
+}
+
 // shorten makes a statement fit a message.
 func shorten(sql string) string {
 	sql = strings.Join(strings.Fields(sql), " ")

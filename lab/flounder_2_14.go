@@ -1,19 +1,27 @@
 package lab
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/kelpiedb/kelpie/gen/tpch"
+)
 
 // registerAllocation compares code that keeps values in registers with code that keeps each in memory. Instructions are counted by the
 // code itself, in a run of its own.
 func registerAllocation(b *bench, r *Result) error {
-	r.Workload = "the eight queries of Figure 2.16, one thread, without vector instructions, so that rows pass one by one, as in the paper"
+	sf := b.sf(1)
+	r.Workload = fmt.Sprintf("the eight queries of Figure 2.16, and TPC-H at scale factor %g, one thread, without vector instructions, so that rows pass one by one, as in the paper", sf)
 	r.Cost = "million instructions, ms"
 	r.Table.Columns = []string{"query", "instructions, spilled", "instructions", "fewer, ×", "ms, spilled", "ms", "faster, ×"}
 	queries, err := b.paperQueries()
 	if err != nil {
 		return err
 	}
-	if err := b.do("set threads = 1", "set simd = off"); err != nil {
+	if err := b.do(fmt.Sprintf("call tpch(sf => %g)", sf), "set threads = 1", "set simd = off"); err != nil {
 		return err
+	}
+	for _, q := range tpch.Queries() {
+		queries = append(queries, paperQuery{q.Name, q.SQL})
 	}
 	for _, q := range queries {
 		var count, took [2]float64

@@ -26,7 +26,7 @@ func (r *Result) Write(dir string) error {
 	return nil
 }
 
-// Page writes README.md of a folder that has results, in folders below it named by date and device: of each figure the latest on
+// Page writes FIGURES.md of a folder that has results, in folders below it named by date and device: of each figure the latest on
 // each device, with its picture.
 func Page(dir string) error {
 	latest := map[string]map[string]string{} // by figure, by device: the file
@@ -91,5 +91,5 @@ picture names. On the simulated GPU costs are warp instructions: exact, and the 
 	for _, f := range missing {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.Paper, f.Title, f.Missing)
 	}
-	return os.WriteFile(filepath.Join(dir, "README.md"), []byte(b.String()), 0o644)
+	return os.WriteFile(filepath.Join(dir, "FIGURES.md"), []byte(b.String()), 0o644)
 }

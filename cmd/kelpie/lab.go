@@ -19,7 +19,7 @@ Usage:
   kelpie lab list                 the figures, and what some of them still lack
   kelpie lab run NAME... [flags]  run some
   kelpie lab all [flags]          run all that say something on the device
-  kelpie lab page DIR             write DIR/README.md from DIR/results/*/*.json
+  kelpie lab page DIR             write DIR/FIGURES.md from DIR/results/*/*.json
 
 Flags:
   --device NAME   cpu, gpu or simt (default: what the figure is for; without a
