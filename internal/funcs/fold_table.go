@@ -73,6 +73,10 @@ var foldRows = func() []FoldRow {
 		fold("bit_or", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a | b }), "the bits that any has"),
 		fold("bit_xor", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a ^ b }), "the bits that an odd number has"),
 		fold("product", "d", tDouble, plan.SkipNull, product, "the product"),
+		fold("fsum", "d", tDouble, plan.SkipNull, compensated(false), "the sum of doubles, with what rounding loses added again"),
+		fold("favg", "d", tDouble, plan.SkipNull, compensated(true), "the mean of doubles, likewise"),
+		fold("geomean", "d", tDouble, plan.SkipNull, geometricMean, "the geometric mean"),
+		fold("sem", "d", tDouble, plan.SkipNull, ofNumbers(standardError), "the standard error of the mean"),
 		fold("entropy", "*", tDouble, plan.SkipNull, entropy, "the bits that tell the values apart"),
 		fold("skewness", "d", tDouble, plan.SkipNull, skewness, "how far the values lean to one side"),
 		fold("kurtosis", "d", tDouble, plan.SkipNull, kurtosis(true), "how heavy the tails are, of a sample"),
@@ -83,7 +87,8 @@ var foldRows = func() []FoldRow {
 	}
 	for _, a := range []struct{ name, of string }{
 		{"group_concat", "string_agg"}, {"listagg", "string_agg"}, {"min_by", "arg_min"}, {"argmin", "arg_min"},
-		{"max_by", "arg_max"}, {"argmax", "arg_max"}, {"arbitrary", "first"},
+		{"max_by", "arg_max"}, {"argmax", "arg_max"}, {"arbitrary", "first"}, {"approx_quantile", "quantile_disc"},
+		{"geometric_mean", "geomean"}, {"kahan_sum", "fsum"}, {"sumkahan", "fsum"},
 	} {
 		i := slices.IndexFunc(rows, func(r FoldRow) bool { return r.Name == a.of })
 		r := rows[i]

@@ -111,7 +111,6 @@ var absent = func() map[string]string {
 		missing("JSON"):                            {"json_agg", "json_array_elements", "json_build_array", "json_build_object", "json_each", "json_extract", "json_extract_path", "json_extract_string", "json_object", "json_object_keys", "json_typeof", "jsonb_agg", "jsonb_build_object", "jsonb_each", "jsonb_extract_path", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "jsonb_typeof", "row_to_json", "to_json", "to_jsonb"},
 		missing("structs and maps"):                {"map", "map_extract", "map_keys", "map_values", "row", "struct_extract", "struct_pack"},
 		missing("values that differ on every row"): {"setseed", "random_normal"},
-		missing("approximations"):                  {"approx_quantile", "approx_count_distinct"},
 		missing("Unicode tables"):                  {"normalize", "is_normalized", "nfc_normalize", "strip_accents", "unaccent"},
 	} {
 		for _, n := range names {

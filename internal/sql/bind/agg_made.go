@@ -6,6 +6,11 @@ import "github.com/kelpiedb/kelpie/internal/sql/ast"
 // refused as one of the other.
 var madeAggregates = map[string]func(*ast.Func) *ast.Func{
 	"count_if": countIf, "countif": countIf,
+	"approx_count_distinct": func(e *ast.Func) *ast.Func {
+		f := *e
+		f.Distinct = true
+		return &f
+	},
 	"regr_count": func(e *ast.Func) *ast.Func { return ofPairs(e, -1) },
 	"regr_avgx":  func(e *ast.Func) *ast.Func { return ofPairs(e, 1) },
 	"regr_avgy":  func(e *ast.Func) *ast.Func { return ofPairs(e, 0) },
