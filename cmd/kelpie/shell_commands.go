@@ -39,7 +39,7 @@ func init() { // it refers to itself: \? lists it
 		{`\r`, "", "", "forget the statement that has begun", (*runner).reset, false},
 		{`\g`, "", "", "run it; without one, the last again", (*runner).again, false},
 		{`\gx`, "", "", "the same, a line per value", (*runner).againExpanded, false},
-		{`\watch`, "", "[SEC] [c=N]", "run it again every 2 seconds, until Ctrl-C or N times", (*runner).watch, false},
+		{`\watch`, "", "[SEC] [c=N]", "run it every 2 s, until Ctrl-C or N times", (*runner).watch, false},
 		{`\i`, ".read", "FILE", "run the statements of a file", (*runner).include, true},
 		{`\o`, ".output", "[FILE]", "results go to a file, or |COMMAND; else back", (*runner).redirect, true},
 		{`\copy`, "", "...", "COPY; the file needs no quotes", (*runner).copy, true},
