@@ -21,7 +21,6 @@ import (
 type foresight struct {
 	r      *run
 	all    []*ir.Func
-	sorts  bool
 	tables map[*pipe.Build]phys.Table
 	tuples map[*pipe.Build]*layout.Tuple
 }
@@ -57,9 +56,6 @@ func (r *run) foresee() {
 	slices.SortStableFunc(f.all, func(a, b *ir.Func) int { return len(b.Code) - len(a.Code) })
 	for _, fn := range f.all {
 		r.loader.begin(fn)
-	}
-	if f.sorts {
-		r.loader.kernels().Begin()
 	}
 }
 
@@ -164,17 +160,12 @@ func (f *foresight) sorted(s *pipe.Collect, t *layout.Tuple) {
 	if !ok {
 		return
 	}
-	f.sorts = true
-	for i := range words {
-		f.begin(keyWord(t.Size, &words[i]))
-		if text := words[i].Text; text != nil {
-			f.begin(longestText(t.Size, text), keyWord(t.Size, &sorting.Word{Text: text, Bytes: 8, Desc: words[i].Desc}))
-		}
+	c := newSortCode(t, words, s == f.r.prog.Result)
+	f.begin(c.order.Kernel())
+	if len(c.texts) > 0 {
+		f.begin(longestTexts(t.Size, c.texts))
 	}
 	if how.Top {
-		f.begin(digitNumbers(), upToBits())
-	} else {
-		f.begin(countUp())
+		f.begin(c.choice(0).Kernel())
 	}
-	f.begin(tupleAddrs(t.Size), gatherTuples(t.Size))
 }

@@ -158,19 +158,6 @@ func bitmapKernel(name string, params []string, test func(k *kernel, s []ir.Reg,
 	return k.F
 }
 
-// tupleAddrs makes addresses of the numbers of tuples in an array: numbers, base, out.
-func tupleAddrs(size int) *ir.Func {
-	return newKernel(fmt.Sprintf("tuple_addrs_%d", size), func(k *kernel) []ir.Reg { return k.load("numbers", "base", "out") },
-		func(k *kernel, s []ir.Reg) {
-			x := k.Vreg("x", ir.I64)
-			k.Load(x, ir.AtIndex(s[0], k.item, 4, 0), 4, false)
-			k.Op2(ir.Mul, x, x.V(), ir.K(int64(size)))
-			k.Op2(ir.Add, x, x.V(), s[1].V())
-			k.Store(ir.AtIndex(s[2], k.item, 8, 0), x.V(), 8)
-			k.Clear(x)
-		})
-}
-
 // repeatTuple fills an array with copies of one tuple: tuple, array.
 func repeatTuple(size int) *ir.Func {
 	return newKernel(fmt.Sprintf("repeat_%d", size), func(k *kernel) []ir.Reg { return k.load("tuple", "array") },

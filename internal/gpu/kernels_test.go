@@ -21,13 +21,14 @@ func TestPtxasKernels(t *testing.T) {
 	text := layout.Field{Off: 24, Null: 21, Width: 8, Desc: layout.Desc{Form: layout.Str}}
 	tuple := &layout.Tuple{Fields: []layout.Field{key, narrow, text}, HasHash: true, Flag: 22, Size: 40}
 	bare := &layout.Tuple{Fields: []layout.Field{key}, Flag: -1, Size: 16}
-	word := &sorting.Word{Text: &text, Bytes: 3, Desc: true, Parts: []sorting.Part{
+	words := []sorting.Word{{Text: &text, Bytes: 3, Desc: true, Parts: []sorting.Part{
 		{Kind: sorting.NullPart, Bits: 1, Null: 20, First: true},
 		{Kind: sorting.IntPart, Bits: 12, Off: 16, Width: 4, Null: 20, First: true, Flip: true},
 		{Kind: sorting.RankPart, Bits: 10, Off: 8, Width: 8, Null: -1},
-		{Kind: sorting.FloatPart, Bits: 16, Off: 8, Width: 8, Null: 20}}}
-	all := []*ir.Func{flaggedTuples(tuple), enteredTuples(), usedEntries(), tupleAddrs(40), repeatTuple(40), enterAgain(), moveEntries(40), gatherTuples(40),
-		checkField(&text), countUp(), digitNumbers(), upToBits(), longestText(40, &text), keyWord(40, word), slotBits(false), slotBits(true)}
+		{Kind: sorting.FloatPart, Bits: 16, Off: 8, Width: 8, Null: 20}}}}
+	sorts, addrs := newSortCode(tuple, words, true), newSortCode(tuple, words, false)
+	all := []*ir.Func{flaggedTuples(tuple), enteredTuples(), usedEntries(), repeatTuple(40), enterAgain(), moveEntries(40), gatherTuples(40),
+		checkField(&text), longestTexts(40, []*layout.Field{&text}), sorts.order.Kernel(), addrs.order.Kernel(), sorts.choice(0).Kernel(), slotBits(false), slotBits(true), closingGaps(40).Kernel()}
 	for _, of := range []*layout.Tuple{tuple, bare} {
 		all = append(all, fillDirect(of), fillOpen(of), byKey(of).Kernel(), byBucket(of).Kernel())
 	}

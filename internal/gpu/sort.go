@@ -1,7 +1,7 @@
 package gpu
 
 import (
-	"encoding/binary"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/exec/sorting"
@@ -13,7 +13,7 @@ import (
 )
 
 // Rows are sorted on the device as on the host: keys become words that order as they do (sorting/keys.go), and a stable radix
-// sort by each word, from the last to the first, orders the numbers of tuples. A text has as many words as the longest
+// sort by each word, from the last to the first, orders the numbers of tuples, all in one launch. A text has as many words as the longest
 // needs. Where only the first rows are wanted, those that cannot be among them are left out before: digit by digit of the first
 // word, counts say where the last wanted row is.
 
@@ -25,212 +25,162 @@ func (r *run) chooseSort(d deviceRows, s *pipe.Collect) phys.Sort {
 	if r.Off.RadixSort || d.indirect {
 		return phys.Sort{}
 	}
-	return phys.ChooseSort(phys.Unsorted{Rows: d.n, Wanted: phys.Wanted(s, d.n), Size: d.tuple.Size, Most: maxListed, Least: r.store.SortLeast})
+	return phys.ChooseSort(phys.Unsorted{Rows: d.n, Wanted: phys.Wanted(s, d.n), Size: d.tuple.Size, Most: kernels.MostItems, Least: r.store.SortLeast})
 }
 
-// sortedHere lists rows in the order of a sink, of which it keeps those that are wanted; false: the keys are none for the device.
+// sortedHere puts rows in the order of a sink, of which it keeps those that are wanted: as tuples, for the host, or else as a list of their addresses. false: the keys are
+// none for the device.
 func (r *run) sortedHere(d deviceRows, s *pipe.Collect, how phys.Sort) (out deviceRows, done bool, err error) {
 	words, ok := sorting.Words(d.tuple, s.Keys)
 	if !ok {
 		return d, false, nil
 	}
-	so := &sortRun{run: r, rows: d, n: d.n}
-	for i := range words {
-		ok, err := so.add(&words[i])
-		if err != nil || !ok {
-			return d, false, err
-		}
+	so := &sortRun{run: r, rows: d, Sorting: kernels.Sorting{N: int(d.n)}, code: newSortCode(d.tuple, words, s == r.prog.Result), params: []uint64{uint64(d.addr), 0}}
+	if ok, err := so.add(words); err != nil || !ok {
+		return d, false, err
+	}
+	if len(so.Keys) == 0 { // all rows are equal
+		d.cut(s.Offset, s.Limit)
+		return d, true, nil
 	}
 	so.lib = r.loader.kernels()
-	so.lib.Begin() // one after the other would take longer
-	if err := so.begin(s, how); err != nil {
-		return d, false, err
+	if so.A, err = so.pairs(so.N); err == nil && how.Top {
+		err = so.choose(phys.Wanted(s, d.n))
 	}
-	for i := len(so.words) - 1; i >= 0; i-- {
-		if err := so.byWord(&so.words[i]); err != nil {
-			return d, false, err
-		}
+	if err == nil {
+		so.B, err = so.pairs(so.N)
 	}
-	out = deviceRows{tuple: d.tuple, n: so.n, indirect: true}
-	if out.addr, err = r.alloc(8 * so.n); err != nil {
-		return d, false, err
+	if err == nil {
+		out, err = so.sort(s)
 	}
-	err = r.do(func() *ir.Func { return tupleAddrs(d.tuple.Size) }, so.n, uint64(so.a.Values), uint64(d.addr), uint64(out.addr))
-	for _, a := range []device.Addr{so.a.Keys, so.a.Values, so.b.Keys, so.b.Values} {
+	for _, a := range []device.Addr{so.A.Keys, so.A.Values, so.B.Keys, so.B.Values} {
 		r.free(a)
 	}
-	out.cut(s.Offset, s.Limit)
-	return out, true, err
+	return out, err == nil, err
 }
 
 // sortRun is a sort that is going on.
 type sortRun struct {
 	*run
-	lib   *kernels.Library
-	rows  deviceRows
-	words []deviceWord
-	n     int64 // rows that are still of interest
-	a, b  kernels.Pairs
+	kernels.Sorting
+	lib    *kernels.Library
+	rows   deviceRows
+	code   *sortCode
+	params []uint64 // of the code: tuples, where those that are sorted go, and what parts of words need
 }
 
-// deviceWord is a word, and at which byte of its text it begins.
-type deviceWord struct {
-	*sorting.Word
-	depth  int64
-	params []uint64 // of its parts
-}
-
-// add appends a word of keys, with the rest of its text.
-func (s *sortRun) add(w *sorting.Word) (bool, error) {
-	d := deviceWord{Word: w}
-	for i := range w.Parts {
-		p := &w.Parts[i]
-		ranks := device.Addr(0)
-		if p.Dict != nil {
-			var err error
-			if ranks, _, err = s.lease.ranks(p.Dict); err != nil {
-				return false, err
-			}
-		}
-		d.params = append(d.params, p.Base, p.Max, p.OfNull, uint64(ranks), uint64(p.Bits))
-	}
-	s.words = append(s.words, d)
-	if w.Text == nil {
-		return true, nil
-	}
-	longest, err := s.longest(w.Text)
-	if err != nil || longest > longestKey {
+// add takes words of keys, texts with all that follow their first bytes.
+func (s *sortRun) add(words []sorting.Word) (bool, error) {
+	longest, err := s.longest(s.code.texts)
+	if err != nil {
 		return false, err
 	}
-	rest := &sorting.Word{Text: w.Text, Bytes: 8, Desc: w.Desc}
-	for at := int64(w.Bytes); at < longest; at += 8 {
-		s.words = append(s.words, deviceWord{Word: rest, depth: at})
+	for i := range words {
+		w, at := &words[i], s.code.words[i]
+		if w.Bits() > 0 {
+			s.Keys = append(s.Keys, kernels.Key{Word: at, To: w.Bits()})
+		}
+		for k := range w.Parts {
+			p := &w.Parts[k]
+			ranks := device.Addr(0)
+			if p.Dict != nil {
+				if ranks, _, err = s.lease.ranks(p.Dict); err != nil {
+					return false, err
+				}
+			}
+			s.params = append(s.params, p.Base, p.Max, p.OfNull, uint64(ranks), uint64(p.Bits))
+		}
+		if w.Text == nil {
+			continue
+		}
+		most := longest[slices.Index(s.code.texts, w.Text)]
+		if most > longestKey {
+			return false, nil
+		}
+		for depth := int64(w.Bytes); depth < most; depth += 8 {
+			s.Keys = append(s.Keys, kernels.Key{Word: at + 1, Arg: uint32(depth), To: 64})
+		}
 	}
 	return true, nil
 }
 
-// longest is the length of a field's longest text.
-func (s *sortRun) longest(f *layout.Field) (int64, error) {
-	at, err := s.counter()
+// longest are the lengths of the longest texts of fields.
+func (s *sortRun) longest(fields []*layout.Field) ([]int64, error) {
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	at, err := s.allocZero(8 * int64(len(fields)))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	if err := s.do(func() *ir.Func { return longestText(s.rows.tuple.Size, f) }, s.rows.n, uint64(at), uint64(s.rows.addr)); err != nil {
-		return 0, err
+	defer s.free(at)
+	if err := s.do(func() *ir.Func { return longestTexts(s.rows.tuple.Size, fields) }, s.rows.n, uint64(at), uint64(s.rows.addr)); err != nil {
+		return nil, err
 	}
-	x, err := s.read(at, 1)
+	words, err := s.read(at, len(fields))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return int64(x[0]), nil
+	out := make([]int64, len(fields))
+	for i := range out {
+		out[i] = int64(words[i])
+	}
+	return out, nil
 }
 
-// begin makes the list of rows that the sink may want.
-func (s *sortRun) begin(c *pipe.Collect, how phys.Sort) (err error) {
-	pairs := func() (p kernels.Pairs) {
-		if err == nil {
-			p.Keys, err = s.alloc(8 * s.n)
-		}
-		if err == nil {
-			p.Values, err = s.alloc(4 * s.n)
-		}
-		return p
+// pairs takes room for n pairs.
+func (s *sortRun) pairs(n int) (p kernels.Pairs, err error) {
+	if p.Keys, err = s.alloc(8 * int64(n)); err == nil {
+		p.Values, err = s.alloc(4 * int64(n))
 	}
-	s.a = pairs()
-	if err != nil {
-		return err
-	}
-	if how.Top && len(s.words) > 0 {
-		err = s.choose(phys.Wanted(c, s.n))
-	} else {
-		err = s.do(countUp, s.n, uint64(s.a.Values))
-	}
-	s.b = pairs()
-	return err
+	return p, err
 }
 
-// keys computes a word for a list of rows, 0: for all.
-func (s *sortRun) keys(w *deviceWord, list device.Addr, n int64) error {
-	params := append([]uint64{uint64(list), uint64(s.rows.addr), uint64(s.a.Keys), uint64(w.depth)}, w.params...)
-	return s.do(func() *ir.Func { return keyWord(s.rows.tuple.Size, w.Word) }, n, params...)
-}
-
-// byWord orders the list by a word.
-func (s *sortRun) byWord(w *deviceWord) error {
-	if err := s.keys(w, s.a.Values, s.n); err != nil {
-		return err
-	}
-	p, err := s.lib.Sort(s.st, s.a, s.b, int(s.n), 0, w.Bits())
-	if err != nil {
-		return s.failed(err)
-	}
-	if p != s.a {
-		s.a, s.b = s.b, s.a
-	}
-	return nil
-}
-
-// choose lists rows among which the first so many are, not many more if keys differ.
+// choose lists rows among which the first so many are.
 func (s *sortRun) choose(first int64) error {
-	w := &s.words[0]
-	if err := s.keys(w, 0, s.n); err != nil {
-		return err
-	}
-	digits := s.a.Values // is free yet
-	counts, err := s.alloc(4 * (digitBins + 1))
+	state, err := s.allocZero(kernels.StateBytes)
 	if err != nil {
 		return err
 	}
-	defer s.free(counts)
-	var prefix uint64
-	var before, candidates int64
-	shift := (w.Bits() - 1) / digitBits * digitBits
-	for ; ; shift -= digitBits {
-		if err := s.do(digitNumbers, s.n, uint64(s.a.Keys), uint64(shift), prefix, uint64(digits)); err != nil {
-			return err
-		}
-		if err := s.st.Fill(counts, 0, 4*(digitBins+1)); err != nil {
-			return err
-		}
-		if err := s.lib.Histogram(s.st, counts, digits, int(s.n), digitBins+1); err != nil {
-			return s.failed(err)
-		}
-		b := make([]byte, 4*digitBins)
-		if err := s.st.Download(b, counts); err != nil {
-			return s.failed(err)
-		}
-		if err := s.sync(); err != nil {
-			return err
-		}
-		d, n := 0, int64(0)
-		for ; d < digitBins; d++ {
-			n = int64(binary.LittleEndian.Uint32(b[4*d:]))
-			if before+n >= first {
-				break
-			}
-			before += n
-		}
-		prefix = prefix<<digitBits | uint64(d)
-		candidates = before + n
-		if shift == 0 || candidates <= max(2*first, 1<<10) {
-			break
-		}
-	}
-	bitmap, err := s.alloc((s.n + 31) / 32 * 4)
+	defer s.free(state)
+	key := &s.Keys[0]
+	fn, err := s.function(s.code.choice(key.Word).Kernel())
 	if err != nil {
 		return err
 	}
-	defer s.free(bitmap)
-	count, err := s.counter()
-	if err != nil {
-		return err
-	}
-	if err := s.do(upToBits, s.n, uint64(s.a.Keys), uint64(bitmap), uint64(shift), prefix); err != nil {
-		return err
-	}
-	if err := s.lib.Compact(s.st, s.a.Values, bitmap, int(s.n), count); err != nil {
+	k := &kernels.Choosing{N: s.N, Want: int(first), Bits: key.To, Arg: key.Arg, Keys: s.A.Keys, List: s.A.Values, State: state}
+	if err := s.lib.Choose(s.st, s.upload, fn, k, s.params...); err != nil {
 		return s.failed(err)
 	}
-	s.n = candidates
+	n, err := s.read(kernels.Listed(state), 1)
+	if err != nil {
+		return err
+	}
+	s.N, s.List = int(n[0]), s.A.Values
 	return nil
+}
+
+// sort puts the rows that a sink wants in its order.
+func (s *sortRun) sort(c *pipe.Collect) (out deviceRows, err error) {
+	wanted := deviceRows{tuple: s.rows.tuple, n: int64(s.N)}
+	wanted.cut(c.Offset, c.Limit)
+	s.First, s.Count = int(min(max(c.Offset, 0), int64(s.N))), int(wanted.n)
+	out = deviceRows{tuple: s.rows.tuple, n: wanted.n, indirect: !s.code.whole}
+	bytes := int64(8)
+	if s.code.whole {
+		bytes = int64(s.rows.tuple.Size)
+	}
+	if out.addr, err = s.alloc(bytes * out.n); err != nil || out.n == 0 {
+		return out, err
+	}
+	fn, err := s.function(s.code.order.Kernel())
+	if err != nil {
+		return out, err
+	}
+	if fn.Usage().MaxThreads < kernels.Threads {
+		return out, s.lacks("a kernel of %d threads", kernels.Threads)
+	}
+	s.params[1] = uint64(out.addr)
+	_, err = s.lib.Order(s.st, s.upload, &s.code.order, fn, &s.Sorting, s.params...)
+	return out, s.failed(err)
 }

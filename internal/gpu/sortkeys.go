@@ -1,48 +1,97 @@
 package gpu
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/exec/sorting"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/kernels"
 	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
 // Kernels that make sort keys of tuples, and choose among keys.
 
-// keyWord writes a word of the sort keys of tuples: numbers of tuples (0: all, in order), tuples, keys, depth in the text, and base,
-// maximum, what NULL is, ranks and bits of each part.
-func keyWord(size int, w *sorting.Word) *ir.Func {
-	names := []string{"numbers", "tuples", "keys", "depth"}
-	for range w.Parts {
-		names = append(names, "base", "max", "ofnull", "ranks", "bits")
+// sortCode is what kernels that sort tuples have of these and of their keys.
+type sortCode struct {
+	order kernels.Ordering
+	words []int           // the order's, of each word of keys; that of a text's further bytes comes behind it
+	texts []*layout.Field // that are keys
+	whole bool            // tuples are sorted, not their addresses
+}
+
+// ownParams is how many parameters come before those of parts: tuples, and where those that are sorted go. partParams is how many a part of a
+// word has: base, maximum, what NULL is, ranks and bits.
+const (
+	ownParams  = 2
+	partParams = 5
+)
+
+func newSortCode(t *layout.Tuple, words []sorting.Word, whole bool) *sortCode {
+	c := &sortCode{whole: whole}
+	c.order.Name, c.order.Params = "sort_rows", ownParams
+	for i := range words {
+		w := &words[i]
+		c.words = append(c.words, len(c.order.Words))
+		c.order.Words = append(c.order.Words, keyWord(t.Size, w, c.order.Params))
+		c.order.Params += partParams * len(w.Parts)
+		if w.Text == nil {
+			continue
+		}
+		c.order.Words = append(c.order.Words, keyWord(t.Size, &sorting.Word{Text: w.Text, Bytes: 8, Desc: w.Desc}, c.order.Params))
+		if !slices.Contains(c.texts, w.Text) {
+			c.texts = append(c.texts, w.Text)
+		}
 	}
-	return newKernel("sort_word", func(k *kernel) []ir.Reg { return k.load(names...) },
-		func(k *kernel, s []ir.Reg) {
-			row, key := k.Vreg("row", ir.I64), k.Vreg("key", ir.I64)
-			k.Mov(row, k.item.V())
-			k.when(ir.NE, s[0].V(), ir.K(0), func() { k.Load(row, ir.AtIndex(s[0], k.item, 4, 0), 4, false) })
-			k.Op2(ir.Mul, row, row.V(), ir.K(int64(size)))
-			k.Op2(ir.Add, row, row.V(), s[1].V())
-			k.Mov(key, ir.K(0))
-			for i := range w.Parts {
-				p := &w.Parts[i]
-				s := s[4+5*i : 9+5*i]
-				x := k.keyPart(p, row, s)
-				if p.Bits == 64 {
-					k.Mov(key, x.V())
-				} else {
-					k.Op2(ir.Shl, key, key.V(), s[4].V())
-					k.Op2(ir.Or, key, key.V(), x.V())
-				}
-				k.Clear(x)
+	c.order.Put = func(b *ir.Builder, param func(string, int) ir.Reg, place, item ir.Reg) {
+		k := &kernel{b, item}
+		tuples, to := param("tuples", 0), param("out", 1)
+		from := k.tupleOf(tuples, t.Size)
+		if whole {
+			k.Op2(ir.Mul, place, place.V(), ir.K(int64(t.Size)))
+			k.Op2(ir.Add, to, to.V(), place.V())
+			k.copyTuple(to, from, t.Size)
+		} else {
+			k.Store(ir.AtIndex(to, place, 8, 0), from.V(), 8)
+		}
+		k.Clear(from, to, tuples)
+	}
+	return c
+}
+
+// choice lists the first rows by one of the order's words.
+func (c *sortCode) choice(word int) *kernels.Choice {
+	return &kernels.Choice{Name: "first_rows", Params: c.order.Params, Word: c.order.Words[word]}
+}
+
+// keyWord writes a word of the sort keys of tuples: tuples is the first parameter, those of parts begin with number first. What it is told is the depth in the text.
+func keyWord(size int, w *sorting.Word, first int) func(b *ir.Builder, param func(string, int) ir.Reg, item, depth, key ir.Reg) {
+	return func(b *ir.Builder, param func(string, int) ir.Reg, item, depth, key ir.Reg) {
+		k := &kernel{b, item}
+		tuples := param("tuples", 0)
+		row := k.tupleOf(tuples, size)
+		k.Clear(tuples)
+		k.Mov(key, ir.K(0))
+		for i := range w.Parts {
+			p := &w.Parts[i]
+			var s []ir.Reg
+			for j, name := range []string{"base", "max", "ofnull", "ranks", "bits"} {
+				s = append(s, param(name, first+partParams*i+j))
 			}
-			if w.Text != nil {
-				k.keyBytes(w, row, key, s[3])
+			x := k.keyPart(p, row, s)
+			if p.Bits == 64 {
+				k.Mov(key, x.V())
+			} else {
+				k.Op2(ir.Shl, key, key.V(), s[4].V())
+				k.Op2(ir.Or, key, key.V(), x.V())
 			}
-			k.Store(ir.AtIndex(s[2], k.item, 8, 0), key.V(), 8)
-			k.Clear(row, key)
-		})
+			k.Clear(x)
+			k.Clear(s...)
+		}
+		if w.Text != nil {
+			k.keyBytes(w, row, key, depth)
+		}
+		k.Clear(row)
+	}
 }
 
 // keyPart opens a register with a part's number; s are its parameters.
@@ -121,54 +170,20 @@ func (k *kernel) keyBytes(w *sorting.Word, row, key, depth ir.Reg) {
 	k.Clear(text, left, b, n)
 }
 
-// longestText finds the length of the longest text of a field: longest (0 at first), tuples.
-func longestText(size int, f *layout.Field) *ir.Func {
-	return newKernel(fmt.Sprintf("longest_%d_%d_%d", size, f.Off, f.Null+1), func(k *kernel) []ir.Reg { return k.load("longest", "tuples") },
+// longestTexts finds the lengths of the longest texts of fields: longest (of each, 0 at first), tuples.
+func longestTexts(size int, fields []*layout.Field) *ir.Func {
+	return newKernel("longest_texts", func(k *kernel) []ir.Reg { return k.load("longest", "tuples") },
 		func(k *kernel, s []ir.Reg) {
 			a, n, old := k.tupleOf(s[1], size), k.Vreg("n", ir.I64), k.Vreg("old", ir.I64)
-			k.Load8(n, ir.At(a, f.Off+8))
-			if f.Null >= 0 {
-				k.Load(old, ir.At(a, f.Null), 1, false)
-				k.Sel(n, ir.EQ, old.V(), ir.K(0), n.V(), ir.K(0))
+			for i, f := range fields {
+				k.Load8(n, ir.At(a, f.Off+8))
+				if f.Null >= 0 {
+					k.Load(old, ir.At(a, f.Null), 1, false)
+					k.Sel(n, ir.EQ, old.V(), ir.K(0), n.V(), ir.K(0))
+				}
+				k.LoadAs(ir.Relaxed, old, ir.At(s[0], 8*i), 8, false) // most are not longer: looking is cheaper than an atomic operation
+				k.when(ir.GT, n.V(), old.V(), func() { k.Atom(ir.AtomMax, old, ir.At(s[0], 8*i), n.V(), ir.Val{}) })
 			}
-			k.Load8(old, ir.At(s[0], 0)) // most are not longer: looking is cheaper than an atomic operation
-			k.when(ir.GT, n.V(), old.V(), func() { k.Atom(ir.AtomMax, old, ir.At(s[0], 0), n.V(), ir.Val{}) })
 			k.Clear(a, n, old)
 		})
-}
-
-// countUp writes the numbers from 0 on, of 4 bytes: out.
-func countUp() *ir.Func {
-	return newKernel("count_up", func(k *kernel) []ir.Reg { return k.load("out") },
-		func(k *kernel, s []ir.Reg) { k.Store(ir.AtIndex(s[0], k.item, 4, 0), k.item.V(), 4) })
-}
-
-// digitBins is how many numbers a digit of digitBits has; digitNumbers writes one more for keys that are out of the question.
-const (
-	digitBits = 8
-	digitBins = 1 << digitBits
-)
-
-// digitNumbers writes the digit, of 4 bytes, of keys that begin with a prefix: keys, shift, prefix, out.
-func digitNumbers() *ir.Func {
-	return newKernel("digit_numbers", func(k *kernel) []ir.Reg { return k.load("keys", "shift", "prefix", "out") },
-		func(k *kernel, s []ir.Reg) {
-			x, d := k.Vreg("x", ir.I64), k.Vreg("digit", ir.I64)
-			k.Load8(x, ir.AtIndex(s[0], k.item, 8, 0))
-			k.Op2(ir.Shr, x, x.V(), s[1].V())
-			k.Op2(ir.And, d, x.V(), ir.K(digitBins-1))
-			k.Op2(ir.Shr, x, x.V(), ir.K(digitBits))
-			k.Sel(d, ir.EQ, x.V(), s[2].V(), d.V(), ir.K(digitBins))
-			k.Store(ir.AtIndex(s[3], k.item, 4, 0), d.V(), 4)
-			k.Clear(x, d)
-		})
-}
-
-// upToBits makes a bitmap of keys whose bits from a shift on are a prefix at most: keys, bitmap, shift, prefix.
-func upToBits() *ir.Func {
-	return bitmapKernel("up_to_bits", []string{"keys", "bitmap", "shift", "prefix"}, func(k *kernel, s []ir.Reg, bit ir.Reg) {
-		k.Load8(bit, ir.AtIndex(s[0], k.item, 8, 0))
-		k.Op2(ir.Shr, bit, bit.V(), s[2].V())
-		k.Set(bit, ir.ULE, bit.V(), s[3].V())
-	})
 }

@@ -18,6 +18,12 @@ type Arrangement struct {
 	Items, Begin func(b *ir.Builder, p []ir.Reg, x, before ir.Reg)
 }
 
+// elem is a kind of values: 4 or 8 bytes.
+type elem struct {
+	bytes int
+	typ   ir.Type
+}
+
 // itemTile is how many items a block takes at a time.
 const (
 	itemTileBits = 10
@@ -37,7 +43,7 @@ func (a *Arrangement) Kernel() *ir.Func {
 		own = append(own, w.param("p", 9+i))
 	}
 	tid, lane := w.special("tid", ir.ThreadID), w.special("lane", ir.LaneID)
-	e := elem{a.Width, ir.I64, 1}
+	e := elem{a.Width, ir.I64}
 	if a.Width == 4 {
 		e.typ = ir.I32
 	}

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -143,68 +144,6 @@ func TestFill(t *testing.T) {
 	})
 }
 
-func scanned[T uint32 | uint64](v []T) (out []T, total T) {
-	for _, x := range v {
-		out = append(out, total)
-		total += x
-	}
-	return out, total
-}
-
-func testScan[T uint32 | uint64](b *bench, width int, value func(r *rand.Rand) T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for _, n := range b.sizes() {
-		in := make([]T, n)
-		for i := range in {
-			in[i] = value(r)
-		}
-		want, total := scanned(in)
-		a, out, sum := upload(b, append(in, 99)), b.alloc(width*(n+1)), b.alloc(width)
-		what := fmt.Sprintf("%d values of %d bytes", n, width)
-		ok(b.t, b.lib.Scan(b.s, out, a, width, n, sum))
-		wantEqual(b, what, download[T](b, out, n), want)
-		wantEqual(b, what+": the sum", download[T](b, sum, 1), []T{total})
-		wantEqual(b, what+": the input", download[T](b, a, n+1), append(in, 99))
-		ok(b.t, b.lib.Scan(b.s, a, a, width, n, 0))
-		wantEqual(b, what+" in place", download[T](b, a, n+1), append(want, 99))
-		b.free(a, out, sum)
-	}
-}
-
-func TestScan(t *testing.T) {
-	each(t, func(b *bench) {
-		testScan(b, 4, func(r *rand.Rand) uint32 { return r.Uint32() })
-		testScan(b, 8, func(r *rand.Rand) uint64 { return r.Uint64() })
-		if b.lib.Scan(b.s, 256, 256, 2, 5, 0) == nil || b.lib.Scan(b.s, 256, 8, 4, 5, 0) == nil {
-			t.Error("what cannot be scanned is")
-		}
-	})
-}
-
-func TestCompact(t *testing.T) {
-	each(t, func(b *bench) {
-		r := rand.New(rand.NewPCG(5, 6))
-		for _, n := range b.sizes() {
-			for _, keep := range []float64{0, 0.01, 0.5, 1} {
-				bits := make([]uint32, (n+31)/32)
-				var want []uint32
-				for i := range n {
-					if r.Float64() < keep {
-						bits[i/32] |= 1 << (i % 32)
-						want = append(want, uint32(i))
-					}
-				}
-				a, rows, count := upload(b, append(bits, 0xffffffff)), b.alloc(4*len(want)+4), b.alloc(4)
-				ok(t, b.s.Fill(rows, 1, 4*len(want)+4), b.lib.Compact(b.s, rows, a, n, count))
-				what := fmt.Sprintf("%g of %d rows", keep, n)
-				wantEqual(b, what+": count", download[uint32](b, count, 1), []uint32{uint32(len(want))})
-				wantEqual(b, what, download[uint32](b, rows, len(want)+1), append(want, 0x01010101))
-				b.free(a, rows, count)
-			}
-		}
-	})
-}
-
 func TestSort(t *testing.T) {
 	each(t, func(b *bench) {
 		r := rand.New(rand.NewPCG(7, 8))
@@ -223,7 +162,7 @@ func TestSort(t *testing.T) {
 			{"no bits", 7, 7, func(int) uint64 { return r.Uint64() }},
 		}
 		for k, kind := range kinds {
-			sizes := []int{0, 1, 2, 33, 257, 2047, 2048, 2049, 5000}
+			sizes := []int{0, 1, 2, 33, 257, 4095, 4096, 4097, 9000}
 			if k == 0 {
 				sizes = append(sizes, b.big)
 			}
@@ -263,35 +202,205 @@ func TestSort(t *testing.T) {
 	})
 }
 
-func TestHistogram(t *testing.T) {
+// wordOfArray reads the key of an item from an array, whose address is the first parameter, and adds what it is told.
+func wordOfArray(b *ir.Builder, param func(string, int) ir.Reg, item, arg, key ir.Reg) {
+	at := param("array", 0)
+	b.Load8(key, ir.AtIndex(at, item, 8, 0))
+	b.Op2(ir.Add, key, key.V(), arg.V())
+	b.Clear(at)
+}
+
+// load compiles a function.
+func (b *bench) load(f *ir.Func) device.Function {
+	b.t.Helper()
+	text, err := device.ModuleGPU(b.dev.Info().Arch, f)
+	ok(b.t, err)
+	fn, err := b.dev.Load(text).Function(f.Name)
+	ok(b.t, err)
+	return fn
+}
+
+// TestOrder: keys of several words, of all items or of those in a list, and what takes them.
+func TestOrder(t *testing.T) {
+	o := &Ordering{Name: "order", Params: 3,
+		Words: []func(*ir.Builder, func(string, int) ir.Reg, ir.Reg, ir.Reg, ir.Reg){wordOfArray, func(b *ir.Builder, param func(string, int) ir.Reg, item, arg, key ir.Reg) {
+			at := param("second", 1)
+			b.Load8(key, ir.AtIndex(at, item, 8, 0))
+			b.Op2(ir.Shr, key, key.V(), arg.V())
+			b.Op2(ir.And, key, key.V(), ir.K(1<<20-1))
+			b.Clear(at)
+		}},
+		Put: func(b *ir.Builder, param func(string, int) ir.Reg, place, item ir.Reg) {
+			at := param("out", 2)
+			b.Store(ir.AtIndex(at, place, 8, 0), item.V(), 8)
+			b.Clear(at)
+		}}
 	each(t, func(b *bench) {
-		r := rand.New(rand.NewPCG(9, 10))
-		for _, bins := range []int{1, 7, 256, 5000, b.dev.Info().BlockShared / 4} {
-			for _, n := range []int{0, 1, 255, 1024, 5001, b.big} {
-				in, want := make([]uint32, n), make([]uint32, bins)
-				for i := range in {
-					switch r.IntN(4) {
-					case 0:
-						in[i] = 0 // many of one
-					case 1:
-						in[i] = r.Uint32() // mostly none of ours
-					default:
-						in[i] = uint32(r.IntN(bins))
-					}
-					if in[i] < uint32(bins) {
-						want[in[i]]++
-					}
-				}
-				a, counts := upload(b, in), b.alloc(4*bins)
-				ok(t, b.s.Fill(counts, 0, 4*bins), b.lib.Histogram(b.s, counts, a, n, bins))
-				wantEqual(b, fmt.Sprintf("%d numbers in %d bins", n, bins), download[uint32](b, counts, bins), want)
-				b.free(a, counts)
+		ok(t, ir.Verify(o.Kernel()))
+		fn := b.load(o.Kernel())
+		r := rand.New(rand.NewPCG(11, 12))
+		for _, n := range []int{1, 2, 255, 4096, 4097, 9000, b.big / 2} {
+			one, two, list, items := make([]uint64, n), make([]uint64, n), make([]uint32, n), make([]uint64, n)
+			for i := range n {
+				one[i], two[i], list[i] = uint64(r.IntN(50)), r.Uint64(), uint32(n-1-i)
 			}
+			m := n
+			if n%2 == 1 {
+				m = n/2 + 1 // of the list
+			}
+			for i := range m {
+				items[i] = uint64(list[i])
+				if n == m {
+					items[i] = uint64(i)
+				}
+			}
+			slices.SortStableFunc(items[:m], func(x, y uint64) int {
+				low, high := func(x uint64) uint64 { return two[x] & (1<<20 - 1) }, func(x uint64) uint64 { return two[x] >> 40 & (1<<20 - 1) }
+				return cmp.Or(cmp.Compare(one[x], one[y]), cmp.Compare(high(x), high(y)), cmp.Compare(low(x), low(y)))
+			})
+			a1, a2, a3 := upload(b, one), upload(b, two), upload(b, list)
+			k := &Sorting{N: m, Keys: []Key{{Word: 0, Arg: 3, To: 6}, {Word: 0, To: 0}, {Word: 1, Arg: 40, To: 20}, {Word: 1, To: 20}},
+				A: Pairs{b.alloc(8 * m), b.alloc(4 * m)}, B: Pairs{b.alloc(8 * m), b.alloc(4 * m)}, First: m / 3, Count: m - m/3 - m/7}
+			if m < n {
+				k.List = a3
+			}
+			out := b.alloc(8*k.Count + 8)
+			ok(t, b.s.Fill(out, 7, 8*k.Count+8))
+			var steps device.Addr
+			up := func(data []byte) (device.Addr, error) { steps = upload(b, data); return steps, b.s.Sync() }
+			before := b.s.Counts().Launches
+			p, err := b.lib.Order(b.s, up, o, fn, k, uint64(a1), uint64(a2), uint64(out))
+			ok(t, err)
+			if n := b.s.Counts().Launches - before; n != 1 {
+				t.Errorf("%d launches", n)
+			}
+			what := fmt.Sprintf("%d of %d", m, n)
+			wantEqual(b, what, download[uint64](b, out, k.Count+1), append(slices.Clone(items[k.First:k.First+k.Count]), 0x0707070707070707))
+			for i, x := range download[uint32](b, p.Values, m) {
+				if uint64(x) != items[i] {
+					t.Fatalf("%s: value %d is %d, want %d", what, i, x, items[i])
+				}
+			}
+			b.free(a1, a2, a3, out, steps, k.A.Keys, k.A.Values, k.B.Keys, k.B.Values)
 		}
-		if b.lib.Histogram(b.s, 256, 256, 1, 1<<20) == nil || b.lib.Histogram(b.s, 256, 256, 1, 0) == nil {
-			t.Error("bins that do not fit")
+		if _, err := b.lib.Order(b.s, nil, o, fn, &Sorting{N: MostItems + 1}); err == nil {
+			t.Error("too many items")
 		}
 	})
+}
+
+// TestChoose: the list has all items that are among the first, no other twice, and is short if keys differ.
+func TestChoose(t *testing.T) {
+	c := &Choice{Name: "choose", Params: 1, Word: wordOfArray}
+	each(t, func(b *bench) {
+		ok(t, ir.Verify(c.Kernel()))
+		fn := b.load(c.Kernel())
+		r := rand.New(rand.NewPCG(13, 14))
+		for _, kind := range []struct {
+			bits  int
+			short bool
+			key   func() uint64
+		}{
+			{64, true, r.Uint64},
+			{40, true, func() uint64 { return r.Uint64() >> 24 }},
+			{64, true, func() uint64 { return 1<<63 | r.Uint64()>>50<<8 }},
+			{3, false, func() uint64 { return uint64(r.IntN(7)) }},
+			{64, false, func() uint64 { return 1<<64 - 2 }},
+		} {
+			for _, n := range []int{2, 300, 5000, b.big / 2} {
+				for _, want := range []int{1, n / 3, n - 1} {
+					if want == 0 {
+						continue
+					}
+					keys := make([]uint64, n)
+					for i := range keys {
+						keys[i] = kind.key()
+					}
+					in, state, room, list := upload(b, keys), b.alloc(StateBytes), b.alloc(8*n), b.alloc(4*n)
+					ok(t, b.s.Fill(state, 0, StateBytes))
+					var steps device.Addr
+					up := func(data []byte) (device.Addr, error) { steps = upload(b, data); return steps, b.s.Sync() }
+					ok(t, b.lib.Choose(b.s, up, fn, &Choosing{N: n, Want: want, Bits: kind.bits, Arg: 1, Keys: room, List: list, State: state}, uint64(in)))
+					length := int(download[uint64](b, Listed(state), 1)[0])
+					got := download[uint32](b, list, length)
+					slices.Sort(got)
+					order := slices.Clone(keys)
+					slices.Sort(order)
+					most := order[want-1]
+					if length > 0 {
+						for _, i := range got {
+							most = max(most, keys[i])
+						}
+					}
+					var all []uint32 // up to the largest in the list
+					for i, k := range keys {
+						if k <= most {
+							all = append(all, uint32(i))
+						}
+					}
+					what := fmt.Sprintf("the first %d of %d with %d bits", want, n, kind.bits)
+					wantEqual(b, what, got, all)
+					if kind.short && length > max(2*want, shortList)+n/4000 {
+						t.Errorf("%s: a list of %d", what, length)
+					}
+					b.free(in, state, room, list, steps)
+				}
+			}
+		}
+	})
+}
+
+// BenchmarkSort is for a GPU: pairs of a key of 8 bytes and a value of 4.
+func BenchmarkSort(b *testing.B) {
+	if _, err := device.CUDADevices(); err != nil {
+		b.Skip(err)
+	}
+	dev, err := device.OpenCUDA(0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lib := Load(dev)
+	const n = 100_000_000
+	keys := make([]byte, 8*n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := 0; i < len(keys); i += 8 {
+		binary.LittleEndian.PutUint64(keys[i:], r.Uint64())
+	}
+	for _, bits := range []int{16, 32, 40, 64} {
+		b.Run(fmt.Sprintf("%d_pairs_%d_bits", n, bits), func(b *testing.B) {
+			s, err := dev.Stream(context.Background())
+			must := func(errs ...error) {
+				if err := errors.Join(errs...); err != nil {
+					b.Fatal(err)
+				}
+			}
+			must(err)
+			var at [5]device.Addr
+			for i, bytes := range []int{8, 4, 8, 4, 8} {
+				at[i], err = s.Alloc(bytes * n)
+				must(err)
+			}
+			from, err := dev.Event()
+			must(err)
+			to, err := dev.Event()
+			must(err, s.Upload(at[4], keys), s.Fill(at[1], 0, 4*n), s.Sync())
+			took := time.Duration(0)
+			b.ResetTimer()
+			for range b.N {
+				must(s.Copy(at[0], at[4], 8*n), s.Sync(), s.Record(from))
+				_, err := lib.Sort(s, Pairs{at[0], at[1]}, Pairs{at[2], at[3]}, n, 0, bits)
+				must(err, s.Record(to), s.Sync())
+				d, err := to.Since(from)
+				must(err)
+				took += d
+			}
+			b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), "ms/sort")
+			for _, a := range at {
+				must(s.Free(a))
+			}
+			must(s.Sync(), s.Close())
+		})
+	}
 }
 
 // TestCosts: how many launches, instructions and sectors the library needs, as the simulation counts them.
@@ -306,9 +415,13 @@ func TestCosts(t *testing.T) {
 		do       func(b *bench, a, o device.Addr) error
 	}{
 		{"fill", 1, 0, 4, 4, func(b *bench, a, _ device.Addr) error { return b.lib.Fill(b.s, a, 4, 5, n) }},
-		{"scan4", 3, 8, 4, 40, func(b *bench, a, o device.Addr) error { return b.lib.Scan(b.s, o, a, 4, n, 0) }},
-		{"scan8", 3, 16, 8, 85, func(b *bench, a, o device.Addr) error { return b.lib.Scan(b.s, o, a, 8, n, 0) }},
-		{"histogram", 1, 4, 0, 14, func(b *bench, a, o device.Addr) error { return b.lib.Histogram(b.s, o, a, n, 64) }},
+		{"sort", 1, 8 + 2*12 + 8, 2*(12+8) + 2, 215, func(b *bench, a, o device.Addr) error {
+			values := b.alloc(8 * n)
+			ok(b.t, b.s.Fill(values, 0, 8*n))
+			_, err := b.lib.Sort(b.s, Pairs{a, values}, Pairs{o, values + 4*n}, n, 0, 16)
+			b.free(values)
+			return err
+		}},
 	} {
 		start(t, device.NewSimulated(device.SimulatedOptions{}), 0, func(b *bench) {
 			a, o := b.alloc(8*n), b.alloc(8*n)

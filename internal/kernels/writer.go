@@ -99,16 +99,6 @@ func (w *writer) advanced(name string, base, index ir.Reg, bytes int64) ir.Reg {
 // MulWU is the product of two words.
 func (w *writer) MulWU(d ir.Reg, a, b ir.Val) { w.Op2(ir.MulWU, d, a, b) }
 
-// chunk opens registers with the first value of this block's share and the one behind its last.
-func (w *writer) chunk(n, size ir.Reg) (from, to ir.Reg) {
-	from, to = w.word("from"), w.word("to")
-	w.Special(from, ir.BlockID)
-	w.Op2(ir.Mul, from, from.V(), size.V())
-	w.Op2(ir.Add, to, from.V(), size.V())
-	w.Sel(to, ir.ULT, to.V(), n.V(), to.V(), n.V())
-	return from, to
-}
-
 // sharedIndex is a place in shared memory, at an index.
 func sharedIndex(i ir.Reg, scale, at int) ir.Mem {
 	return ir.Mem{Base: ir.NoReg, Index: i, Scale: uint8(scale), Disp: int32(at), Space: ir.Shared}
