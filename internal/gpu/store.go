@@ -124,9 +124,6 @@ func NewStore(dev device.Device, limit int64) *Store {
 		library: kernels.Load(dev)}
 }
 
-// Prepare begins to compile what many queries need.
-func (s *Store) Prepare() { s.library.Begin() }
-
 // Close gives all memory back, and the device. Nobody uses it any more.
 func (s *Store) Close() error {
 	s.mu.Lock()

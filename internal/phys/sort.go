@@ -75,8 +75,8 @@ type Unsorted struct {
 }
 
 const (
-	// sortLeast is from how many rows on a device sorts: a pass of it takes three launches, about 10 µs, whatever there is to
-	// sort, and a word has up to eight; the host sorts fewer rows in the same time.
+	// sortLeast is from how many rows on a device sorts: a digit of eight bits takes a step in which all blocks wait for each other, a word has up to
+	// eight, and the host sorts few rows in the same time.
 	sortLeast = 8 << 10
 	// sortTop is from how many bytes of rows on a device leaves out what is not among the first: fewer take less time over the
 	// bus, and on the host, than the launches.

@@ -44,11 +44,7 @@ func (a *accelerator) open() (*gpu.Store, error) {
 // What fails is told to that query.
 func (db *DB) Prepare(name string) {
 	if name == "gpu" || name == "auto" {
-		go func() {
-			if store, err := db.gpu.open(); err == nil {
-				store.Prepare()
-			}
-		}()
+		go func() { _, _ = db.gpu.open() }()
 	}
 }
 
