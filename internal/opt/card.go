@@ -227,6 +227,11 @@ func (s *state) exprStat(e plan.Expr, rows float64) colStat {
 			return s.extractStat(x, rows)
 		case x.T.Kind == types.Bool:
 			return colStat{dom: 2, base: rows}
+		case x.Op == plan.Mod:
+			if d := s.exprStat(x.Args[1], rows); d.hasRange && d.lo == d.hi && d.lo != 0 { // as many remainders as the divisor says, of one sign mostly
+				c := s.exprStat(x.Args[0], rows)
+				return colStat{dom: math.Max(math.Min(c.dom, math.Abs(d.lo)), 1), base: rows, nulls: c.nulls}
+			}
 		case x.Op == plan.Substring, x.Op == plan.LeftStr:
 			c := s.exprStat(x.Args[0], rows)
 			return colStat{dom: math.Min(c.dom, 40), base: rows, nulls: c.nulls}

@@ -12,12 +12,26 @@ const (
 	// cpuVisit is a thread's time in ns for a row that is looked up, grouped, put into a table or sorted: q3, q5 and q9 at scale factor 10
 	// come to 8 to 20 ns, q1, whose few groups stay in the cache, to 6.
 	cpuVisit = 15.0
+	// cpuSort is a thread's time in ns for a row that is sorted, textSort how many times that a row with texts as keys takes more: sort_text of bench more takes
+	// 312 ms for 6 million rows on 16 threads.
+	cpuSort  = 100.0
+	textSort = 7.0
 	// cpuPipeline is what a pipeline costs at least: to compile it, and to wake threads.
 	cpuPipeline = 100 * time.Microsecond
 
 	// gpuVisit is the device's time in ns for a row that is looked up, grouped, put into a table or sorted: random accesses to 4 GB go at
 	// 39 G per second, and a visit needs one to three.
 	gpuVisit = 0.05
+	// gpuSort is the device's time in ns for a row that is sorted: 18 million rows of sort_large take 3 ms, 1.8 million of sort_text 1.4.
+	gpuSort = 0.15
+	// gpuBack is how many bytes of tuples come to the host in a second and are ready there: 288 MB of sort_large take 9 ms, 14 MB of row numbers 2.2, 43 MB with
+	// texts, whose addresses are looked up, 13.
+	gpuBack = 8e9
+	// gpuMade is a thread's time in ns for a value that Go makes where a pipeline is cut, with its way there and back: 3 million texts of text_concat take 145 ms
+	// on 16 threads.
+	gpuMade = 750.0
+	// muchBack and muchMade are from where on EXPLAIN tells of them.
+	muchBack, muchMade = 1e6, 1e5
 	// gpuPipeline is what a pipeline costs at least: to emit it, its launches, and waiting for each; queries of six pipelines at scale
 	// factor 1 take 1.8 ms, of nine 3.
 	gpuPipeline = 300 * time.Microsecond

@@ -6,18 +6,35 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Work is what a query has to do, as far as the optimizer can tell.
 type Work struct {
 	Pipelines int
 	Rows      float64 // that scans read
-	Visits    float64 // rows that are looked up, grouped, put into a table or sorted
+	Visits    float64 // rows that are looked up, grouped, put into a table or searched for the first ones
+	Sorted    float64 // rows that are sorted; those with texts as keys count several times
+	Back      float64 // bytes that come from a GPU to the host: results, and rows of which the host makes something
+	Made      float64 // values that only Go can make for a GPU
 }
 
-// WorkOf adds up what a program's pipelines do.
-func WorkOf(prog *pipe.Program) Work {
+// WorkOf adds up what a program's pipelines do. lacks tells of an operation that there is code for it on the CPU alone.
+func WorkOf(prog *pipe.Program, lacks func(*plan.Call) bool) Work {
 	w := Work{Pipelines: len(prog.Pipelines)}
+	makes := func(rows float64, xs ...plan.Expr) {
+		for _, x := range xs {
+			found := false
+			plan.WalkExpr(x, func(e plan.Expr) bool {
+				c, ok := e.(*plan.Call)
+				found = found || ok && lacks(c)
+				return !found
+			})
+			if found {
+				w.Made += rows
+			}
+		}
+	}
 	for _, p := range prog.Pipelines {
 		rows := 0.0
 		switch s := p.Source.(type) {
@@ -36,7 +53,10 @@ func WorkOf(prog *pipe.Program) Work {
 		for _, op := range p.Ops {
 			switch op := op.(type) {
 			case *pipe.Filter:
+				makes(rows, op.Preds...)
 				rows = expected(op.Node, rows)
+			case *pipe.Map:
+				makes(rows, op.Exprs...)
 			case *pipe.Probe:
 				w.Visits += rows
 				rows = expected(op.Join, rows)
@@ -49,13 +69,61 @@ func WorkOf(prog *pipe.Program) Work {
 			if len(s.Group.Keys) > 0 {
 				w.Visits += rows
 			}
-		case *pipe.Collect:
-			if len(s.Keys) > 0 {
-				w.Visits += rows
+			makes(rows, s.Group.Keys...)
+			for _, a := range s.Group.Aggs {
+				if a.Arg != nil {
+					makes(rows, a.Arg)
+				}
 			}
+		case *pipe.Fold:
+			w.Back += rows * rowBytes(prog, s.Cols)
+		case *pipe.Collect:
+			w.collect(prog, p, s, rows)
 		}
 	}
 	return w
+}
+
+// collect adds what a sink does that keeps rows, and that they come to the host where it is the result.
+func (w *Work) collect(prog *pipe.Program, p *pipe.Pipeline, s *pipe.Collect, rows float64) {
+	if s.Window != nil { // there and back again
+		w.Back += 2 * rows * rowBytes(prog, s.Cols)
+	}
+	switch {
+	case len(s.Keys) == 0:
+	case ChooseTop(s, LeastTuple).Room > 0:
+		w.Visits += rows
+	default:
+		w.Sorted += rows
+		for _, k := range s.Keys {
+			if prog.Query.Cols.Get(k.Col).Type.Phys() == types.PhysStr {
+				w.Sorted += textSort * rows
+				break
+			}
+		}
+	}
+	if s != prog.Result {
+		return
+	}
+	if s.Limit >= 0 {
+		rows = min(rows, float64(s.Limit))
+	}
+	bytes := rowBytes(prog, s.Cols)
+	if n := len(ChooseLate(prog, p, func(*plan.Scan) bool { return true }).Ordinal); n > 0 {
+		bytes = 8 * float64(1+len(s.Cols)-n)
+	}
+	w.Back += rows * bytes
+}
+
+// rowBytes is what columns take in a tuple, about.
+func rowBytes(prog *pipe.Program, cols []plan.ColID) (bytes float64) {
+	for _, id := range cols {
+		bytes += 8
+		if prog.Query.Cols.Get(id).Type.Phys() == types.PhysStr {
+			bytes += 8
+		}
+	}
+	return bytes
 }
 
 // expected is how many rows leave an operator, as far as the optimizer says.
@@ -102,7 +170,7 @@ func (p Place) String() string {
 // on the CPU could have saved as much. So the wrong choice costs at most twice the right one, whatever comes.
 func ChoosePlace(w Work, threads int, facts func() Accelerator) Place {
 	p := Place{}
-	p.CPU = time.Duration(w.Pipelines)*cpuPipeline + time.Duration((cpuScan*w.Rows+cpuVisit*w.Visits)/float64(max(threads, 1)))
+	p.CPU = time.Duration(w.Pipelines)*cpuPipeline + time.Duration((cpuScan*w.Rows+cpuVisit*w.Visits+cpuSort*w.Sorted)/float64(max(threads, 1)))
 	least := time.Duration(w.Pipelines) * gpuPipeline
 	if p.CPU <= least {
 		p.Why = fmt.Sprintf("about %s, less than a GPU needs to begin", rough(p.CPU))
@@ -126,13 +194,13 @@ func ChoosePlace(w Work, threads int, facts func() Accelerator) Place {
 		g.Absent = 0
 	}
 	// Kernels read what is there while the rest comes.
-	p.Hot = least + time.Duration(gpuVisit*w.Visits) + max(seconds(float64(g.Bytes+g.Files)/g.Bandwidth), seconds(float64(carried)/gpuUpload))
+	p.Hot = least + time.Duration(gpuVisit*w.Visits+gpuSort*w.Sorted+gpuMade*w.Made/float64(max(threads, 1))) + seconds(w.Back/gpuBack) + max(seconds(float64(g.Bytes+g.Files)/g.Bandwidth), seconds(float64(carried)/gpuUpload))
 	p.Once = seconds(float64(g.Absent) / gpuUpload)
 	if !g.Compiled {
 		p.Once += time.Duration(w.Pipelines) * gpuCompile
 	}
 	if p.Hot >= p.CPU {
-		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot), overBus(carried))
+		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot), overBus(carried)+w.onHost())
 		return p
 	}
 	switch saved := p.CPU - p.Hot; {
@@ -148,6 +216,17 @@ func ChoosePlace(w Work, threads int, facts func() Accelerator) Place {
 		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot+p.Once), g.first(p.Once)+overBus(carried))
 	}
 	return p
+}
+
+// onHost says what the host has to do with what a GPU brings it, where that is much.
+func (w *Work) onHost() (out string) {
+	if w.Back >= muchBack {
+		out = fmt.Sprintf(", %s come back", size(int64(w.Back)))
+	}
+	if w.Made >= muchMade {
+		out += fmt.Sprintf(", where Go makes %.0f values", w.Made)
+	}
+	return out
 }
 
 // overBus says what every such query has to carry.

@@ -46,6 +46,10 @@ func TestChoosePlace(t *testing.T) {
 		{q6, 16, with(func(a *Accelerator) { a.Bytes, a.Files = 0, 480e6 }), "cpu: about 6.8 ms, 97 ms on the GPU, 480 MB over the bus each time"},
 		{q6, 1, with(func(a *Accelerator) { a.Bytes, a.Files = 0, 480e6 }), "gpu: about 97 ms, 480 MB over the bus each time, 105 ms on the CPU"},
 		{q6, 1, with(func(a *Accelerator) { a.Bytes, a.Files, a.Room = 0, 480e6, 100e6 }), "cpu: columns of its files take 480 MB, and the GPU has room for 100 MB"},
+		{Work{Pipelines: 1, Rows: 60e6, Back: 48e6}, 16, &here, "cpu: about 5.7 ms, 6.4 ms on the GPU, 48 MB come back"},
+		{Work{Pipelines: 1, Rows: 60e6, Back: 5e6}, 16, &here, "gpu: about 1.0 ms, 5.7 ms on the CPU"},
+		{Work{Pipelines: 2, Rows: 20e6, Visits: 5e6, Made: 1e7}, 16, &here, "cpu: about 6.8 ms, 470 ms on the GPU, where Go makes 10000000 values"},
+		{Work{Pipelines: 1, Rows: 6e6, Sorted: 48e6, Back: 144e6}, 16, &here, "gpu: about 26 ms, 301 ms on the CPU"},
 		{Work{Pipelines: 2, Rows: 3e6}, 16, with(func(a *Accelerator) { a.Bytes = 24e6; a.Bandwidth = 1e9 }), "cpu: about 0.5 ms, less than a GPU needs to begin"},
 		{Work{Pipelines: 2, Rows: 6e6}, 16, with(func(a *Accelerator) { a.Bandwidth = 1e9 }), "cpu: about 0.8 ms, 481 ms on the GPU"},
 	} {

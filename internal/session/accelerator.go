@@ -7,11 +7,13 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // accelerator is a GPU that a database's queries may use, taken into use by the first that wants it.
@@ -80,6 +82,9 @@ type placed struct {
 	prospects gpu.Prospects
 }
 
+// codeOfCPU tells of an operation for which there is code on the CPU alone.
+func codeOfCPU(c *plan.Call) bool { return scalar.CanEmit(c) && !scalar.CanEmitTextless(c) }
+
 // place settles where a query runs, if the settings leave it open.
 func (s *Session) place(prog *pipe.Program, set *Settings) {
 	if set.Device != "auto" {
@@ -97,7 +102,7 @@ func (s *Session) place(prog *pipe.Program, set *Settings) {
 			Compiled: x.Compiled, Missed: x.Missed}
 	}
 	if set.placed, set.Device = p, "cpu"; device.HasCPU() {
-		if p.Place = phys.ChoosePlace(phys.WorkOf(prog), set.Threads, facts); p.GPU {
+		if p.Place = phys.ChoosePlace(phys.WorkOf(prog, codeOfCPU), set.Threads, facts); p.GPU {
 			set.Device = "gpu"
 		}
 		return

@@ -127,3 +127,24 @@ func boundQuery(t *testing.T, s *Session, text string) *plan.Query {
 	}
 	return b.(*bind.Query).Plan
 }
+
+// TestAutoCounts: what comes back to the host, and what Go has to make for a GPU, counts against it, and EXPLAIN says so.
+func TestAutoCounts(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table t as select g a, g % 1000 b, 'text ' || g s from generate_series(1, 400000) x(g)")
+	s.DB.Accelerate(gpu.NewStore(device.NewSimulated(device.SimulatedOptions{}), 0))
+	mustRun(t, s, "set threads = 1")
+	mustRun(t, s, "set device = 'auto'")
+	for _, c := range []struct{ sql, want, says string }{
+		{"select a, b, a + b, a - b from t where b > 0", "cpu: ", "MB come back"},
+		{"select min(upper(s)) from t where a % 2 = 0", "cpu: ", "where Go makes 200000 values"},
+		{"select s || '!', count(*) from t group by 1 order by 2 limit 5", "cpu: ", "where Go makes 400000 values"},
+	} {
+		mustRun(t, s, "set device = 'gpu'")
+		_ = rowsOf(t, s, c.sql)
+		mustRun(t, s, "set device = 'auto'")
+		if got := chosen(t, s, c.sql); !strings.HasPrefix(got, c.want) || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %s", c.sql, got)
+		}
+	}
+}
