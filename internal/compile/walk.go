@@ -132,7 +132,7 @@ func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 	if w.Can.Top {
 		s.TopN = w.Top(p.Sink, phys.LeastTuple).Room > 0
 	}
-	if w.Can.Late {
+	if w.Can.Late && (!w.Can.Handing || phys.Alone(p)) {
 		s.Late = w.late(p)
 		s.Request.Late = s.Late.Cols()
 	}

@@ -11,7 +11,7 @@ import (
 
 // Place is where pipelines run: a device of that name, with copies of tables in its memory.
 func Place(name string) compile.Place {
-	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, FreeSlots: freeSlots, WideBitmaps: 256 << 20, Lists: true, Late: true, Unite: true}, Copies: Shapes}
+	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, FreeSlots: freeSlots, WideBitmaps: 256 << 20, Lists: true, Late: true, Handing: true, Unite: true}, Copies: Shapes}
 }
 
 // freeSlots are 4 MB, which take a microsecond to clear and stay in the cache.

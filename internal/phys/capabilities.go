@@ -5,6 +5,7 @@ type Capabilities struct {
 	Masks    bool // vector instructions that work on masks of rows
 	Gather   bool // and look each row's value up in memory, which only the newest processors do well
 	Late     bool // tables stay at hand for whoever reads the result
+	Handing  bool // threads take rows of others at a join, with their columns, but not with their numbers
 	Direct   bool // and may be what the result is read from
 	Top      bool // there is a bound by which rows are dropped while they come
 	TextMaps bool // functions of a dictionary's texts can be worked out for all its entries before

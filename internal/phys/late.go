@@ -34,6 +34,18 @@ func (l Late) Cols() (out plan.ColSet) {
 // fewestLate is how many words late columns must save for the row's number to pay.
 const fewestLate = 3
 
+// Alone reports that a pipeline has no operator at which another thread may go on with a row.
+func Alone(p *pipe.Pipeline) bool {
+	for _, op := range p.Ops {
+		switch op.(type) {
+		case *pipe.Filter, *pipe.Map:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // ChooseLate finds the result's columns that p need not write, none if that does not pay; inMemory tells whether the table can
 // be read again. A sort of many rows reads them in any order, so that tuples are better.
 func ChooseLate(prog *pipe.Program, p *pipe.Pipeline, inMemory func(*plan.Scan) bool) Late {
