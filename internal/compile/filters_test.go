@@ -69,10 +69,10 @@ func TestFilters(t *testing.T) {
 		{name: "more than was believed", can: all, believed: []int64{50, 60}, found: []int64{90, 60}, made: []int64{50, 60}, want: []int{1}},
 		{name: "nothing to drop", can: all, believed: []int64{50, 60}, useless: true, made: []int64{50, 60}},
 		{name: "the best alone, few rows are left", can: few, believed: []int64{50, 10, 40}, made: []int64{10}, want: []int{1}},
-		{name: "not much better: in the order of the joins", can: few, believed: []int64{20, 17}, made: []int64{20}, want: []int{0}},
-		{name: "clearly better", can: few, believed: []int64{20, 15}, made: []int64{15}, want: []int{1}},
-		{name: "many are left: those behind the best, then those before it", can: few, believed: []int64{75, 50, 60}, made: []int64{50, 60, 75}, want: []int{1, 2, 0}},
-		{name: "until few are left", can: few, believed: []int64{75, 50, 39, 60}, made: []int64{39, 60, 75}, want: []int{2, 3, 0}},
+		{name: "not much better: in the order of the joins", can: few, believed: []int64{20, 10}, made: []int64{20}, want: []int{0}},
+		{name: "clearly better", can: few, believed: []int64{20, 9}, made: []int64{9}, want: []int{1}},
+		{name: "many are left: those behind the best, then those before it", can: few, believed: []int64{75, 37, 60}, made: []int64{37, 60, 75}, want: []int{1, 2, 0}},
+		{name: "until few are left", can: few, believed: []int64{75, 50, 36, 60}, made: []int64{36, 60, 75}, want: []int{2, 3, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			snap := &catalog.Snapshot{Rows: rows, Stats: []catalog.ColumnStats{{Distinct: 100}}}
