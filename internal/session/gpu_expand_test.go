@@ -258,4 +258,14 @@ func TestGPURefillLanes(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.how, got, c.want)
 		}
 	}
+	// Taken one by one, three or four of 32 rows pass, then all. Those that wait come to the join together, the last when there are no others.
+	mustRun(t, s, "create table u as select i k from generate_series(0, 1023) g(i)")
+	mustRun(t, s, "set refill = 'flush'")
+	for _, p := range profiled(t, s, "select count(u.k + t.i) from t left join u on t.i = u.k where a < 1 and t.i >= 0") {
+		if last := p[len(p)-1]; last.Kind == "probe" {
+			if got := bins(p[0].Lanes) + ", " + bins(last.Lanes); got != "16×32 4×4 12×3, 17×32 1×20" {
+				t.Error(got)
+			}
+		}
+	}
 }
