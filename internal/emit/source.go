@@ -48,6 +48,7 @@ func (e *emitter) scanRow(s *pipe.Table, i ir.Reg, preds []plan.Expr, filters []
 		e.readAll(s, preds, filters)
 	}
 	if e.readFirst {
+		e.behind = -1 // the front tested all that there is to test
 		e.readSoon(s)
 	}
 	e.scanFilters(preds, filters)
