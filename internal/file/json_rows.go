@@ -169,6 +169,8 @@ func (r *jsonRows) store(t *jsonTarget, v jsonValue) error {
 		return nil
 	case t.t.Kind == types.Text:
 		return r.parse(t, v.text)
+	case t.t.Kind == types.JSON && v.kind != jsonString:
+		return r.parse(t, v.text)
 	case t.t.Kind == types.List && v.kind == jsonNested:
 		list, err := r.listOf(t.t, v.text)
 		if e, ok := err.(*types.Error); ok {

@@ -346,7 +346,9 @@ func typeOf(p *schema.PrimitiveNode) (t types.Type, f form, ok bool) {
 			f = nanos
 		}
 		return types.TTime, f, phys == parquet.Types.Int64
-	case schema.StringLogicalType, schema.EnumLogicalType, schema.JSONLogicalType:
+	case schema.JSONLogicalType:
+		return types.TJSON, utf8Text, phys == parquet.Types.ByteArray
+	case schema.StringLogicalType, schema.EnumLogicalType:
 		return types.TText, utf8Text, phys == parquet.Types.ByteArray
 	case schema.UUIDLogicalType:
 		return types.TUUID, uuidText, phys == parquet.Types.FixedLenByteArray && p.TypeLength() == 16

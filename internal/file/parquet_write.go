@@ -168,6 +168,8 @@ func (s *parquetSink) node(name string) (schema.Node, error) {
 		phys = parquet.Types.ByteArray
 	case types.UUID:
 		phys, logical, s.length = parquet.Types.FixedLenByteArray, schema.UUIDLogicalType{}, 16
+	case types.JSON:
+		phys, logical = parquet.Types.ByteArray, schema.JSONLogicalType{}
 	case types.Text:
 		phys, logical = parquet.Types.ByteArray, schema.StringLogicalType{}
 	case types.Interval:

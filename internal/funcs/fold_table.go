@@ -69,6 +69,8 @@ var foldRows = func() []FoldRow {
 		fold("last", "*", tSame, plan.SkipNone, lastRow, "the value of the last row, NULL or not"),
 		fold("array_agg", "*", ListResult, plan.SkipNone, listFold, "a list of the values, NULL or not"),
 		fold("list", "*", ListResult, plan.SkipNone, listFold, "a list of the values, NULL or not"),
+		fold("json_agg", "*", types.TJSON, plan.SkipNone, jsonFold, "an array of JSON"),
+		fold("jsonb_agg", "*", types.TJSONB, plan.SkipNone, jsonFold, "an array of JSON"),
 		fold("bit_and", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a & b }), "the bits that all have"),
 		fold("bit_or", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a | b }), "the bits that any has"),
 		fold("bit_xor", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a ^ b }), "the bits that an odd number has"),

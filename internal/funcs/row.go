@@ -42,6 +42,8 @@ var Letters = map[byte]string{
 	'Z': "timestamptz",
 	'C': "time",
 	'B': "bytea",
+	'J': "json", // or jsonb
+	'X': "text[]",
 	'L': "list",     // of any elements; all of a call have one type
 	'E': "element",  // of the lists of the call
 	'd': "datetime", // date, timestamp, time or interval
@@ -68,11 +70,12 @@ const (
 	Conditional = "Conditional"
 	Hashes      = "Hashes and encodings"
 	Lists       = "Lists"
+	JSON        = "JSON"
 	System      = "System"
 )
 
 // Groups is the order of the sections.
-var Groups = []string{Text, Patterns, Numbers, Bits, Dates, Formats, Conditional, Hashes, Lists, System}
+var Groups = []string{Text, Patterns, Numbers, Bits, Dates, Formats, Conditional, Hashes, Lists, JSON, System}
 
 // Eval computes a value of type t; see plan.Function.
 type Eval = func(a []types.Value, t types.Type) (types.Value, error)
@@ -127,7 +130,7 @@ var Rows = func() []Row {
 		rows  []Row
 	}{
 		{Text, textRows}, {Text, moreTextRows}, {Patterns, patternRows}, {Numbers, numberRows}, {Numbers, floatRows}, {Bits, bitRows},
-		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Lists, listRows}, {System, systemRows},
+		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Lists, listRows}, {JSON, jsonRows}, {System, systemRows},
 	} {
 		for _, r := range t.rows {
 			r.Group = t.group

@@ -124,7 +124,7 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 			bufs[0].Release()
 		}
 		return listColumn(rd, i, t, dt, n)
-	case types.Text, types.Bytes, types.UUID:
+	case types.Text, types.Bytes, types.UUID, types.JSON:
 		ends, b := fixed[int32](m, n+1)
 		ends[0] = 0
 		bufs[1] = b

@@ -87,6 +87,8 @@ func TestEveryFunctionOnEveryValue(t *testing.T) {
 		'T': {"null::timestamp", "timestamp '2024-02-29 23:59:59.999999'", "timestamp '0044-03-15 12:00:00 BC'", "date '1970-01-01'"},
 		'Z': {"null::timestamptz", "timestamptz '2024-02-29 23:59:59.999999+05:30'", "timestamptz '0044-03-15 12:00:00 BC'", "date '1970-01-01'"},
 		'B': {"null::bytea", `'\x'::bytea`, `'\x00ff'::bytea`, `'\xc3a9'::bytea`, "repeat('ab', 500)::bytea"},
+		'J': {"null::json", "'[1, null, {\"a\": \"é\"}]'::json", "'{\"a\": {\"b\": [1]}}'::jsonb", "'1.5e3'::jsonb", "'null'::json"},
+		'X': {"null::text[]", "array[]::text[]", "array['a', 'b']", "array['0', null]"},
 		'L': {"null::int[]", "array[]::int[]", "array[1, null, 3]", "array[2147483647]", "array[7, 7]"},
 		'E': {"null::int", "0", "7", "-2147483648", "3"},
 		'C': {"null::time", "time '00:00'", "time '24:00'", "time '12:34:56.789'"},

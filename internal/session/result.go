@@ -162,7 +162,7 @@ func arrowTypeIn(t types.Type, z *types.Zone) arrow.DataType {
 		return arrow.FixedWidthTypes.Time64us
 	case types.Interval:
 		return arrow.FixedWidthTypes.MonthDayNanoInterval
-	case types.Text, types.UUID:
+	case types.Text, types.UUID, types.JSON:
 		return arrow.BinaryTypes.String
 	}
 	return arrow.Null

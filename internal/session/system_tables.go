@@ -325,17 +325,18 @@ var pgTypes = []pgType{
 	{types.Date, 1082, "date", "date", 4, "D"}, {types.Timestamp, 1114, "timestamp", "timestamp without time zone", 8, "D"},
 	{types.Time, 1083, "time", "time without time zone", 8, "D"}, {types.TimestampTZ, 1184, "timestamptz", "timestamp with time zone", 8, "D"},
 	{types.Bytes, 17, "bytea", "bytea", -1, "U"}, {types.UUID, 2950, "uuid", "uuid", 16, "U"},
+	{types.JSON, 114, "json", "json", -1, "U"}, {types.JSON, 3802, "jsonb", "jsonb", -1, "U"},
 	{types.Interval, 1186, "interval", "interval", 16, "T"}, {types.Decimal, 1700, "numeric", "numeric", -1, "N"},
 }
 
 // arrayTypes are the types of arrays, by those of their elements.
 var arrayTypes = map[int64]int64{16: 1000, 17: 1001, 20: 1016, 21: 1005, 23: 1007, 25: 1009, 700: 1021, 701: 1022, 1043: 1015, 1082: 1182, 1083: 1183,
-	1114: 1115, 1184: 1185, 1186: 1187, 1700: 1231, 2950: 2951}
+	1114: 1115, 1184: 1185, 1186: 1187, 1700: 1231, 2950: 2951, 114: 199, 3802: 3807}
 
 // typeOf is PostgreSQL's type for one of ours.
 func typeOf(t types.Type) *pgType {
 	for i := range pgTypes {
-		if p := &pgTypes[i]; p.kind == t.Kind && (t.Kind != types.Text || (t.Len > 0) == (p.name == "varchar")) {
+		if p := &pgTypes[i]; p.kind == t.Kind && (t.Kind != types.JSON || p.name == t.SQLName()) && (t.Kind != types.Text || (t.Len > 0) == (p.name == "varchar")) {
 			return p
 		}
 	}

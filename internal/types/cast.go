@@ -54,6 +54,8 @@ func Assign(v Value, to Type) (Value, error) {
 		return ParseValue(to, v.S)
 	}
 	switch to.Kind {
+	case JSON: // of the other kind
+		return parseJSON(to, v.S)
 	case List:
 		return castList(v, to)
 	case Text:

@@ -59,11 +59,14 @@ func (t Type) SQLName() string {
 	if t.Kind == List {
 		return strings.TrimRight(t.Elem().SQLName(), "[]") + "[]" // PostgreSQL's types do not tell dimensions
 	}
+	if t == TJSONB {
+		return "jsonb"
+	}
 	return sqlNames[t.Kind]
 }
 
 var sqlNames = [...]string{
 	Unknown: "unknown", Bool: "boolean", Int16: "smallint", Int32: "integer", Int64: "bigint",
 	Decimal: "numeric", Float32: "real", Float64: "double precision", Date: "date",
-	Timestamp: "timestamp", Interval: "interval", Text: "text", TimestampTZ: "timestamp with time zone", Time: "time", Bytes: "bytea", UUID: "uuid", List: "array",
+	Timestamp: "timestamp", Interval: "interval", Text: "text", TimestampTZ: "timestamp with time zone", Time: "time", Bytes: "bytea", UUID: "uuid", List: "array", JSON: "json",
 }

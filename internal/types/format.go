@@ -58,7 +58,7 @@ func (v Value) Literal() string {
 		return "'" + strings.ReplaceAll(v.S, "'", "''") + "'"
 	case Bytes, List:
 		return "'" + strings.ReplaceAll(v.String(), "'", "''") + "'::" + v.Type.String()
-	case Date, Timestamp, TimestampTZ, Time, Interval, UUID:
+	case Date, Timestamp, TimestampTZ, Time, Interval, UUID, JSON:
 		return kindNames[v.Type.Kind] + " '" + v.String() + "'"
 	case Float32, Float64:
 		if math.IsNaN(v.F) || math.IsInf(v.F, 0) {

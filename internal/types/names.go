@@ -16,7 +16,7 @@ var typeNames = map[string]Type{
 	"timestamptz": TTimestampTZ, "timestamp with time zone": TTimestampTZ,
 	"time": TTime, "time without time zone": TTime,
 	"bytea": TBytes, "blob": TBytes, "binary": TBytes, "varbinary": TBytes,
-	"uuid":     TUUID,
+	"uuid": TUUID, "json": TJSON, "jsonb": TJSONB,
 	"interval": TInterval,
 	"text":     TText, "string": TText, "varchar": TText, "character varying": TText,
 	"char": TText, "character": TText, "bpchar": TText, "char varying": TText, "nvarchar": TText,
@@ -25,7 +25,7 @@ var typeNames = map[string]Type{
 // known are types that PostgreSQL or DuckDB have, and we do not yet: to say that there is no such type would be wrong.
 var known = func() map[string]bool {
 	m := map[string]bool{"time with time zone": true, "bit varying": true}
-	for _, n := range strings.Fields(`timestamp_s timestamp_ms timestamp_ns timetz json jsonb xml
+	for _, n := range strings.Fields(`timestamp_s timestamp_ms timestamp_ns timetz xml
 		tinyint int1 utinyint usmallint uinteger ubigint uhugeint uint8 uint16 uint32 uint64 enum struct row map list union array bit
 		varbit bitstring varint bignum money inet cidr macaddr macaddr8 point line lseg box path polygon circle tsvector tsquery oid regclass regtype
 		regproc name serial serial2 serial4 serial8 bigserial smallserial hstore geometry variant int4range int8range numrange tsrange tstzrange

@@ -49,6 +49,8 @@ func ParseIn(z *Zone, t Type, text string) (Value, error) {
 	case UUID:
 		u, err := ParseUUID(text)
 		return Value{Type: t, S: u}, err
+	case JSON:
+		return parseJSON(t, text)
 	case List:
 		return parseList(z, t, text)
 	case Interval:

@@ -23,6 +23,7 @@ const (
 	Bytes                   // BYTEA
 	UUID                    // 36 letters
 	List                    // of elements of one type: see list.go
+	JSON                    // a text of JSON; Prec is 1 for JSONB
 )
 
 // MaxPrecision is the largest DECIMAL precision: what a signed 128-bit integer holds.
@@ -56,6 +57,8 @@ var (
 	TTimestampTZ = Type{Kind: TimestampTZ}
 	TBytes       = Type{Kind: Bytes}
 	TUUID        = Type{Kind: UUID}
+	TJSON        = Type{Kind: JSON}
+	TJSONB       = Type{Kind: JSON, Prec: 1}
 )
 
 // TDecimal is DECIMAL(prec, scale).
@@ -82,7 +85,7 @@ func (t Type) String() string {
 var kindNames = [...]string{
 	Unknown: "UNKNOWN", Bool: "BOOLEAN", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT",
 	Decimal: "DECIMAL", Float32: "REAL", Float64: "DOUBLE", Date: "DATE", Timestamp: "TIMESTAMP",
-	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST",
+	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST", JSON: "JSON",
 }
 
 // IsInteger reports SMALLINT, INTEGER or BIGINT.
@@ -119,7 +122,7 @@ func (t Type) Phys() Phys {
 	switch t.Kind {
 	case Float32, Float64:
 		return PhysF64
-	case Text, Bytes, UUID, List:
+	case Text, Bytes, UUID, List, JSON:
 		return PhysStr
 	case Interval:
 		return PhysIvl

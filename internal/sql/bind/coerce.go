@@ -61,6 +61,9 @@ func implicit(from, to types.Type) bool {
 // assignable reports that storing a value in a column converts it: also down the ladder, and
 // anything to text.
 func assignable(from, to types.Type) bool {
+	if from.Kind == types.JSON && to.Kind == types.JSON {
+		return true
+	}
 	if from.Kind == types.List && to.Kind == types.List {
 		return assignable(from.Elem(), to.Elem())
 	}

@@ -228,6 +228,13 @@ func paramType(letter byte, t types.Type) (types.Type, bool) {
 		return types.TTime, true
 	case 'B':
 		return types.TBytes, true
+	case 'J':
+		if unknown {
+			return types.TJSON, true
+		}
+		return t, t.Kind == types.JSON
+	case 'X':
+		return types.TList(types.TText), true
 	case 'L':
 		return t, t.Kind == types.List || unknown
 	case 'E':

@@ -17,6 +17,12 @@ func (b *binder) sort(n plan.Node, keys []orderKey, q *ast.Query) plan.Node {
 	out := &plan.Sort{Input: n, Limit: -1, Keys: make([]plan.SortKey, 0, len(keys))}
 next:
 	for _, k := range keys {
+		switch b.cols.Get(k.col).Type {
+		case types.TJSON:
+			fail(diag.UndefinedFunction, orderPos(q), "could not identify an ordering operator for type json")
+		case types.TJSONB:
+			unsupported(orderPos(q), "the order of jsonb")
+		}
 		for _, have := range out.Keys {
 			if have.Col == k.col {
 				continue next // an earlier key on the same column decides
@@ -139,4 +145,12 @@ func (b *binder) add(w *plan.Window, f plan.WindowFunc, spec plan.WindowSpec) pl
 	f.Col = b.cols.New(f.Func.String(), t, f.NeverNull())
 	w.Funcs = append(w.Funcs, f)
 	return b.ref(f.Col)
+}
+
+// orderPos is where ORDER BY is.
+func orderPos(q *ast.Query) int {
+	if len(q.OrderBy) == 0 {
+		return diag.NoPos
+	}
+	return q.OrderBy[0].X.Position()
 }

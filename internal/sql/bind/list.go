@@ -252,28 +252,35 @@ func (b *binder) unnestTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node
 	if len(t.Call.Args) == 0 {
 		fail(diag.UndefinedFunction, t.Pos, "function unnest() does not exist")
 	}
+	var lists []plan.Expr
+	var names []string
+	for _, a := range t.Call.Args {
+		lists, names = append(lists, b.unnestable(b.expr(at, a.X), t.Pos)), append(names, "unnest")
+	}
+	return b.listTable(t, lists, names)
+}
+
+// listTable is the rows of lists that go along with each other, a column for each.
+func (b *binder) listTable(t *ast.FuncTable, lists []plan.Expr, names []string) (plan.Node, *rel) {
 	n := &plan.Repeat{Input: oneRow(), Col: b.cols.New("copy", types.TInt64, true)}
 	p := &plan.Project{Input: n}
-	var lists []plan.Expr
 	var cols []outCol
 	add := func(name string, x plan.Expr) {
 		id := b.cols.New(name, x.Type(), name == "ordinality")
 		p.Cols, p.Exprs = append(p.Cols, id), append(p.Exprs, x)
 		cols = append(cols, outCol{name: name, id: id})
 	}
-	for _, a := range t.Call.Args {
-		x := b.unnestable(b.expr(at, a.X), t.Pos)
-		lists = append(lists, x)
-		add("unnest", plan.NewApply(funcs.ListAt, x.Type().Elem(), t.Pos, x, b.nextNumber(n.Col)))
+	for i, x := range lists {
+		add(names[i], plan.NewApply(funcs.ListAt, x.Type().Elem(), t.Pos, x, b.nextNumber(n.Col)))
 	}
 	if t.Ordinality {
 		add("ordinality", b.nextNumber(n.Col))
 	}
 	n.Count = plan.NewApply(funcs.ListRows, types.TInt64, t.Pos, lists...)
 	r := b.derived(&result{p, cols}, t.Pos)
-	r.name = "unnest"
-	if t.Alias != nil && len(t.Alias.Columns) == 0 && !t.Alias.Name.Empty() && len(lists) == 1 {
-		r.cols[0].name = t.Alias.Name.Name // the column takes the alias, as in PostgreSQL
+	r.name = t.Call.Name.Last()
+	if t.Alias != nil && len(t.Alias.Columns) == 0 && !t.Alias.Name.Empty() && len(lists) == 1 && names[0] == r.name {
+		r.cols[0].name = t.Alias.Name.Name // the column takes the alias, as in PostgreSQL, unless it has a name of its own
 	}
 	applyAlias(r, t.Alias)
 	return p, r

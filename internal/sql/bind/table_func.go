@@ -16,7 +16,7 @@ const maxSeries = 1 << 40
 // funcTable binds a function in FROM.
 func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, []*rel) {
 	name := t.Call.Name.Last()
-	if t.Ordinality && name != "generate_series" && name != "range" && name != "unnest" {
+	if t.Ordinality && name != "generate_series" && name != "range" && name != "unnest" && !strings.HasPrefix(name, "json") {
 		unsupported(t.Pos, "WITH ORDINALITY of %s", name)
 	}
 	if m := b.findMacro(t.Call.Name, true); m != nil {
@@ -34,6 +34,10 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 		return b.readFile(t, name)
 	case "unnest":
 		n, r := b.unnestTable(s, left, t)
+		return n, []*rel{r}
+	case "json_array_elements", "jsonb_array_elements", "json_array_elements_text", "jsonb_array_elements_text", "json_object_keys", "jsonb_object_keys",
+		"json_each", "jsonb_each", "json_each_text", "jsonb_each_text":
+		n, r := b.jsonTable(s, left, t)
 		return n, []*rel{r}
 	case "generate_series", "range":
 		n, r := b.series(s, left, t, name == "generate_series")

@@ -1,0 +1,272 @@
+package funcs
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// jsonRows are functions of JSON; those of JSONB have the same names with a b.
+var jsonRows = func() []Row {
+	rows := []Row{
+		fn("->", "Jt", tSame, `'{"a": [1, 2]}'::json -> 'a' → [1, 2]`, jsonStep(false), nullOut, fails),
+		fn("->", "Ji", tSame, `'[4, 5]'::json -> -1 → 5`, jsonStep(false), nullOut, fails),
+		fn("->>", "Jt", tText, `'{"a": "x"}'::json ->> 'a' → x`, jsonStep(true), nullOut, fails),
+		fn("->>", "Ji", tText, `'["x"]'::json ->> 0 → x`, jsonStep(true), nullOut, fails),
+		fn("#>", "JX", tSame, `'{"a": [1, 2]}'::json #> '{a,1}' → 2`, jsonPath(false), nullOut, fails),
+		fn("#>>", "JX", tText, `'{"a": ["x"]}'::json #>> '{a,0}' → x`, jsonPath(true), nullOut, fails),
+		fn("json_extract", "Jt", tSame, `json_extract('{"a": [7]}', '$.a[0]') → 7`, jsonDuckPath(false), nullOut, fails),
+		fn("json_extract_string", "Jt", tText, `json_extract_string('{"a": "x"}', '$.a') → x`, jsonDuckPath(true), nullOut, fails),
+		fn("json_valid", "t", tBool, `json_valid('{') → false`, func(a []types.Value, _ types.Type) (types.Value, error) {
+			_, err := types.ParseJSON(a[0].S)
+			return boolean(err == nil)
+		}),
+	}
+	for name, t := range map[string]types.Type{"json": types.TJSON, "jsonb": types.TJSONB} {
+		rows = append(rows,
+			fn(name+"_extract_path", "Jt…", t, "", jsonPathArgs(false), nullOut, fails),
+			fn(name+"_extract_path_text", "Jt…", tText, "", jsonPathArgs(true), nullOut, fails),
+			fn(name+"_typeof", "J", tText, name+"_typeof('[1]') → array", jsonTypeOf, fails),
+			fn(name+"_array_length", "J", tInt, name+"_array_length('[1, 2]') → 2", jsonLength, fails),
+			fn(name+"_build_array", "?*…", t, name+"_build_array(1, 'a', null) → [1, \"a\", null]", jsonBuildArray, seesNull, fails),
+			fn(name+"_build_object", "?*…", t, "", jsonBuildObject, seesNull, fails),
+			fn("to_"+name, "*", t, "to_"+name+"(1.50) → 1.50", toJSON, fails),
+			made(name+"_array_elements", "J", ""), made(name+"_array_elements_text", "J", ""), made(name+"_object_keys", "J", ""))
+	}
+	return rows
+}()
+
+// The lists of what has several rows.
+var (
+	JSONElements = internalFn("json_array_elements", jsonParts('[', "array", func(v types.JSONValue, i int) string { return v.Elems[i].Raw }))
+	JSONTexts    = internalFn("json_array_elements_text", jsonParts('[', "array", nil))
+	JSONKeys     = internalFn("json_object_keys", jsonParts('{', "object", func(v types.JSONValue, i int) string { return v.Keys[i] }))
+	JSONValues   = internalFn("json_values", jsonParts('{', "object", func(v types.JSONValue, i int) string { return v.Elems[i].Raw }))
+	JSONStrings  = internalFn("json_texts", jsonParts('{', "object", nil))
+)
+
+// jsonParts is the list of the parts of an array or object; without part, their texts, of which null is NULL.
+func jsonParts(kind byte, name string, part func(v types.JSONValue, i int) string) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) {
+		v, err := types.ParseJSON(a[0].S)
+		if err != nil {
+			return types.Value{}, err
+		}
+		if v.Kind != kind {
+			if name == "object" {
+				return fail(diag.InvalidParameter, "cannot deconstruct a value of type %s as an object", v.TypeName())
+			}
+			return fail(diag.InvalidParameter, "cannot extract elements from a value of type %s", v.TypeName())
+		}
+		elems := make([]types.Value, len(v.Elems))
+		for i := range elems {
+			if elems[i].Type = t.Elem(); part != nil {
+				elems[i].S = part(v, i)
+			} else if elems[i].Null = v.Elems[i].Kind == 'n'; !elems[i].Null {
+				elems[i].S = v.Elems[i].Text()
+			}
+		}
+		return types.ListValue(t.Elem(), elems), nil
+	}
+}
+
+// jsonResult is a part of a value; there may be none.
+func jsonResult(v types.JSONValue, ok, text bool, t types.Type) (types.Value, error) {
+	switch {
+	case !ok || text && v.Kind == 'n':
+		return null(t)
+	case text:
+		return types.Value{Type: t, S: v.Text()}, nil
+	}
+	return types.Value{Type: t, S: v.Raw}, nil
+}
+
+// jsonStep is a field of an object or an element of an array. A key that begins with $ or / is a path, as DuckDB has them.
+func jsonStep(text bool) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) {
+		if a[1].Type.Kind == types.Text && strings.HasPrefix(a[1].S, "$") {
+			return jsonDuckPath(text)(a, t)
+		}
+		v, err := types.ParseJSON(a[0].S)
+		if err != nil {
+			return types.Value{}, err
+		}
+		var ok bool
+		if a[1].Type.IsInteger() {
+			v, ok = v.Index(a[1].I)
+		} else {
+			v, ok = v.Field(a[1].S)
+		}
+		return jsonResult(v, ok, text, t)
+	}
+}
+
+// follow goes down by keys and indexes.
+func follow(v types.JSONValue, path []string) (types.JSONValue, bool) {
+	ok := true
+	for _, p := range path {
+		if v.Kind == '[' {
+			i, err := strconv.ParseInt(p, 10, 32)
+			if err != nil {
+				return v, false
+			}
+			v, ok = v.Index(i)
+		} else {
+			v, ok = v.Field(p)
+		}
+		if !ok {
+			return v, false
+		}
+	}
+	return v, true
+}
+
+func jsonFollow(a types.Value, path []string, text bool, t types.Type) (types.Value, error) {
+	v, err := types.ParseJSON(a.S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	v, ok := follow(v, path)
+	return jsonResult(v, ok, text, t)
+}
+
+func jsonPath(text bool) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) {
+		var path []string
+		for _, e := range a[1].Elems() {
+			if e.Null {
+				return null(t)
+			}
+			path = append(path, e.S)
+		}
+		return jsonFollow(a[0], path, text, t)
+	}
+}
+
+func jsonPathArgs(text bool) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) {
+		var path []string
+		for _, e := range a[1:] {
+			path = append(path, e.S)
+		}
+		return jsonFollow(a[0], path, text, t)
+	}
+}
+
+// jsonDuckPath is a path as $.a.b[0], or one key.
+func jsonDuckPath(text bool) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) {
+		s, ok := strings.CutPrefix(a[1].S, "$")
+		if !ok {
+			return jsonFollow(a[0], []string{a[1].S}, text, t)
+		}
+		var path []string
+		for s != "" {
+			end := 0
+			switch {
+			case strings.HasPrefix(s, `."`):
+				if end = strings.IndexByte(s[2:], '"'); end < 0 {
+					return fail(diag.InvalidParameter, "%q is no path of JSON", a[1].S)
+				}
+				path, s = append(path, s[2:2+end]), s[3+end:]
+			case s[0] == '.':
+				if end = strings.IndexAny(s[1:], ".["); end < 0 {
+					end = len(s) - 1
+				}
+				path, s = append(path, s[1:1+end]), s[1+end:]
+			case s[0] == '[' && strings.IndexByte(s, ']') > 1:
+				end = strings.IndexByte(s, ']')
+				path, s = append(path, strings.Replace(s[1:end], "#-", "-", 1)), s[end+1:]
+			default:
+				return fail(diag.InvalidParameter, "%q is no path of JSON", a[1].S)
+			}
+		}
+		for _, p := range path {
+			if p == "*" || p == "" {
+				return fail(diag.FeatureNotSupported, "paths of JSON with * are not supported")
+			}
+		}
+		return jsonFollow(a[0], path, text, t)
+	}
+}
+
+func jsonTypeOf(a []types.Value, _ types.Type) (types.Value, error) {
+	v, err := types.ParseJSON(a[0].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return text(v.TypeName())
+}
+
+func jsonLength(a []types.Value, t types.Type) (types.Value, error) {
+	v, err := types.ParseJSON(a[0].S)
+	switch {
+	case err != nil:
+		return types.Value{}, err
+	case v.Kind == '{':
+		return fail(diag.InvalidParameter, "cannot get array length of a non-array")
+	case v.Kind != '[':
+		return fail(diag.InvalidParameter, "cannot get array length of a scalar")
+	}
+	return number(t, int64(len(v.Elems)))
+}
+
+// asJSON is a text of JSON as a value of type t.
+func asJSON(b []byte, t types.Type) (types.Value, error) { return types.ParseValue(t, string(b)) }
+
+func toJSON(a []types.Value, t types.Type) (types.Value, error) {
+	return asJSON(types.ToJSON(nil, a[0]), t)
+}
+
+func jsonBuildArray(a []types.Value, t types.Type) (types.Value, error) {
+	b := []byte{'['}
+	for i, v := range a {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = types.ToJSON(b, v)
+	}
+	return asJSON(append(b, ']'), t)
+}
+
+func jsonBuildObject(a []types.Value, t types.Type) (types.Value, error) {
+	if len(a)%2 != 0 {
+		return fail(diag.InvalidParameter, "argument list must have even number of elements")
+	}
+	b := []byte{'{'}
+	for i := 0; i < len(a); i += 2 {
+		if a[i].Null {
+			return fail(diag.InvalidParameter, "argument %d: key must not be null", i+1)
+		}
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(types.AppendJSONString(b, a[i].String()), " : "...)
+		b = types.ToJSON(b, a[i+1])
+	}
+	return asJSON(append(b, '}'), t)
+}
+
+// jsonFold is json_agg.
+func jsonFold(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	if rows.Len() == 0 {
+		return null(t)
+	}
+	b := []byte{'['}
+	asked := 0
+	for i := range rows.Len() {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		if b = types.ToJSON(b, rows.Value(i, 0)); i%1024 == 0 || i == rows.Len()-1 {
+			if err := rows.Room(int64(len(b) - asked)); err != nil {
+				return types.Value{}, err
+			}
+			asked = len(b)
+		}
+	}
+	return asJSON(append(b, ']'), t)
+}

@@ -1,0 +1,293 @@
+package types
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// JSON is a value of JSON, taken apart. JSON and JSONB are stored as texts: JSON as it was written, JSONB in one spelling.
+type JSONValue struct {
+	Kind  byte   // one of {["0tn: object, array, string, number, truth value, null
+	Raw   string // as it was written
+	Keys  []string
+	Elems []JSONValue
+}
+
+// maxJSONDepth is how deep values may be nested.
+const maxJSONDepth = 6400
+
+// ParseJSON takes a text of JSON apart.
+func ParseJSON(text string) (JSONValue, error) {
+	if !json.Valid([]byte(text)) {
+		return JSONValue{}, syntaxError(TJSON, text)
+	}
+	p := &jsonParser{s: text}
+	v, ok := p.value(0)
+	if !ok {
+		return v, errf("54001", "JSON is nested too deeply")
+	}
+	return v, nil
+}
+
+// jsonParser reads what is known to be JSON.
+type jsonParser struct {
+	s  string
+	at int
+}
+
+func (p *jsonParser) blanks() {
+	for p.at < len(p.s) && strings.IndexByte(" \t\r\n", p.s[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+func (p *jsonParser) value(depth int) (v JSONValue, ok bool) {
+	p.blanks()
+	start := p.at
+	switch c := p.s[p.at]; c {
+	case '{', '[':
+		if depth > maxJSONDepth {
+			return v, false
+		}
+		v.Kind = c
+		p.at++
+		for p.blanks(); p.s[p.at] != '}' && p.s[p.at] != ']'; p.blanks() {
+			if p.s[p.at] == ',' {
+				p.at++
+				p.blanks()
+			}
+			if c == '{' {
+				v.Keys = append(v.Keys, unescape(p.string()))
+				p.blanks()
+				p.at++ // the colon
+			}
+			e, ok := p.value(depth + 1)
+			if !ok {
+				return v, false
+			}
+			v.Elems = append(v.Elems, e)
+		}
+		p.at++
+	case '"':
+		v.Kind = c
+		p.string()
+	default:
+		for p.at < len(p.s) && strings.IndexByte(",]} \t\r\n", p.s[p.at]) < 0 {
+			p.at++
+		}
+		switch c {
+		case 't', 'f':
+			v.Kind = 't'
+		case 'n':
+			v.Kind = 'n'
+		default:
+			v.Kind = '0'
+		}
+	}
+	v.Raw = p.s[start:p.at]
+	return v, true
+}
+
+// string reads a string with its quotes.
+func (p *jsonParser) string() string {
+	start := p.at
+	for p.at++; p.s[p.at] != '"'; p.at++ {
+		if p.s[p.at] == '\\' {
+			p.at++
+		}
+	}
+	p.at++
+	return p.s[start:p.at]
+}
+
+func unescape(quoted string) string {
+	if strings.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	var s string
+	_ = json.Unmarshal([]byte(quoted), &s) // is valid
+	return s
+}
+
+// Text is the value as ->> gives it: strings without quotes.
+func (v JSONValue) Text() string {
+	if v.Kind == '"' {
+		return unescape(v.Raw)
+	}
+	return v.Raw
+}
+
+// Field is the value of a key, the last one if it occurs several times.
+func (v JSONValue) Field(key string) (JSONValue, bool) {
+	for i := len(v.Keys) - 1; i >= 0; i-- {
+		if v.Keys[i] == key {
+			return v.Elems[i], true
+		}
+	}
+	return JSONValue{}, false
+}
+
+// Index is an element of an array, from 0, or from the end if i is negative.
+func (v JSONValue) Index(i int64) (JSONValue, bool) {
+	if i < 0 {
+		i += int64(len(v.Elems))
+	}
+	if v.Kind != '[' || i < 0 || i >= int64(len(v.Elems)) {
+		return JSONValue{}, false
+	}
+	return v.Elems[i], true
+}
+
+// TypeName is what json_typeof says.
+func (v JSONValue) TypeName() string {
+	return map[byte]string{'{': "object", '[': "array", '"': "string", '0': "number", 't': "boolean", 'n': "null"}[v.Kind]
+}
+
+// AppendJSONB appends the value in the spelling of JSONB: keys once, shorter ones first; numbers without exponents.
+func (v JSONValue) AppendJSONB(dst []byte) []byte {
+	switch v.Kind {
+	case '{':
+		last := map[string]int{}
+		for i, k := range v.Keys {
+			last[k] = i
+		}
+		keys := make([]string, 0, len(last))
+		for k := range last {
+			keys = append(keys, k)
+		}
+		slices.SortFunc(keys, func(a, b string) int {
+			if len(a) != len(b) {
+				return len(a) - len(b)
+			}
+			return strings.Compare(a, b)
+		})
+		dst = append(dst, '{')
+		for i, k := range keys {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = append(AppendJSONString(dst, k), ": "...)
+			dst = v.Elems[last[k]].AppendJSONB(dst)
+		}
+		return append(dst, '}')
+	case '[':
+		dst = append(dst, '[')
+		for i, e := range v.Elems {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = e.AppendJSONB(dst)
+		}
+		return append(dst, ']')
+	case '"':
+		return AppendJSONString(dst, v.Text())
+	case '0':
+		return append(dst, plainNumber(v.Raw)...)
+	}
+	return append(dst, v.Raw...)
+}
+
+// plainNumber writes a number without an exponent, unless that would be very long.
+func plainNumber(s string) string {
+	at := strings.IndexAny(s, "eE")
+	if at < 0 {
+		if strings.Trim(s, "-0.") == "" { // there is no -0
+			s = strings.TrimPrefix(s, "-")
+		}
+		return s
+	}
+	exp := 0
+	if neg := s[at+1] == '-'; len(strings.TrimLeft(s[at+1:], "+-")) <= 4 {
+		if exp = atoi(strings.TrimLeft(s[at+1:], "+-")); neg {
+			exp = -exp
+		}
+	} else {
+		return s
+	}
+	sign := ""
+	digits := s[:at]
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	whole, frac, _ := strings.Cut(digits, ".")
+	for ; exp > 0; exp-- {
+		if frac == "" {
+			frac = "0"
+		}
+		whole, frac = whole+frac[:1], frac[1:]
+	}
+	for ; exp < 0; exp++ {
+		if whole == "" {
+			whole = "0"
+		}
+		whole, frac = whole[:len(whole)-1], whole[len(whole)-1:]+frac
+	}
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		whole = "0"
+	}
+	if frac != "" {
+		whole += "." + frac
+	}
+	return sign + whole
+}
+
+// AppendJSONString appends a text as a string of JSON.
+func AppendJSONString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c >= ' ':
+			dst = append(dst, c)
+		case strings.IndexByte("\b\f\n\r\t", c) >= 0:
+			dst = append(dst, '\\', "bfnrt"[strings.IndexByte("\b\f\n\r\t", c)])
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+	}
+	return append(dst, '"')
+}
+
+// ToJSON appends a value as JSON: what to_json gives.
+func ToJSON(dst []byte, v Value) []byte {
+	switch {
+	case v.Null:
+		return append(dst, "null"...)
+	case v.Type.Kind == JSON:
+		return append(dst, v.S...)
+	case v.Type.Kind == Bool, v.Type.IsInteger(), v.Type.Kind == Decimal:
+		return v.AppendText(dst)
+	case v.Type.IsFloat():
+		text := v.String()
+		if isDigit(text[len(text)-1]) { // neither NaN nor Infinity
+			return append(dst, text...)
+		}
+		return AppendJSONString(dst, text)
+	case v.Type.Kind == List:
+		dst = append(dst, '[')
+		for i, e := range v.Elems() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = ToJSON(dst, e)
+		}
+		return append(dst, ']')
+	case v.Type.Kind == Timestamp:
+		return AppendJSONString(dst, strings.Replace(v.String(), " ", "T", 1))
+	case v.Type.Kind == TimestampTZ:
+		return AppendJSONString(dst, strings.Replace(strings.Replace(v.String(), " ", "T", 1), "+00", "+00:00", 1))
+	}
+	return AppendJSONString(dst, v.String())
+}
+
+// parseJSON reads a value of type JSON or JSONB.
+func parseJSON(t Type, text string) (Value, error) {
+	v, err := ParseJSON(text)
+	if err == nil && t == TJSONB {
+		text = string(v.AppendJSONB(nil))
+	}
+	return Value{Type: t, S: text}, err
+}
