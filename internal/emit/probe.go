@@ -68,8 +68,11 @@ func (e *emitter) proven(op *pipe.Probe, i int) bool {
 
 // filtered reports that an exact filter at the scan let only rows pass whose key the table has.
 func (e *emitter) filtered(op *pipe.Probe) bool {
+	if len(op.Keys) != 1 {
+		return false
+	}
 	ref, ok := op.Keys[0].(*plan.Ref)
-	if !ok || len(op.Keys) != 1 {
+	if !ok {
 		return false
 	}
 	for _, f := range e.Filters {

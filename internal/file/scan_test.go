@@ -254,7 +254,7 @@ func encodedText(rows []encodedRow) string {
 			fmt.Fprint(&b, types.FloatValue(types.TFloat64, *r.F), " ")
 		}
 		fmt.Fprint(&b, quoted(&r.S), " ", quoted(&r.SD), " ", quoted(r.SN), " ", quoted(&r.SL), " ", quoted(r.SP), " ", r.B, " ", orNull(r.BN), " ")
-		fmt.Fprintf(&b, "\"%x-%x-%x-%x-%x\" ", r.U[:4], r.U[4:6], r.U[6:8], r.U[8:10], r.U[10:])
+		fmt.Fprintf(&b, "%x-%x-%x-%x-%x ", r.U[:4], r.U[4:6], r.U[6:8], r.U[8:10], r.U[10:])
 		fmt.Fprint(&b, types.DateValue(int64(r.Days)), " ", types.DecimalValue(types.TDecimal(12, 2), types.FromInt64(r.Dec)), " ", r.U32, " ", r.U64, "\n")
 	}
 	return b.String()

@@ -174,7 +174,7 @@ func askNoting(s *Session, sql string, onCPU map[string]int) ([][]corpus.Cell, e
 	for _, row := range res.Values() {
 		var cells []corpus.Cell
 		for _, v := range row {
-			cells = append(cells, corpusValue(v, nil))
+			cells = append(cells, corpusValue(v, res.zone))
 		}
 		rows = append(rows, cells)
 	}
