@@ -96,7 +96,11 @@ func extension(path string) string {
 // FormatByName is the format that a file's name says; Auto if it has no extension. One that we do not know is
 // an error: to take any file for CSV makes one column of rubbish of it.
 func FormatByName(path string) (Format, error) {
-	switch ext := extension(path); ext {
+	ext := extension(path)
+	if last := strings.ToLower(filepath.Ext(path)); last != ext && (ext == ".arrow" || ext == ".feather" || ext == ".ipc") {
+		ext = last // Arrow files are not compressed as a whole
+	}
+	switch ext {
 	case ".parquet", ".pq":
 		return Parquet, nil
 	case ".tbl":

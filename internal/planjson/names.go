@@ -86,6 +86,13 @@ func typeOf(text string) (types.Type, error) {
 	if strings.EqualFold(text, types.TUnknown.String()) {
 		return types.TUnknown, nil
 	}
+	if elem, ok := strings.CutSuffix(text, "[]"); ok {
+		t, err := typeOf(elem)
+		if err != nil || !types.CanList(t) {
+			return types.Type{}, fmt.Errorf("%q is not a type", text)
+		}
+		return types.TList(t), nil
+	}
 	name, rest, ok := strings.Cut(text, "(")
 	var args []int
 	if ok {

@@ -125,7 +125,7 @@ func is(letter byte, t types.Type, x *plan.Call) bool {
 	case 'f':
 		return t.IsFloat()
 	case 't':
-		return t.Kind == types.Text
+		return t.Phys() == types.PhysStr
 	case 'D':
 		return t.Kind == types.Date
 	case 'T':

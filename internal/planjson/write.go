@@ -49,6 +49,15 @@ type writer struct {
 	schema func(*plan.Scan) (string, error)
 }
 
+// typeText is the name of a type by which it is found again.
+func typeText(t types.Type) string {
+	text := t.String()
+	if back, err := typeOf(text); err != nil || back != t {
+		cannot("a value of type %s", text)
+	}
+	return text
+}
+
 // cannot ends writing.
 func cannot(format string, args ...any) {
 	panic(mistake{diag.Errorf(diag.FeatureNotSupported, diag.NoPos, "a plan with "+format+" cannot be written as JSON", args...)})
@@ -70,7 +79,7 @@ func (w *writer) cols(ids []plan.ColID) []string {
 func (w *writer) typed(ids []plan.ColID) []column {
 	out := make([]column, len(ids))
 	for i, id := range ids {
-		out[i] = column{As: w.col(id), Type: w.q.Cols.Get(id).Type.String()}
+		out[i] = column{As: w.col(id), Type: typeText(w.q.Cols.Get(id).Type)}
 	}
 	return out
 }
@@ -86,7 +95,7 @@ func (w *writer) node(n plan.Node) *operator {
 		}
 		return o
 	case *plan.Series:
-		return &operator{Op: "series", As: w.col(x.Col), Type: w.q.Cols.Get(x.Col).Type.String(), From: x.From, Step: x.Step, Count: x.N}
+		return &operator{Op: "series", As: w.col(x.Col), Type: typeText(w.q.Cols.Get(x.Col).Type), From: x.From, Step: x.Step, Count: x.N}
 	case *plan.SharedScan:
 		o := &operator{Op: "shared", Shared: &x.Index}
 		for i, id := range x.Cols {
@@ -127,7 +136,7 @@ func (w *writer) node(n plan.Node) *operator {
 	case *plan.WorkScan:
 		o := &operator{Op: "work", Name: x.Name, Number: x.Number}
 		for i, id := range x.Cols {
-			o.Cols = append(o.Cols, column{As: w.col(id), Column: fmt.Sprint(x.Ordinal[i]), Type: w.q.Cols.Get(id).Type.String()})
+			o.Cols = append(o.Cols, column{As: w.col(id), Column: fmt.Sprint(x.Ordinal[i]), Type: typeText(w.q.Cols.Get(id).Type)})
 		}
 		return o
 	}
@@ -181,7 +190,7 @@ func (w *writer) join(x *plan.Join) *operator {
 }
 
 func (w *writer) aggregate(a *plan.Agg) aggregate {
-	out := aggregate{As: w.col(a.Col), Function: a.Func.String(), Args: w.exprs(a.Args()), Type: w.q.Cols.Get(a.Col).Type.String(), Distinct: a.Distinct}
+	out := aggregate{As: w.col(a.Col), Function: a.Func.String(), Args: w.exprs(a.Args()), Type: typeText(w.q.Cols.Get(a.Col).Type), Distinct: a.Distinct}
 	if a.Filter != nil {
 		f := w.expr(a.Filter)
 		out.Filter = &f
@@ -220,7 +229,7 @@ func (w *writer) window(x *plan.Window) *operator {
 	}
 	for i := range x.Funcs {
 		f := &x.Funcs[i]
-		out := windowFunc{As: w.col(f.Col), Function: f.Func.String(), Args: w.cols(f.Args), Type: w.q.Cols.Get(f.Col).Type.String(), Window: f.Spec,
+		out := windowFunc{As: w.col(f.Col), Function: f.Func.String(), Args: w.cols(f.Args), Type: typeText(w.q.Cols.Get(f.Col).Type), Window: f.Spec,
 			Unit: f.Frame.Unit.String(), Start: frameBound(f.Frame.Start), End: frameBound(f.Frame.End), Exclude: exclusions[f.Frame.Exclude],
 			Desc: f.Frame.Desc, IgnoreNulls: f.IgnoreNulls}
 		if f.Func == plan.WinAgg {
@@ -258,7 +267,7 @@ func (w *writer) expr(e plan.Expr) operand {
 	case *plan.Const:
 		return literal(x.V)
 	case *plan.Call:
-		out := operand{Op: x.Op.String(), Args: w.exprs(x.Args), Type: x.T.String()}
+		out := operand{Op: x.Op.String(), Args: w.exprs(x.Args), Type: typeText(x.T)}
 		if x.Op == plan.Apply {
 			name, ok := functionNames[x.Fn]
 			if !ok {
@@ -273,8 +282,8 @@ func (w *writer) expr(e plan.Expr) operand {
 
 func literal(v types.Value) operand {
 	if v.Null {
-		return operand{Null: true, Type: v.Type.String()}
+		return operand{Null: true, Type: typeText(v.Type)}
 	}
 	text := v.String()
-	return operand{Value: &text, Type: v.Type.String()}
+	return operand{Value: &text, Type: typeText(v.Type)}
 }

@@ -125,7 +125,7 @@ func (b *binder) readFile(t *ast.FuncTable, name string) (plan.Node, []*rel) {
 		fail(diag.InvalidParameter, t.Pos, "%s needs the name of a file", name)
 	}
 	f := FileRef{Format: fileFormat(name)}
-	paths := (&optionValue{b, name, args[0].X}).texts()
+	paths := (&optionValue{b, "name of a file", args[0].X}).texts()
 	if len(paths) == 0 {
 		fail(diag.InvalidParameter, args[0].X.Position(), "%s needs the name of a file", name)
 	}
