@@ -51,7 +51,7 @@ func groupCounts(b *bench, r *Result) error {
 	gain := r.Table.column(3)
 	r.Claim = "pre-aggregation takes up to 126× off where few groups are contended, and has little effect on many"
 	r.Ours = fmt.Sprintf("tables of blocks cost %s to %s less than the global one", times(best(gain)), times(worst(gain)))
-	r.Notes = []string{"the sort in the block with segments (C3), and other homes of groups, need the switches resolve and groups, which do not exist yet"}
+	r.Notes = []string{"the sort in the block with segments (C3), and other homes of groups, need another value of the switch resolve, and a switch for the homes of groups, which do not exist yet"}
 	c := r.chart(r.Cost, 0, 1, 2)
 	c.LogX, c.LogY = true, true
 	for i := range c.Series {
