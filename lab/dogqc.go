@@ -53,6 +53,19 @@ func (b *bench) try(w way, sql string) (sample, error) {
 	return s, b.do("reset " + strings.Fields(w.set)[1])
 }
 
+// costs measures a query in several ways.
+func (b *bench) costs(ways []way, sql string) ([]float64, error) {
+	var out []float64
+	for _, w := range ways {
+		s, err := b.try(w, sql)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.Cost)
+	}
+	return out, nil
+}
+
 // operators puts so many projections and filters, each needing what the one before computed, around an expression of a query.
 func operators(n int, from string) string {
 	sql := from

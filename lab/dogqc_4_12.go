@@ -33,13 +33,9 @@ func warpsPerUnit(warps int) func(b *bench, r *Result) error {
 		r.Table.Columns = append(r.Table.Columns, "mean lanes as decided")
 		for _, q := range []int{5, 10, 20, 30, 40, 50} {
 			sql := fmt.Sprintf("select sum(p_size * l_extendedprice) from lineitem, part where l_partkey = p_partkey and l_quantity <= %d", q)
-			var values []float64
-			for _, w := range list {
-				s, err := b.try(w, sql)
-				if err != nil {
-					return err
-				}
-				values = append(values, s.Cost)
+			values, err := b.costs(list, sql)
+			if err != nil {
+				return err
 			}
 			p, err := b.explain(sql)
 			if err != nil {

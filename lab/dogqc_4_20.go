@@ -23,13 +23,9 @@ func prefixes(b *bench, r *Result) error {
 			return err
 		}
 		sql := fmt.Sprintf("select count(*) from titles where title like '%s%%'", prefix)
-		var values []float64
-		for _, w := range list {
-			s, err := b.try(w, sql)
-			if err != nil {
-				return err
-			}
-			values = append(values, s.Cost)
+		values, err := b.costs(list, sql)
+		if err != nil {
+			return err
 		}
 		p, err := b.explain(sql)
 		if err != nil {

@@ -62,13 +62,13 @@ func otherClock(z *types.Zone, v types.Value, t types.Type) (types.Value, error)
 	return types.IntValue(t, ts), err
 }
 
-// InstantText and TextInstant write and read a TIMESTAMPTZ in a zone.
+// InstantText and TextInstant write and read a TIMESTAMPTZ in a zone, or a list of them.
 var InstantText = internalFn("timestamptz_text", func(a []types.Value, _ types.Type) (types.Value, error) {
 	z, err := types.FindZone(a[0].S)
 	if err != nil {
 		return types.Value{}, err
 	}
-	return text(string(types.AppendTimestampTZ(nil, a[1].I, z)))
+	return text(string(a[1].AppendTextIn(nil, z)))
 })
 
 var TextInstant = internalFn("text_timestamptz", func(a []types.Value, t types.Type) (types.Value, error) {
@@ -76,8 +76,7 @@ var TextInstant = internalFn("text_timestamptz", func(a []types.Value, t types.T
 	if err != nil {
 		return types.Value{}, err
 	}
-	ts, err := types.ParseTimestampTZ(a[1].S, z)
-	return types.IntValue(t, ts), err
+	return types.ParseIn(z, t, a[1].S)
 })
 
 // ZoneOffset is EXTRACT of timezone, timezone_hour or timezone_minute.

@@ -205,12 +205,11 @@ func askCorpus(s *Session, sql string, batches bool, args ...types.Value) ([][]c
 }
 
 func corpusValue(v types.Value, z *types.Zone) corpus.Cell {
-	c := corpus.Cell{Null: v.Null, Text: v.String()}
+	if z == nil {
+		z = types.UTC
+	}
+	c := corpus.Cell{Null: v.Null, Text: string(v.AppendTextIn(nil, z))}
 	switch v.Type.Kind {
-	case types.TimestampTZ:
-		if z != nil && !v.Null {
-			c.Text = string(types.AppendTimestampTZ(nil, v.I, z))
-		}
 	case types.Int16, types.Int32, types.Int64, types.Decimal:
 		c.Kind = corpus.Exact
 	case types.Float32:

@@ -15,7 +15,10 @@ func (v Value) String() string {
 }
 
 // AppendText appends the value's text.
-func (v Value) AppendText(dst []byte) []byte {
+func (v Value) AppendText(dst []byte) []byte { return v.AppendTextIn(dst, UTC) }
+
+// AppendTextIn is AppendText where instants are shown in zone z.
+func (v Value) AppendTextIn(dst []byte, z *Zone) []byte {
 	if v.Null {
 		return append(dst, "NULL"...)
 	}
@@ -35,13 +38,13 @@ func (v Value) AppendText(dst []byte) []byte {
 	case Timestamp:
 		return AppendTimestamp(dst, v.I)
 	case TimestampTZ:
-		return AppendTimestampTZ(dst, v.I, UTC)
+		return AppendTimestampTZ(dst, v.I, z)
 	case Time:
 		return AppendTime(dst, v.I)
 	case Bytes:
 		return AppendBytes(dst, v.S)
 	case List:
-		return appendList(dst, v)
+		return appendList(dst, v, z)
 	case Interval:
 		return AppendInterval(dst, int32(v.I>>32), int32(uint32(v.I)), v.Hi)
 	}

@@ -236,7 +236,7 @@ func listEnd(elem Type, s string) int {
 }
 
 // appendList appends a list as PostgreSQL writes arrays.
-func appendList(dst []byte, v Value) []byte {
+func appendList(dst []byte, v Value, z *Zone) []byte {
 	dst = append(dst, '{')
 	for i, x := range v.Elems() {
 		if i > 0 {
@@ -246,20 +246,20 @@ func appendList(dst []byte, v Value) []byte {
 		case x.Null:
 			dst = append(dst, "NULL"...)
 		case x.Type.Kind == List:
-			dst = appendList(dst, x)
+			dst = appendList(dst, x, z)
 		default:
-			dst = AppendListElem(dst, elemText(x))
+			dst = AppendListElem(dst, elemText(x, z))
 		}
 	}
 	return append(dst, '}')
 }
 
 // elemText is the text of an element; truth values are short in arrays.
-func elemText(v Value) string {
+func elemText(v Value, z *Zone) string {
 	if v.Type.Kind == Bool {
 		return map[bool]string{true: "t", false: "f"}[v.I != 0]
 	}
-	return v.String()
+	return string(v.AppendTextIn(nil, z))
 }
 
 // AppendListElem appends the text of an element, in quotes where it needs them.

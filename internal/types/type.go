@@ -78,6 +78,10 @@ func (t Type) String() string {
 		return "VARCHAR"
 	case List:
 		return t.Elem().String() + "[]"
+	case JSON:
+		if t == TJSONB {
+			return "JSONB"
+		}
 	}
 	return kindNames[t.Kind]
 }
