@@ -125,7 +125,7 @@ func (r *reader) windowFunc(f *windowFunc, windows int, have plan.ColSet, path s
 		fail(path+".window", "there is no window %d", f.Window)
 	}
 	t := typeAt(f.Type, path+".type")
-	args := windowArgs[out.Func]
+	var args [2]int
 	if f.Aggregate {
 		out.Func, out.Agg = plan.WinAgg, choice(aggFuncs, f.Function, "aggregate", path+".function")
 		args = [2]int{min(int(out.Agg), 1), min(int(out.Agg), 1)}

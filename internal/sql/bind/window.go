@@ -128,13 +128,16 @@ func (b *binder) windowFunction(s *scope, e *ast.Func) plan.Expr {
 	}
 	switch {
 	case e.Distinct:
-		fail(diag.FeatureNotSupported, e.Pos, "DISTINCT is not implemented for window functions")
+		panic(diag.Errorf(diag.FeatureNotSupported, e.Pos, "DISTINCT is not implemented for window functions").
+			WithHint("group in a subquery, or number equal values with row_number() and count those that are 1"))
 	case len(e.WithinGroup) > 0:
 		fail(diag.FeatureNotSupported, e.Pos, "OVER is not supported for ordered-set aggregate %s", name)
 	case len(e.OrderBy) > 0:
-		fail(diag.FeatureNotSupported, e.Pos, "aggregate ORDER BY is not implemented for window functions")
+		panic(diag.Errorf(diag.FeatureNotSupported, e.Pos, "aggregate ORDER BY is not implemented for window functions").
+			WithHint("the order goes into OVER (ORDER BY …)"))
 	case !isAgg && e.Filter != nil:
-		fail(diag.FeatureNotSupported, e.Pos, "FILTER is not implemented for non-aggregate window functions")
+		panic(diag.Errorf(diag.FeatureNotSupported, e.Pos, "FILTER is not implemented for non-aggregate window functions").
+			WithHint("CASE in the argument leaves values out"))
 	case e.Star && isAgg && agg != plan.Count:
 		fail(diag.UndefinedFunction, e.Pos, "function %s(*) does not exist", name)
 	case e.IgnoreNulls && (isAgg || !takesNulls(*win)):
