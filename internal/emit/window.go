@@ -31,6 +31,9 @@ func (e *emitter) windowFields(w *plan.Window, fs []layout.Field) []layout.Field
 			d.Form = layout.F64
 		case !d.Nullable: // a number of rows
 			d.Range = rows
+		case f.Fold != nil && f.Fold.Extreme == 0:
+			d.Range = layout.TypeRange(c.Type)
+			d.Form = layout.FormOf(c.Type, d.Range)
 		case f.Func == plan.WinAgg && f.Agg == plan.Sum:
 			d = sumDesc(d, arg(f, 0), rows)
 		case len(f.Args) == 3: // a default

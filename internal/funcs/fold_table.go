@@ -49,6 +49,18 @@ func withDefault(r FoldRow, v types.Value) FoldRow {
 	return r
 }
 
+// withParts lets frames of windows share the aggregates of stretches.
+func withParts(r FoldRow, p *plan.FoldParts) FoldRow {
+	r.Fold.Parts = p
+	return r
+}
+
+// extreme is an aggregate that finds the row where the second argument is extreme.
+func extreme(r FoldRow, sign int) FoldRow {
+	r.Fold.Extreme = sign
+	return r
+}
+
 // foldRows are all of them.
 var foldRows = func() []FoldRow {
 	comma := types.TextValue(",")
@@ -63,29 +75,29 @@ var foldRows = func() []FoldRow {
 		sorted(fold("quantile_disc", "*d", tSame, plan.SkipNull, percentileDisc, "percentile_disc, written as a function")),
 		sorted(fold("quantile", "*d", tSame, plan.SkipNull, percentileDisc, "percentile_disc, written as a function")),
 		sorted(fold("mad", "d", tDouble, plan.SkipNull, medianDeviation, "the median of the distances from the median")),
-		fold("arg_min", "**", tSame, plan.SkipAnyNull, extremeArg(-1), "the first value where the second is least"),
-		fold("arg_max", "**", tSame, plan.SkipAnyNull, extremeArg(1), "the first value where the second is greatest"),
+		extreme(fold("arg_min", "**", tSame, plan.SkipAnyNull, extremeArg(-1), "the first value where the second is least"), -1),
+		extreme(fold("arg_max", "**", tSame, plan.SkipAnyNull, extremeArg(1), "the first value where the second is greatest"), 1),
 		fold("first", "*", tSame, plan.SkipNone, firstRow, "the value of the first row, NULL or not"),
 		fold("last", "*", tSame, plan.SkipNone, lastRow, "the value of the last row, NULL or not"),
 		fold("array_agg", "*", ListResult, plan.SkipNone, listFold, "a list of the values, NULL or not"),
 		fold("list", "*", ListResult, plan.SkipNone, listFold, "a list of the values, NULL or not"),
 		fold("json_agg", "*", types.TJSON, plan.SkipNone, jsonFold, "an array of JSON"),
 		fold("jsonb_agg", "*", types.TJSONB, plan.SkipNone, jsonFold, "an array of JSON"),
-		fold("bit_and", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a & b }), "the bits that all have"),
-		fold("bit_or", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a | b }), "the bits that any has"),
-		fold("bit_xor", "i", tSame, plan.SkipNull, allBits(func(a, b int64) int64 { return a ^ b }), "the bits that an odd number has"),
-		fold("product", "d", tDouble, plan.SkipNull, product, "the product"),
+		bitFold("bit_and", func(a, b int64) int64 { return a & b }, "the bits that all have"),
+		bitFold("bit_or", func(a, b int64) int64 { return a | b }, "the bits that any has"),
+		bitFold("bit_xor", func(a, b int64) int64 { return a ^ b }, "the bits that an odd number has"),
+		withParts(fold("product", "d", tDouble, plan.SkipNull, product, "the product"), productParts),
 		fold("fsum", "d", tDouble, plan.SkipNull, compensated(false), "the sum of doubles, with what rounding loses added again"),
 		fold("favg", "d", tDouble, plan.SkipNull, compensated(true), "the mean of doubles, likewise"),
 		fold("geomean", "d", tDouble, plan.SkipNull, geometricMean, "the geometric mean"),
-		fold("sem", "d", tDouble, plan.SkipNull, ofNumbers(standardError), "the standard error of the mean"),
+		withParts(fold("sem", "d", tDouble, plan.SkipNull, ofNumbers(standardError), "the standard error of the mean"), numberParts(standardError)),
 		fold("entropy", "*", tDouble, plan.SkipNull, entropy, "the bits that tell the values apart"),
 		fold("skewness", "d", tDouble, plan.SkipNull, skewness, "how far the values lean to one side"),
 		fold("kurtosis", "d", tDouble, plan.SkipNull, kurtosis(true), "how heavy the tails are, of a sample"),
 		fold("kurtosis_pop", "d", tDouble, plan.SkipNull, kurtosis(false), "how heavy the tails are"),
 	}
 	for _, p := range pairFolds {
-		rows = append(rows, fold(p.name, "dd", tDouble, plan.SkipAnyNull, ofPairs(p.of), p.doc))
+		rows = append(rows, withParts(fold(p.name, "dd", tDouble, plan.SkipAnyNull, ofPairs(p.of), p.doc), pairParts(p.of)))
 	}
 	for _, a := range []struct{ name, of string }{
 		{"group_concat", "string_agg"}, {"listagg", "string_agg"}, {"min_by", "arg_min"}, {"argmin", "arg_min"},
@@ -151,9 +163,23 @@ var FirstRow = &plan.Fold{Name: "first", Eval: firstRow}
 var InOrder = map[plan.AggFunc]*plan.Fold{
 	plan.AnyValue:   {Name: "any_value", Skips: plan.SkipNull, Eval: firstRow},
 	plan.Sum:        {Name: "sum", Skips: plan.SkipNull, Eval: sumInOrder},
-	plan.Avg:        {Name: "avg", Skips: plan.SkipNull, Eval: ofNumbers(func(s *pairSums) (float64, bool) { return s.x / s.n, true })},
-	plan.VarPop:     {Name: "var_pop", Skips: plan.SkipNull, Eval: ofNumbers(variance(0, false))},
-	plan.VarSamp:    {Name: "var_samp", Skips: plan.SkipNull, Eval: ofNumbers(variance(1, false))},
-	plan.StddevPop:  {Name: "stddev_pop", Skips: plan.SkipNull, Eval: ofNumbers(variance(0, true))},
-	plan.StddevSamp: {Name: "stddev_samp", Skips: plan.SkipNull, Eval: ofNumbers(variance(1, true))},
+	plan.Avg:        numberFold("avg", func(s *pairSums) (float64, bool) { return s.x / s.n, true }),
+	plan.VarPop:     numberFold("var_pop", variance(0, false)),
+	plan.VarSamp:    numberFold("var_samp", variance(1, false)),
+	plan.StddevPop:  numberFold("stddev_pop", variance(0, true)),
+	plan.StddevSamp: numberFold("stddev_samp", variance(1, true)),
 }
+
+func numberFold(name string, of func(*pairSums) (float64, bool)) *plan.Fold {
+	return &plan.Fold{Name: name, Skips: plan.SkipNull, Eval: ofNumbers(of), Parts: numberParts(of)}
+}
+
+// Of what a window's frame has, where values that are equal count once, and intervals.
+var (
+	CountRows   = &plan.Fold{Name: "count", Skips: plan.SkipNull, Eval: countRows}
+	SumExact    = &plan.Fold{Name: "sum_exact", Skips: plan.SkipNull, Eval: sumExact}
+	AvgInterval = &plan.Fold{Name: "avg_interval", Skips: plan.SkipNull, Eval: avgInterval}
+)
+
+// WindowFolds are folds that only windows have.
+var WindowFolds = []*plan.Fold{CountRows, SumExact, AvgInterval}

@@ -57,7 +57,11 @@ func (s *stageSink) finish() error {
 	if err != nil {
 		return err
 	}
-	away, err := s.uploadTexts(fillers)
+	var texts []mem.Piece
+	for _, f := range fillers {
+		texts = append(texts, f.Texts()...)
+	}
+	away, err := r.uploadTexts(texts)
 	if err != nil {
 		return err
 	}
@@ -84,34 +88,32 @@ func (r *run) fetchBoth(d deviceRows, lacking []plan.ColID) (theirs, ours uintpt
 }
 
 // uploadTexts copies what was computed to the device, and lists it by addresses of the host.
-func (s *stageSink) uploadTexts(fillers []*compute.Filler) ([]homes, error) {
+func (r *run) uploadTexts(texts []mem.Piece) ([]homes, error) {
 	var out []homes
 	var pieces []piece
 	n := 0
-	for _, f := range fillers {
-		for _, p := range f.Texts() {
-			out = append(out, homes{device.Addr(n), p.Size, p.Addr})
-			for at := 0; at < p.Size; at += visitBytes {
-				part := mem.Bytes(p.Addr+uintptr(at), min(visitBytes, p.Size-at))
-				pieces = append(pieces, piece{len(part), func(dst []byte) { copy(dst, part) }})
-			}
-			n += p.Size
+	for _, p := range texts {
+		out = append(out, homes{device.Addr(n), p.Size, p.Addr})
+		for at := 0; at < p.Size; at += visitBytes {
+			part := mem.Bytes(p.Addr+uintptr(at), min(visitBytes, p.Size-at))
+			pieces = append(pieces, piece{len(part), func(dst []byte) { copy(dst, part) }})
 		}
+		n += p.Size
 	}
 	if n == 0 {
 		return nil, nil
 	}
-	a, err := s.r.alloc(int64(n))
+	a, err := r.alloc(int64(n))
 	if err != nil {
 		return nil, err
 	}
-	if err := s.r.send(a, pieces); err != nil {
+	if err := r.send(a, pieces); err != nil {
 		return nil, err
 	}
 	for i := range out {
 		out[i].at += a
 	}
-	s.r.texts = append(s.r.texts, out...)
+	r.texts = append(r.texts, out...)
 	slices.SortFunc(out, func(a, b homes) int { return cmp.Compare(a.host, b.host) })
 	return out, nil
 }

@@ -3,8 +3,10 @@ package gpu
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/exec/windows"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -32,10 +34,20 @@ func (r *run) windows(d deviceRows, w *plan.Window) error {
 		}
 	}
 	view := func(d *column.Dict) column.DictView { return d.View() }
-	if err := windows.Compute(w, &rows, windows.Options{Team: r.team, Mem: r.mem, View: view, NoRadix: r.Off.RadixSort, Stay: true}); err != nil {
+	var mu sync.Mutex
+	var texts []mem.Piece // that folds make
+	tell := func(made []mem.Piece) {
+		mu.Lock()
+		defer mu.Unlock()
+		texts = append(texts, made...)
+	}
+	if err := windows.Compute(w, &rows, windows.Options{Team: r.team, Mem: r.mem, View: view, NoRadix: r.Off.RadixSort, Stay: true, Texts: tell}); err != nil {
 		return err
 	}
-	// Texts that windows give are texts of other rows, which the device has.
+	if _, err := r.uploadTexts(texts); err != nil {
+		return err
+	}
+	// All other texts that windows give are texts of other rows, which the device has.
 	away := slices.Clone(r.texts)
 	slices.SortFunc(away, func(a, b homes) int { return cmp.Compare(a.host, b.host) })
 	return r.takeOver(d, made, theirs, ours, away)

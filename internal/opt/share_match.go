@@ -208,7 +208,7 @@ func (m *matcher) window(x, y *plan.Window) bool {
 	z := *y
 	z.Rename(m.names)
 	same := func(a, b plan.WindowFunc) bool {
-		return a.Func == b.Func && a.Agg == b.Agg && a.Spec == b.Spec && a.Frame == b.Frame && a.IgnoreNulls == b.IgnoreNulls && slices.Equal(a.Args, b.Args)
+		return a.Func == b.Func && a.Agg == b.Agg && a.Spec == b.Spec && a.Frame == b.Frame && a.IgnoreNulls == b.IgnoreNulls && slices.Equal(a.Args, b.Args) && a.Fold.Same(b.Fold)
 	}
 	spec := func(a, b plan.WindowSpec) bool {
 		return slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order)

@@ -14,6 +14,25 @@ type Fold struct {
 	// Eval computes a value of type t. The rows are those that count, in order and without duplicates where the query
 	// says so. Many threads may call it at once.
 	Eval func(rows FoldRows, direct []types.Value, t types.Type) (types.Value, error)
+	// Parts, where not nil, puts the same value together from those of stretches of rows: frames of a window share them.
+	Parts *FoldParts
+	// Extreme: the value is the first argument of the first row whose second is least (-1) or greatest (1); 0: it is not.
+	Extreme int
+}
+
+// FoldParts computes an aggregate of rows from that of some and that of those behind them. Nothing is ever taken away
+// again, so that no digits are lost.
+type FoldParts struct {
+	Of    func(rows FoldRows, i int) FoldState // of row i alone
+	Join  func(a, b FoldState) (FoldState, error)
+	Value func(s FoldState, t types.Type) types.Value // s is of one row at least
+}
+
+// FoldState is what FoldParts know of N rows.
+type FoldState struct {
+	N    int64
+	Bits uint64
+	F    [5]float64
 }
 
 // Skips says which rows do not count.

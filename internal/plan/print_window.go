@@ -17,6 +17,8 @@ func (p *printer) windowFunc(x *Window, f *WindowFunc) {
 	switch {
 	case f.Func == WinAgg && f.Agg == CountStar:
 		p.b.WriteString("count(*)")
+	case f.Fold != nil:
+		p.windowFold(f)
 	case f.Func == WinAgg:
 		p.b.WriteString(f.Agg.String() + "(")
 		p.ids(f.Args)
@@ -35,6 +37,28 @@ func (p *printer) windowFunc(x *Window, f *WindowFunc) {
 		p.frame(&f.Frame, len(x.Specs[f.Spec].Partition)+len(x.Specs[f.Spec].Order) > 0)
 	}
 	p.b.WriteByte(')')
+}
+
+func (p *printer) windowFold(f *WindowFunc) {
+	p.b.WriteString(f.Fold.Name + "(")
+	if f.Fold.Distinct {
+		p.b.WriteString("distinct ")
+	}
+	p.ids(f.Args)
+	for _, v := range f.Fold.Direct {
+		p.b.WriteString(", ")
+		p.expr(&Const{V: v}, 0)
+	}
+	if len(f.Fold.Order) > 0 {
+		p.b.WriteString(" order by ")
+		p.sortKeys(f.Fold.Order)
+	}
+	p.b.WriteByte(')')
+	if f.Fold.Filter != 0 {
+		p.b.WriteString(" filter (")
+		p.col(f.Fold.Filter)
+		p.b.WriteByte(')')
+	}
 }
 
 func (p *printer) windowSpec(s *WindowSpec) {

@@ -51,13 +51,31 @@ func (f WinFunc) Framed() bool { return f >= FirstValue }
 // WindowFunc is one computation.
 type WindowFunc struct {
 	Func  WinFunc
-	Agg   AggFunc // of WinAgg: CountStar, Count, Sum, Min, Max, AnyValue, BoolAnd or BoolOr
+	Agg   AggFunc // of WinAgg: CountStar, Count, Sum, Min, Max, AnyValue, BoolAnd, BoolOr or Folded
 	Args  []ColID
 	Spec  int // its window, among Window.Specs
 	Frame Frame
 	// IgnoreNulls: rows whose value is NULL do not count, of Lag, Lead, FirstValue, LastValue and NthValue.
 	IgnoreNulls bool
+	Fold        *WindowFold // of WinAgg where Agg is Folded
 	Col         ColID
+}
+
+// WindowFold is an aggregate of a frame that Go computes from all its rows: see Fold. What it looks at are columns.
+type WindowFold struct {
+	*Fold
+	Direct   []types.Value
+	Filter   ColID // 0: all rows count
+	Distinct bool
+	Order    []SortKey // of the rows of a frame; none: that of the window
+}
+
+// Same reports that two functions have the same fold, or none.
+func (f *WindowFold) Same(g *WindowFold) bool {
+	if f == nil || g == nil {
+		return f == g
+	}
+	return f.Fold == g.Fold && slices.Equal(f.Direct, g.Direct) && f.Filter == g.Filter && f.Distinct == g.Distinct && slices.Equal(f.Order, g.Order)
 }
 
 // NeverNull reports a function that is NULL in no row.
@@ -162,6 +180,15 @@ func (n *Window) eachCol(f func(*ColID)) {
 		if w.Frame.Key != 0 {
 			f(&w.Frame.Key)
 		}
+		if w.Fold == nil {
+			continue
+		}
+		if w.Fold.Filter != 0 {
+			f(&w.Fold.Filter)
+		}
+		for k := range w.Fold.Order {
+			f(&w.Fold.Order[k].Col)
+		}
 	}
 }
 
@@ -221,6 +248,11 @@ func cloneFuncs(in []WindowFunc) []WindowFunc {
 	out := slices.Clone(in)
 	for i := range out {
 		out[i].Args = slices.Clone(out[i].Args)
+		if f := out[i].Fold; f != nil {
+			g := *f
+			g.Order = slices.Clone(f.Order)
+			out[i].Fold = &g
+		}
 	}
 	return out
 }

@@ -158,6 +158,12 @@ type windowFunc struct {
 	Key         string   `json:"key,omitempty"`
 	Desc        bool     `json:"desc,omitempty"`
 	IgnoreNulls bool     `json:"ignore_nulls,omitempty"`
+	// Of folds, which Go computes from all rows of a frame.
+	Fold     bool      `json:"fold,omitempty"`
+	Direct   []operand `json:"direct,omitempty"`
+	Filter   string    `json:"filter,omitempty"`
+	Distinct bool      `json:"distinct,omitempty"`
+	Order    []sortKey `json:"order,omitempty"`
 }
 
 // bound is where a frame begins or ends.

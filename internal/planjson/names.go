@@ -81,6 +81,19 @@ func foldOf(name string, within bool) *plan.Fold {
 	return nil
 }
 
+// windowFoldOf finds an aggregate of frames that Go computes; nil: there is none.
+func windowFoldOf(name string) *plan.Fold {
+	for _, f := range funcs.WindowFolds {
+		if f.Name == name {
+			return f
+		}
+	}
+	if r := funcs.FindFold(name, false); r != nil && !r.Within {
+		return r.Fold
+	}
+	return foldOf(name, false)
+}
+
 // typeOf reads a type as types.Type.String writes it, or by any other name.
 func typeOf(text string) (types.Type, error) {
 	if strings.EqualFold(text, types.TUnknown.String()) {

@@ -63,17 +63,35 @@ func (r *reader) fold(a *aggregate, out *plan.Agg, args []plan.Expr, have plan.C
 		out.More = nil
 	}
 	for i := range a.Direct {
-		at := fmt.Sprintf("%s.direct[%d]", path, i)
-		c, ok := r.expr(&a.Direct[i], plan.ColSet{}, at).(*plan.Const)
-		if !ok {
-			fail(at, "this is no literal")
-		}
-		out.Direct = append(out.Direct, c.V)
+		out.Direct = append(out.Direct, r.literalAt(&a.Direct[i], fmt.Sprintf("%s.direct[%d]", path, i)))
 	}
 	for i := range a.Order {
 		k := &a.Order[i]
 		out.Order = append(out.Order, plan.AggOrder{X: r.expr(&k.Value, have, fmt.Sprintf("%s.order[%d].value", path, i)), Desc: k.Desc, NullsFirst: k.NullsFirst})
 	}
+}
+
+func (r *reader) windowFold(f *windowFunc, out *plan.WindowFunc, have plan.ColSet, path string) {
+	fold := &plan.WindowFold{Fold: windowFoldOf(f.Function), Distinct: f.Distinct, Order: r.order(f.Order, have, path+".order")}
+	if fold.Fold == nil {
+		fail(path+".function", "there is no fold %q", f.Function)
+	}
+	for i := range f.Direct {
+		fold.Direct = append(fold.Direct, r.literalAt(&f.Direct[i], fmt.Sprintf("%s.direct[%d]", path, i)))
+	}
+	if f.Filter != "" {
+		fold.Filter = r.ref(f.Filter, have, path+".filter")
+	}
+	out.Func, out.Agg, out.Fold = plan.WinAgg, plan.Folded, fold
+}
+
+// literalAt reads an argument that is the same for all rows.
+func (r *reader) literalAt(x *operand, path string) types.Value {
+	c, ok := r.expr(x, plan.ColSet{}, path).(*plan.Const)
+	if !ok {
+		fail(path, "this is no literal")
+	}
+	return c.V
 }
 
 // aggregates reports that an aggregate of an argument can have a type.
@@ -126,7 +144,10 @@ func (r *reader) windowFunc(f *windowFunc, windows int, have plan.ColSet, path s
 	}
 	t := typeAt(f.Type, path+".type")
 	var args [2]int
-	if f.Aggregate {
+	if f.Fold {
+		r.windowFold(f, &out, have, path)
+		args = [2]int{1, 2}
+	} else if f.Aggregate {
 		out.Func, out.Agg = plan.WinAgg, choice(aggFuncs, f.Function, "aggregate", path+".function")
 		args = [2]int{min(int(out.Agg), 1), min(int(out.Agg), 1)}
 	} else {
@@ -146,6 +167,8 @@ func (r *reader) windowFunc(f *windowFunc, windows int, have plan.ColSet, path s
 			arg = r.q.Cols.NewRef(out.Args[0])
 		}
 		switch out.Agg {
+		case plan.Folded:
+			ok = true
 		case plan.CountStar, plan.Count, plan.Sum, plan.Min, plan.Max, plan.AnyValue, plan.BoolAnd, plan.BoolOr:
 			ok = aggregates(out.Agg, arg, t)
 		default:

@@ -235,12 +235,31 @@ func (w *writer) window(x *plan.Window) *operator {
 		if f.Func == plan.WinAgg {
 			out.Function, out.Aggregate = f.Agg.String(), true
 		}
+		if f.Fold != nil {
+			w.windowFold(f.Fold, &out)
+		}
 		if f.Frame.Key != 0 {
 			out.Key = w.col(f.Frame.Key)
 		}
 		o.Functions = append(o.Functions, out)
 	}
 	return o
+}
+
+func (w *writer) windowFold(f *plan.WindowFold, out *windowFunc) {
+	if windowFoldOf(f.Name) != f.Fold {
+		cannot("%s", f.Name)
+	}
+	out.Function, out.Fold, out.Distinct = f.Name, true, f.Distinct
+	for _, v := range f.Direct {
+		out.Direct = append(out.Direct, literal(v))
+	}
+	if f.Filter != 0 {
+		out.Filter = w.col(f.Filter)
+	}
+	if len(f.Order) > 0 {
+		out.Order = w.order(f.Order)
+	}
 }
 
 func frameBound(b plan.FrameBound) bound {

@@ -71,6 +71,16 @@ func Put(a uintptr, f *layout.Field, v types.Value, zero uintptr) {
 	c.store(a, f)
 }
 
+// Words are a value that is not NULL as a field of the given form holds it. A text lives as long as the field; where it has
+// no bytes, zero is where it is.
+func Words(v types.Value, form layout.Form, zero uintptr) (lo, hi uint64) {
+	c := cellOf(v, form, zero)
+	if form == layout.Str && len(v.S) > 0 {
+		c.a = uint64(uintptr(unsafe.Pointer(unsafe.StringData(v.S))))
+	}
+	return c.a, c.b
+}
+
 // cell is a field's content.
 type cell struct {
 	a, b uint64

@@ -39,6 +39,8 @@ func (b *block) aggregate(f *plan.WindowFunc) {
 	switch f.Agg {
 	case plan.CountStar, plan.Count:
 		b.counts(f)
+	case plan.Folded:
+		b.folded(f)
 	case plan.Sum:
 		switch out := b.c.tuple.Find(int32(f.Col)); out.Desc.Form {
 		case layout.F64:
@@ -183,18 +185,26 @@ func (first) less(i, j int32) bool { return i < j }
 // best computes min, max and their like, whose value is that of one of the frame's rows.
 func (b *block) best(f *plan.WindowFunc) {
 	v := b.column(f.Args[0])
-	desc := f.Agg == plan.Max || f.Agg == plan.BoolOr
-	switch form := v.f.Desc.Form; {
-	case f.Agg == plan.AnyValue:
-		bestOf(b, f, v, first{}, false)
-	case form == layout.I64, form == layout.F64, form == layout.Code:
-		bestOf(b, f, v, b.orderedWords(v), desc)
-	case form == layout.I128:
-		bestOf(b, f, v, byInt128{v.lo, v.hi}, desc)
-	case form == layout.Ivl:
-		bestOf(b, f, v, bySpan{v.lo, v.hi}, desc)
+	rows := take[int32](b.room, b.n)
+	if f.Agg == plan.AnyValue {
+		fold(b, f, chooser[first]{v: v}, rows)
+	} else {
+		b.extremeRows(f, v, f.Agg == plan.Max || f.Agg == plan.BoolOr, false, rows)
+	}
+	b.pick(f, rows)
+}
+
+// extremeRows finds the row of each frame with the least or greatest value; of several the first or the last.
+func (b *block) extremeRows(f *plan.WindowFunc, v *values, desc, earliest bool, rows []int32) {
+	switch form := v.f.Desc.Form; form {
+	case layout.I64, layout.F64, layout.Code:
+		fold(b, f, chooser[byWord]{v, b.orderedWords(v), desc, earliest}, rows)
+	case layout.I128:
+		fold(b, f, chooser[byInt128]{v, byInt128{v.lo, v.hi}, desc, earliest}, rows)
+	case layout.Ivl:
+		fold(b, f, chooser[bySpan]{v, bySpan{v.lo, v.hi}, desc, earliest}, rows)
 	default:
-		bestOf(b, f, v, byText{v.lo, v.hi}, desc)
+		fold(b, f, chooser[byText]{v, byText{v.lo, v.hi}, desc, earliest}, rows)
 	}
 }
 
@@ -226,9 +236,10 @@ func (b *block) orderedWords(v *values) byWord {
 
 // chooser takes the better of two rows; noRow is none.
 type chooser[O ordering] struct {
-	v    *values
-	by   O
-	desc bool
+	v        *values
+	by       O
+	desc     bool
+	earliest bool // of equals
 }
 
 func (c chooser[O]) of(i int) int32 {
@@ -246,17 +257,13 @@ func (c chooser[O]) join(i, j int32) int32 {
 		return j
 	case c.desc && c.by.less(j, i), !c.desc && c.by.less(i, j):
 		return i
+	case c.earliest && !(c.desc && c.by.less(i, j) || !c.desc && c.by.less(j, i)):
+		return i
 	}
 	return j // of equals the last, as in PostgreSQL: '24:00:00' equals '1 day'
 }
 
 func (c chooser[O]) none() int32 { return noRow }
-
-func bestOf[O ordering](b *block, f *plan.WindowFunc, v *values, by O, desc bool) {
-	rows := take[int32](b.room, b.n)
-	fold(b, f, chooser[O]{v, by, desc}, rows)
-	b.pick(f, rows)
-}
 
 // folding is an aggregate that is put together from parts, in order.
 type folding[T any] interface {

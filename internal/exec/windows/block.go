@@ -251,7 +251,7 @@ const (
 )
 
 type word interface {
-	uint64 | int64 | int32 | byte | bool | uintptr | float64 | limbs | part
+	uint64 | int64 | int32 | byte | bool | uintptr | float64 | limbs | part | plan.FoldState
 }
 
 // take is room for n values, which may be anything.

@@ -20,8 +20,9 @@ type Options struct {
 	View    func(*column.Dict) column.DictView // pins the texts of a dictionary
 	Zero    uintptr                            // where texts without bytes are
 	NoRadix bool
-	Stay    bool   // tuples stay where they are; else they are written anew where that is faster
-	Release func() // gives the memory of tuples back that were written anew; nil: it stays
+	Stay    bool              // tuples stay where they are; else they are written anew where that is faster
+	Texts   func([]mem.Piece) // is told where texts are that functions have made; nil: nobody asks
+	Release func()            // gives the memory of tuples back that were written anew; nil: it stays
 }
 
 // Compute fills in the columns of w. Unless they must stay, tuples are then in the order of the window that is computed last.

@@ -10,6 +10,15 @@ import (
 
 // fold binds the call of an aggregate that Go computes.
 func (b *binder) fold(s *scope, e *ast.Func, row *funcs.FoldRow) plan.Expr {
+	frame := &aggFrame{outer: b.agg, scope: s, level: -1}
+	b.agg = frame
+	a, t := b.foldCall(s, e, row)
+	b.agg = frame.outer
+	return b.addAggregate(s, e, a, a.Order, t, frame)
+}
+
+// foldCall binds what a fold computes, and finds its type.
+func (b *binder) foldCall(s *scope, e *ast.Func, row *funcs.FoldRow) (plan.Agg, types.Type) {
 	name := e.Name.Last()
 	switch {
 	case e.Star:
@@ -21,8 +30,6 @@ func (b *binder) fold(s *scope, e *ast.Func, row *funcs.FoldRow) plan.Expr {
 	case row.Within && len(e.OrderBy) > 0:
 		fail(diag.SyntaxError, e.Pos, "cannot use multiple ORDER BY clauses with WITHIN GROUP")
 	}
-	frame := &aggFrame{outer: b.agg, scope: s, level: -1}
-	b.agg = frame
 	a := plan.Agg{Func: plan.Folded, Fold: row.Fold, Distinct: e.Distinct}
 	if e.Filter != nil {
 		a.Filter = b.boolean(s, e.Filter, "FILTER")
@@ -39,7 +46,6 @@ func (b *binder) fold(s *scope, e *ast.Func, row *funcs.FoldRow) plan.Expr {
 	for _, x := range e.Args {
 		args, at = append(args, b.expr(s, x.X)), append(at, x.X.Position())
 	}
-	b.agg = frame.outer
 	if row.Within && len(e.WithinGroup) == 0 {
 		panic(noFunction(name, args, e.Pos).WithHint("WITHIN GROUP (ORDER BY …) is missing"))
 	}
@@ -95,7 +101,7 @@ func (b *binder) fold(s *scope, e *ast.Func, row *funcs.FoldRow) plan.Expr {
 	if t == (types.Type{}) {
 		t = args[0].Type()
 	}
-	return b.addAggregate(s, e, a, order, t, frame)
+	return a, t
 }
 
 // foldParam is the type that an argument is converted to; ok is false if it does not fit.

@@ -31,6 +31,7 @@ type windowCall struct {
 	partition []plan.Expr
 	order     []windowKey
 	key       plan.Expr // Frame.Key, or nil
+	fold      *foldCall // of a fold
 	at        span
 }
 
@@ -106,18 +107,13 @@ func (b *binder) windowFunction(s *scope, e *ast.Func) plan.Expr {
 	call := windowCall{at: span{pos: e.Pos, lo: len(s.aggs.refs)}}
 	agg, isAgg := aggregateNamed(name)
 	win := windowNamed(name)
+	fold := funcs.FindFold(name, len(e.WithinGroup) > 0)
 	switch {
 	case isAgg:
 		if made := madeAggregates[name]; made != nil {
 			e = made(e)
 		}
-	case win == nil:
-		if funcs.FindFold(name, true) != nil && len(e.WithinGroup) > 0 {
-			fail(diag.FeatureNotSupported, e.Pos, "OVER is not supported for ordered-set aggregate %s", name)
-		}
-		if funcs.FindFold(name, false) != nil {
-			panic(diag.Unsupported(e.Pos, "%s as a window function", name).WithHint("group by the partition in a subquery, and join it"))
-		}
+	case win == nil && fold == nil:
 		if hint, ok := funcs.Absent(name); ok {
 			panic(funcs.Unsupported(name, hint, e.Pos))
 		}
@@ -127,25 +123,32 @@ func (b *binder) windowFunction(s *scope, e *ast.Func) plan.Expr {
 		fail(diag.WrongObjectType, e.Pos, "OVER specified, but %s is not a window function nor an aggregate function", name)
 	}
 	switch {
-	case e.Distinct:
-		panic(diag.Errorf(diag.FeatureNotSupported, e.Pos, "DISTINCT is not implemented for window functions").
-			WithHint("group in a subquery, or number equal values with row_number() and count those that are 1"))
-	case len(e.WithinGroup) > 0:
-		fail(diag.FeatureNotSupported, e.Pos, "OVER is not supported for ordered-set aggregate %s", name)
-	case len(e.OrderBy) > 0:
-		panic(diag.Errorf(diag.FeatureNotSupported, e.Pos, "aggregate ORDER BY is not implemented for window functions").
+	case win != nil && e.Distinct:
+		panic(diag.Errorf(diag.FeatureNotSupported, e.Pos, "DISTINCT is not implemented for window functions that are no aggregates").
+			WithHint("DISTINCT in a subquery leaves rows out"))
+	case len(e.WithinGroup) > 0, fold != nil && fold.Within:
+		panic(diag.Errorf(diag.FeatureNotSupported, e.Pos, "OVER is not supported for ordered-set aggregate %s", name).
+			WithHint("quantile_cont(x, fraction), quantile_disc(x, fraction) and mode(x) can have OVER"))
+	case win != nil && len(e.OrderBy) > 0:
+		panic(diag.Errorf(diag.FeatureNotSupported, e.Pos, "ORDER BY is not implemented in window functions that are no aggregates").
 			WithHint("the order goes into OVER (ORDER BY …)"))
-	case !isAgg && e.Filter != nil:
+	case win != nil && e.Filter != nil:
 		panic(diag.Errorf(diag.FeatureNotSupported, e.Pos, "FILTER is not implemented for non-aggregate window functions").
 			WithHint("CASE in the argument leaves values out"))
 	case e.Star && isAgg && agg != plan.Count:
 		fail(diag.UndefinedFunction, e.Pos, "function %s(*) does not exist", name)
-	case e.IgnoreNulls && (isAgg || !takesNulls(*win)):
+	case e.IgnoreNulls && fold == nil && (isAgg || !takesNulls(*win)):
 		fail(diag.FeatureNotSupported, e.Pos, "IGNORE NULLS is not supported for %s", name)
 	}
 	b.window(s, &call, e.Over)
 	if isAgg {
 		return b.windowAggregate(s, &call, e, agg)
+	}
+	if fold != nil {
+		s.windows.in = "call"
+		a, t := b.foldCall(s, e, fold)
+		s.windows.in = ""
+		return b.windowFold(s, call, name, &a, t)
 	}
 	call.fn.Func, call.fn.IgnoreNulls = *win, e.IgnoreNulls
 	return b.plainWindow(s, &call, e)
@@ -244,68 +247,6 @@ func (b *binder) plainWindow(s *scope, call *windowCall, e *ast.Func) plan.Expr 
 	return b.addWindow(s, call, e.Name.Last(), t)
 }
 
-// windowAggregate binds an aggregate with OVER. What FILTER leaves out is NULL, which aggregates do not look at.
-// Averages and deviations are made of sums and counts.
-func (b *binder) windowAggregate(s *scope, call *windowCall, e *ast.Func, f plan.AggFunc) plan.Expr {
-	name := e.Name.Last()
-	a := plan.Agg{Func: f}
-	args := b.windowArgs(s, e)
-	switch {
-	case e.Star:
-		a.Func = plan.CountStar
-	case len(args) != 1:
-		panic(noFunction(name, args, e.Pos))
-	default:
-		a.Arg = args[0]
-	}
-	t := b.aggregateType(&a, name, e)
-	if e.Filter != nil {
-		s.windows.in = "call"
-		cond := b.boolean(s, e.Filter, "FILTER")
-		s.windows.in = ""
-		if a.Func == plan.CountStar {
-			a.Func, a.Arg = plan.Count, plan.BoolConst(true)
-		}
-		a.Arg = plan.NewCall(plan.Case, a.Arg.Type(), cond, a.Arg, plan.NullConst(a.Arg.Type()))
-	}
-	simple := func(f plan.AggFunc, arg plan.Expr, t types.Type) plan.Expr {
-		c := *call
-		c.fn.Func, c.fn.Agg = plan.WinAgg, f
-		if arg != nil {
-			c.args = []plan.Expr{arg}
-		}
-		return b.addWindow(s, &c, name, t)
-	}
-	sum := func(arg plan.Expr) plan.Expr {
-		st, _ := types.SumType(arg.Type())
-		return simple(plan.Sum, arg, st)
-	}
-	count := func() plan.Expr { return simple(plan.Count, a.Arg, types.TInt64) }
-	switch a.Func {
-	case plan.Avg:
-		if !a.Arg.Type().IsNumeric() {
-			unsupported(e.Pos, "avg of %s", a.Arg.Type().SQLName())
-		}
-		x := plan.AvgOf(a.Arg.Type(), sum(a.Arg), count())
-		if x.Type() != t {
-			x = plan.NewCall(plan.Cast, t, x)
-		}
-		return x
-	case plan.StddevSamp, plan.StddevPop, plan.VarSamp, plan.VarPop:
-		if x, square, ok := funcs.SumsOfVariance(a.Arg); ok {
-			return funcs.VarianceOfSums(a.Func, sum(x), sum(square), count())
-		}
-		x := plan.Double(a.Arg)
-		squares := sum(plan.NewCall(plan.Mul, types.TFloat64, x, x))
-		return plan.VarianceOf(a.Func, sum(x), squares, count())
-	case plan.Sum:
-		if a.Arg.Type().Kind == types.Interval {
-			unsupported(e.Pos, "the sum of intervals")
-		}
-	}
-	return simple(a.Func, a.Arg, t)
-}
-
 // addWindow notes a function, once, and refers to its column.
 func (b *binder) addWindow(s *scope, c *windowCall, name string, t types.Type) plan.Expr {
 	w := s.windows
@@ -325,7 +266,7 @@ func (b *binder) addWindow(s *scope, c *windowCall, name string, t types.Type) p
 func (c *windowCall) same(d *windowCall) bool {
 	x, y := c.fn, d.fn
 	return x.Func == y.Func && x.Agg == y.Agg && x.IgnoreNulls == y.IgnoreNulls && x.Frame == y.Frame &&
-		plan.EqualExprs(c.args, d.args) && plan.EqualExprs(c.partition, d.partition) &&
+		c.fold.same(d.fold) && plan.EqualExprs(c.args, d.args) && plan.EqualExprs(c.partition, d.partition) &&
 		slices.EqualFunc(c.order, d.order, windowKey.equal)
 }
 
@@ -348,6 +289,9 @@ func (w *windows) rewrite(g *grouper) {
 		}
 		if c.key != nil {
 			c.key = g.rewrite(c.key, c.at)
+		}
+		if c.fold != nil {
+			c.fold.rewrite(g, c.at)
 		}
 	}
 }
@@ -377,6 +321,9 @@ func (b *binder) windowNode(w *windows, n plan.Node) plan.Node {
 			if !slices.Contains(spec.Partition, id) && !slices.ContainsFunc(spec.Order, func(o plan.SortKey) bool { return o.Col == id }) {
 				spec.Order = append(spec.Order, plan.SortKey{Col: id, Desc: k.desc, NullsFirst: k.nullsFirst})
 			}
+		}
+		if c.fold != nil {
+			f.Fold = c.fold.columns(p)
 		}
 		if c.key != nil {
 			f.Frame.Key = p.shared(c.key, "range key")
