@@ -5,5 +5,6 @@
 //
 // In: tuples.Rows and a plan.Window. Out: the same tuples, filled in, in the order of the last window. Read window.go for
 // the blocks, frame.go for which rows a function looks at; then each kind of function has its file. No function takes
-// time in proportion to the size of the frame for a row.
+// time in proportion to the size of the frame for a row, but for those whose values are that long (string_agg, array_agg) and
+// a few that are rarely asked for (mode, mad, entropy, skewness …): see fold.go.
 package windows
