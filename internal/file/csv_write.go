@@ -95,7 +95,7 @@ func (e *csvEncoder) cell(col arrow.Array) func([]byte, int) []byte {
 		return func(dst []byte, row int) []byte { return e.text(dst, stringBytes(s.Value(row))) }
 	}
 	plain := plainCell(col, e.d.text)
-	if _, list := col.(*array.List); plain == nil || e.easy && !list {
+	if _, nested := col.DataType().(arrow.NestedType); plain == nil || e.easy && !nested {
 		return plain
 	}
 	var buf []byte
@@ -153,8 +153,8 @@ func plainCell(col arrow.Array, text bool) func([]byte, int) []byte {
 		return func(dst []byte, row int) []byte { return types.AppendTime(dst, int64(c.Value(row))) }
 	case *array.Binary:
 		return func(dst []byte, row int) []byte { return types.AppendBytes(dst, string(c.Value(row))) }
-	case *array.List:
-		return listText(c)
+	case *array.List, *array.Struct, *array.Map:
+		return func(dst []byte, row int) []byte { return AppendNestedText(dst, col, row) }
 	case *array.MonthDayNanoInterval:
 		return func(dst []byte, row int) []byte {
 			v := c.Value(row)
@@ -166,40 +166,12 @@ func plainCell(col arrow.Array, text bool) func([]byte, int) []byte {
 	return nil
 }
 
-// listText is how to write lists: as PostgreSQL writes arrays.
-func listText(c *array.List) func([]byte, int) []byte {
-	elems := c.ListValues()
-	elem := plainCell(elems, true)
-	if s, ok := elems.(*array.String); ok {
-		elem = func(dst []byte, row int) []byte { return append(dst, s.Value(row)...) }
-	}
-	if elem == nil {
-		return nil
-	}
-	_, nested := elems.(*array.List)
-	return func(dst []byte, row int) []byte {
-		dst = append(dst, '{')
-		from, to := c.ValueOffsets(row)
-		for k := int(from); k < int(to); k++ {
-			if k > int(from) {
-				dst = append(dst, ',')
-			}
-			switch {
-			case elems.IsNull(k):
-				dst = append(dst, "NULL"...)
-			case nested:
-				dst = elem(dst, k)
-			default:
-				dst = types.AppendListElem(dst, string(elem(nil, k)))
-			}
-		}
-		return append(dst, '}')
-	}
-}
-
 // ZoneOf is the zone in which a column of timestamps is shown; nil if they have none.
 func ZoneOf(c *array.Timestamp) *types.Zone {
-	name := c.DataType().(*arrow.TimestampType).TimeZone
+	return zoneNamed(c.DataType().(*arrow.TimestampType).TimeZone)
+}
+
+func zoneNamed(name string) *types.Zone {
 	if name == "" {
 		return nil
 	}

@@ -171,12 +171,16 @@ func (r *jsonRows) store(t *jsonTarget, v jsonValue) error {
 		return r.parse(t, v.text)
 	case t.t.Kind == types.JSON && v.kind != jsonString:
 		return r.parse(t, v.text)
-	case t.t.Kind == types.List && v.kind == jsonNested:
-		list, err := r.listOf(t.t, v.text)
+	case t.t.IsNested() && v.kind == jsonNested:
+		j, err := types.ParseJSON(string(v.text))
+		var x types.Value
+		if err == nil {
+			x, err = types.FromJSON(r.s.zone, t.t, j)
+		}
 		if e, ok := err.(*types.Error); ok {
 			return diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg)
 		}
-		t.b.Append(list)
+		t.b.Append(x)
 		return nil
 	case v.kind == jsonNested, v.kind == jsonBool && t.t.Kind != types.Bool, v.kind == jsonNumber && !t.t.IsNumeric(),
 		v.kind == jsonString && r.s.guessed && notString(t.t, v.text):

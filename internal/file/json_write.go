@@ -100,8 +100,13 @@ func (e *jsonEncoder) cell(col arrow.Array) func([]byte, int) []byte {
 	if s, ok := col.(*array.String); ok {
 		return func(dst []byte, row int) []byte { return appendJSON(dst, stringBytes(s.Value(row))) }
 	}
-	if l, ok := col.(*array.List); ok {
-		return e.list(l)
+	switch c := col.(type) {
+	case *array.Map: // which is a List, too
+		return e.pairs(c)
+	case *array.List:
+		return e.list(c)
+	case *array.Struct:
+		return e.object(c)
 	}
 	plain := plainCell(col, false)
 	if plain == nil {
@@ -144,6 +149,58 @@ func (e *jsonEncoder) list(c *array.List) func([]byte, int) []byte {
 			}
 		}
 		return append(dst, ']')
+	}
+}
+
+// object is how to write structs.
+func (e *jsonEncoder) object(c *array.Struct) func([]byte, int) []byte {
+	fields := c.DataType().(*arrow.StructType).Fields()
+	cells := make([]func([]byte, int) []byte, len(fields))
+	for i := range fields {
+		if cells[i] = e.cell(c.Field(i)); cells[i] == nil {
+			return nil
+		}
+	}
+	return func(dst []byte, row int) []byte {
+		dst = append(dst, '{')
+		for i, f := range fields {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendJSON(dst, stringBytes(f.Name)), ':')
+			if c.Field(i).IsNull(row) {
+				dst = append(dst, "null"...)
+			} else {
+				dst = cells[i](dst, row)
+			}
+		}
+		return append(dst, '}')
+	}
+}
+
+// pairs is how to write maps: keys are strings, whatever they are.
+func (e *jsonEncoder) pairs(c *array.Map) func([]byte, int) []byte {
+	keys, items := c.Keys(), c.Items()
+	value := e.cell(items)
+	if value == nil {
+		return nil
+	}
+	return func(dst []byte, row int) []byte {
+		dst = append(dst, '{')
+		from, to := c.ValueOffsets(row)
+		for k := int(from); k < int(to); k++ {
+			if k > int(from) {
+				dst = append(dst, ',')
+			}
+			key := ArrowValue(keys, k).AppendTextIn(nil, zoneIn(keys.DataType()))
+			dst = append(appendJSON(dst, key), ':')
+			if items.IsNull(k) {
+				dst = append(dst, "null"...)
+			} else {
+				dst = value(dst, k)
+			}
+		}
+		return append(dst, '}')
 	}
 }
 

@@ -70,12 +70,13 @@ const (
 	Conditional = "Conditional"
 	Hashes      = "Hashes and encodings"
 	Lists       = "Lists"
+	Structs     = "Structs and maps"
 	JSON        = "JSON"
 	System      = "System"
 )
 
 // Groups is the order of the sections.
-var Groups = []string{Text, Patterns, Numbers, Bits, Dates, Formats, Conditional, Hashes, Lists, JSON, System}
+var Groups = []string{Text, Patterns, Numbers, Bits, Dates, Formats, Conditional, Hashes, Lists, Structs, JSON, System}
 
 // Eval computes a value of type t; see plan.Function.
 type Eval = func(a []types.Value, t types.Type) (types.Value, error)
@@ -130,7 +131,7 @@ var Rows = func() []Row {
 		rows  []Row
 	}{
 		{Text, textRows}, {Text, moreTextRows}, {Patterns, patternRows}, {Numbers, numberRows}, {Numbers, floatRows}, {Bits, bitRows},
-		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Lists, listRows}, {JSON, jsonRows}, {System, systemRows},
+		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Lists, listRows}, {Structs, structRows}, {JSON, jsonRows}, {System, systemRows},
 	} {
 		for _, r := range t.rows {
 			r.Group = t.group

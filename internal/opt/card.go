@@ -177,7 +177,7 @@ func scanStat(x *plan.Scan, ordinal int, rows float64) colStat {
 // position maps a value to the line on which ranges are interpolated.
 func position(v types.Value) float64 {
 	switch v.Type.Kind {
-	case types.Text, types.Bytes, types.UUID, types.List, types.JSON:
+	case types.Text, types.Bytes, types.UUID, types.List, types.JSON, types.Struct, types.Map:
 		f := 0.0
 		for i := range 7 { // 56 bits: what a double holds, nearly
 			f *= 256

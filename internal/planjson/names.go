@@ -3,12 +3,9 @@ package planjson
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
-	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // named is a table of names of 0, 1, 2 …
@@ -60,6 +57,9 @@ var functions, functionNames = func() (map[string]*plan.Function, map[*plan.Func
 	for _, f := range []*plan.Function{funcs.SeriesLength, funcs.SeriesTime, funcs.TryCast} {
 		add(f.Name, f)
 	}
+	for _, f := range funcs.Internal {
+		add(f.Name, f)
+	}
 	return by, names
 }()
 
@@ -92,33 +92,6 @@ func windowFoldOf(name string) *plan.Fold {
 		return r.Fold
 	}
 	return foldOf(name, false)
-}
-
-// typeOf reads a type as types.Type.String writes it, or by any other name.
-func typeOf(text string) (types.Type, error) {
-	if strings.EqualFold(text, types.TUnknown.String()) {
-		return types.TUnknown, nil
-	}
-	if elem, ok := strings.CutSuffix(text, "[]"); ok {
-		t, err := typeOf(elem)
-		if err != nil || !types.CanList(t) {
-			return types.Type{}, fmt.Errorf("%q is not a type", text)
-		}
-		return types.TList(t), nil
-	}
-	name, rest, ok := strings.Cut(text, "(")
-	var args []int
-	if ok {
-		rest = strings.TrimSuffix(strings.TrimSpace(rest), ")")
-		for _, a := range strings.Split(rest, ",") {
-			n, err := strconv.Atoi(strings.TrimSpace(a))
-			if err != nil {
-				return types.Type{}, fmt.Errorf("%q is not a type", text)
-			}
-			args = append(args, n)
-		}
-	}
-	return types.ParseType(name, args)
 }
 
 // keysOf are the names of a table, for messages.

@@ -119,7 +119,7 @@ func typeAt(text, path string) types.Type {
 	if text == "" {
 		fail(path, "a type is missing")
 	}
-	t, err := typeOf(text)
+	t, err := types.ReadType(text)
 	if err != nil {
 		fail(path, "%v", err)
 	}

@@ -52,7 +52,7 @@ type writer struct {
 // typeText is the name of a type by which it is found again.
 func typeText(t types.Type) string {
 	text := t.String()
-	if back, err := typeOf(text); err != nil || back != t {
+	if back, err := types.ReadType(text); err != nil || back != t {
 		cannot("a value of type %s", text)
 	}
 	return text

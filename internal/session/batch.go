@@ -119,7 +119,7 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		if err != nil {
 			m.err = err
 		}
-	case types.List:
+	case types.List, types.Struct, types.Map:
 		if bufs[0] != nil {
 			bufs[0].Release()
 		}

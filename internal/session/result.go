@@ -11,6 +11,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
+	"github.com/kelpiedb/kelpie/internal/file"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -158,6 +159,10 @@ func arrowTypeIn(t types.Type, z *types.Zone) arrow.DataType {
 		return arrow.BinaryTypes.Binary
 	case types.List:
 		return arrow.ListOf(arrowTypeIn(t.Elem(), z))
+	case types.Struct:
+		return file.ArrowStruct(t, func(t types.Type) arrow.DataType { return arrowTypeIn(t, z) })
+	case types.Map:
+		return arrow.MapOf(arrowTypeIn(t.Fields()[0].Type, z), arrowTypeIn(t.Fields()[1].Type, z))
 	case types.Time:
 		return arrow.FixedWidthTypes.Time64us
 	case types.Interval:
@@ -251,6 +256,23 @@ func appendValue(b array.Builder, v types.Value) error {
 		b.Append(v.String())
 	case *array.BinaryBuilder:
 		b.Append([]byte(v.S))
+	case *array.StructBuilder:
+		b.Append(true)
+		for i, x := range v.FieldValues() {
+			if err := appendValue(b.FieldBuilder(i), x); err != nil {
+				return err
+			}
+		}
+	case *array.MapBuilder:
+		b.Append(true)
+		for _, e := range v.Elems() {
+			if err := appendValue(b.KeyBuilder(), e.FieldValue(0)); err != nil {
+				return err
+			}
+			if err := appendValue(b.ItemBuilder(), e.FieldValue(1)); err != nil {
+				return err
+			}
+		}
 	case *array.ListBuilder:
 		b.Append(true)
 		for _, e := range v.Elems() {

@@ -8,6 +8,12 @@ func CanCast(from, to Type) bool {
 	switch {
 	case from.Kind == List && to.Kind == List:
 		return CanCast(from.Elem(), to.Elem())
+	case from.Kind == Struct && to.Kind == Struct:
+		return canCastStruct(from, to)
+	case from.Kind == Map && to.Kind == Map:
+		return CanCast(from.Elem(), to.Elem())
+	case from.IsNested() && to.Kind == JSON, from.Kind == JSON && to.IsNested():
+		return true
 	case from.Kind == to.Kind, from.Kind == Unknown, from.Kind == Text, to.Kind == Text:
 		return to.Kind != Unknown
 	case from.IsNumeric() && to.IsNumeric():
@@ -54,9 +60,20 @@ func Assign(v Value, to Type) (Value, error) {
 		return ParseValue(to, v.S)
 	}
 	switch to.Kind {
-	case JSON: // of the other kind
-		return parseJSON(to, v.S)
-	case List:
+	case JSON:
+		if from.IsNested() {
+			return parseJSON(to, string(ToJSON(nil, v)))
+		}
+		return parseJSON(to, v.S) // of the other kind
+	case List, Struct, Map:
+		switch {
+		case from.Kind == JSON:
+			return jsonNested(v, to)
+		case to.Kind == Struct:
+			return castStruct(v, to, Cast)
+		case to.Kind == Map:
+			return castMap(v, to)
+		}
 		return castList(v, to)
 	case Text:
 		return parseText(to, v.String())

@@ -17,7 +17,7 @@ func Compare(a, b Value) int {
 		return CompareFloat(a.Float(), b.Float())
 	}
 	switch a.Type.Kind {
-	case Text, Unknown, Bytes, UUID, List, JSON:
+	case Text, Unknown, Bytes, UUID, List, JSON, Struct, Map:
 		return strings.Compare(a.S, b.S)
 	case Interval:
 		am, ad, au := a.IntervalParts()

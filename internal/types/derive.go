@@ -44,6 +44,13 @@ func CommonType(a, b Type) (Type, bool) {
 	case a.Kind == List && b.Kind == List:
 		elem, ok := CommonType(a.Elem(), b.Elem())
 		return TList(elem), ok
+	case a.Kind == Struct && b.Kind == Struct:
+		return commonStruct(a, b)
+	case a.Kind == Map && b.Kind == Map:
+		x, y := a.Fields(), b.Fields()
+		key, ok := CommonType(x[0].Type, y[0].Type)
+		value, ok2 := CommonType(x[1].Type, y[1].Type)
+		return TMap(key, value), ok && ok2
 	case a.Kind == Text && b.Kind == Text:
 		if a.Len == 0 || b.Len == 0 {
 			return TText, true

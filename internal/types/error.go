@@ -59,8 +59,13 @@ func (t Type) SQLName() string {
 	if t.Kind == List {
 		return strings.TrimRight(t.Elem().SQLName(), "[]") + "[]" // PostgreSQL's types do not tell dimensions
 	}
-	if t == TJSONB {
+	switch {
+	case t == TJSONB:
 		return "jsonb"
+	case t.IsRow():
+		return "record"
+	case t.Kind == Struct || t.Kind == Map:
+		return t.String()
 	}
 	return sqlNames[t.Kind]
 }

@@ -45,6 +45,13 @@ func (v Value) AppendTextIn(dst []byte, z *Zone) []byte {
 		return AppendBytes(dst, v.S)
 	case List:
 		return appendList(dst, v, z)
+	case Map:
+		return appendNamed(dst, v, z)
+	case Struct:
+		if v.Type.hasNames() {
+			return appendNamed(dst, v, z)
+		}
+		return appendRow(dst, v, z)
 	case Interval:
 		return AppendInterval(dst, int32(v.I>>32), int32(uint32(v.I)), v.Hi)
 	}
@@ -59,7 +66,7 @@ func (v Value) Literal() string {
 	switch v.Type.Kind {
 	case Text:
 		return "'" + strings.ReplaceAll(v.S, "'", "''") + "'"
-	case Bytes, List:
+	case Bytes, List, Struct, Map:
 		return "'" + strings.ReplaceAll(v.String(), "'", "''") + "'::" + v.Type.String()
 	case Date, Timestamp, TimestampTZ, Time, Interval, UUID, JSON:
 		return kindNames[v.Type.Kind] + " '" + v.String() + "'"

@@ -275,6 +275,25 @@ func ToJSON(dst []byte, v Value) []byte {
 			dst = ToJSON(dst, e)
 		}
 		return append(dst, ']')
+	case v.Type.Kind == Struct, v.Type.Kind == Map:
+		dst = append(dst, '{')
+		each := func(i int, key string, x Value) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = ToJSON(append(AppendJSONString(dst, key), ':'), x)
+		}
+		if v.Type.Kind == Map {
+			for i, e := range v.Elems() {
+				pair := e.FieldValues()
+				each(i, pair[0].String(), pair[1])
+			}
+		} else {
+			for i, x := range v.FieldValues() {
+				each(i, v.Type.Fields()[i].Name, x)
+			}
+		}
+		return append(dst, '}')
 	case v.Type.Kind == Timestamp:
 		return AppendJSONString(dst, strings.Replace(v.String(), " ", "T", 1))
 	case v.Type.Kind == TimestampTZ:
@@ -290,4 +309,77 @@ func parseJSON(t Type, text string) (Value, error) {
 		text = string(v.AppendJSONB(nil))
 	}
 	return Value{Type: t, S: text}, err
+}
+
+// jsonNested makes a list, a struct or a map of JSON.
+func jsonNested(v Value, to Type) (Value, error) {
+	j, err := ParseJSON(v.S)
+	if err != nil {
+		return Value{}, err
+	}
+	return FromJSON(UTC, to, j)
+}
+
+// FromJSON is the value of type t that a value of JSON stands for: null is NULL, objects are structs and maps, arrays lists, and
+// strings are read as texts are. Keys that a struct lacks mean nothing, and fields without a key are NULL.
+func FromJSON(z *Zone, t Type, j JSONValue) (Value, error) {
+	mismatch := func() (Value, error) {
+		return Value{}, errf(codeSyntax, "cannot cast %s of JSON to %s: %s", j.TypeName(), t, j.Raw)
+	}
+	switch {
+	case j.Kind == 'n' && t.Kind != JSON:
+		return NullOf(t), nil
+	case t.Kind == JSON:
+		return parseJSON(t, j.Raw)
+	case t.Kind == List:
+		if j.Kind != '[' {
+			return mismatch()
+		}
+		elems := make([]Value, len(j.Elems))
+		for i, e := range j.Elems {
+			var err error
+			if elems[i], err = FromJSON(z, t.Elem(), e); err != nil {
+				return Value{}, err
+			}
+		}
+		return ListValue(t.Elem(), elems), nil
+	case t.Kind == Struct:
+		if j.Kind != '{' {
+			return mismatch()
+		}
+		vals := make([]Value, len(t.Fields()))
+		for i, f := range t.Fields() {
+			vals[i] = NullOf(f.Type)
+			if e, ok := j.Field(f.Name); ok {
+				var err error
+				if vals[i], err = FromJSON(z, f.Type, e); err != nil {
+					return Value{}, err
+				}
+			}
+		}
+		return StructValue(t, vals), nil
+	case t.Kind == Map:
+		if j.Kind != '{' {
+			return mismatch()
+		}
+		kv := t.Fields()
+		var keys, values []Value
+		for i, k := range j.Keys {
+			key, err := ParseIn(z, kv[0].Type, k)
+			if err != nil {
+				return Value{}, err
+			}
+			x, err := FromJSON(z, kv[1].Type, j.Elems[i])
+			if err != nil {
+				return Value{}, err
+			}
+			keys, values = append(keys, key), append(values, x)
+		}
+		return MapValue(t, keys, values)
+	case t.Kind == Text:
+		return parseText(t, j.Text())
+	case j.Kind == '{', j.Kind == '[', j.Kind == '0' && !t.IsNumeric(), j.Kind == 't' && t.Kind != Bool:
+		return mismatch()
+	}
+	return ParseIn(z, t, j.Text())
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"strings"
-	"sync"
 )
 
 // Lists. A list is one text-like value: its elements one after the other, encoded so that comparing the bytes compares the
@@ -16,56 +15,6 @@ import (
 //	integers = big-endian, sign flipped            as many bytes as the type has
 //	floats   = bits, so that they order as numbers -0 is 0, and there is one NaN
 //	texts    = bytes, 0x00 as 0x00 0xff, then 0x00 0x01
-
-// listElems are the types of elements. The number of one, from 1, is in Prec and Scale of the list's type: so types stay
-// comparable.
-var listElems struct {
-	sync.RWMutex
-	types []Type
-}
-
-// TList is the type of lists of elem.
-func TList(elem Type) Type {
-	l := &listElems
-	find := func() (Type, bool) {
-		for i, t := range l.types {
-			if t == elem {
-				return numbered(i + 1), true
-			}
-		}
-		return Type{}, false
-	}
-	l.RLock()
-	t, ok := find()
-	l.RUnlock()
-	if ok {
-		return t
-	}
-	l.Lock()
-	defer l.Unlock()
-	if t, ok := find(); ok {
-		return t
-	}
-	l.types = append(l.types, elem)
-	return numbered(len(l.types))
-}
-
-func numbered(i int) Type { return Type{Kind: List, Prec: uint8(i >> 8), Scale: uint8(i)} }
-
-// Elem is the type of a list's elements.
-func (t Type) Elem() Type {
-	i := int(t.Prec)<<8 | int(t.Scale)
-	if i == 0 { // any
-		return TUnknown
-	}
-	l := &listElems
-	l.RLock()
-	defer l.RUnlock()
-	return l.types[i-1]
-}
-
-// CanList reports a type that lists can have elements of.
-func CanList(t Type) bool { return t.Kind != Interval && t.Kind != Unknown }
 
 // ListValue is the list of some values, each of type elem or NULL.
 func ListValue(elem Type, elems []Value) Value {
@@ -88,14 +37,14 @@ func AppendElem(b []byte, t Type, v Value) []byte {
 	}
 	b = append(b, elemValue)
 	switch width := elemWidth(t); {
-	case t.Phys() == PhysStr && t.Kind != List:
+	case t.Phys() == PhysStr && !t.IsNested():
 		for i := range len(v.S) {
 			if b = append(b, v.S[i]); v.S[i] == 0 {
 				b = append(b, 0xff)
 			}
 		}
 		return append(b, 0, 1)
-	case t.Kind == List: // ends where it ends
+	case t.IsNested(): // ends where it ends
 		return append(b, v.S...)
 	case t.IsFloat():
 		return binary.BigEndian.AppendUint64(b, orderedBits(v.F))
@@ -173,8 +122,13 @@ func nextElem(t Type, s string) (v Value, rest string) {
 	}
 	v.Type = t
 	switch width := elemWidth(t); {
-	case t.Kind == List:
-		n := listEnd(t.Elem(), s)
+	case t.IsNested():
+		n := 0
+		if t.Kind == Struct {
+			n = structEnd(t, s)
+		} else {
+			n = listEnd(t.Elem(), s)
+		}
 		v.S = s[:n]
 		return v, s[n:]
 	case t.Phys() == PhysStr:
@@ -237,6 +191,9 @@ func listEnd(elem Type, s string) int {
 
 // appendList appends a list as PostgreSQL writes arrays.
 func appendList(dst []byte, v Value, z *Zone) []byte {
+	if v.Type.hasNames() {
+		return appendNamed(dst, v, z)
+	}
 	dst = append(dst, '{')
 	for i, x := range v.Elems() {
 		if i > 0 {
@@ -279,6 +236,9 @@ func AppendListElem(dst []byte, s string) []byte {
 
 // parseList reads {1,2,NULL,"x y"}, in zone z.
 func parseList(z *Zone, t Type, text string) (Value, error) {
+	if start := strings.TrimLeft(text, " \t\n\r\v\f"); strings.HasPrefix(start, "[") && !strings.Contains(start, "]=") || t.hasNames() {
+		return parseNested(z, t, text)
+	}
 	p := &listParser{z: z, s: text, text: text}
 	p.blanks()
 	v, err := p.list(t)

@@ -53,6 +53,8 @@ func ParseIn(z *Zone, t Type, text string) (Value, error) {
 		return parseJSON(t, text)
 	case List:
 		return parseList(z, t, text)
+	case Struct, Map:
+		return parseNested(z, t, text)
 	case Interval:
 		return ParseInterval(text, "")
 	}

@@ -24,6 +24,8 @@ const (
 	UUID                    // 36 letters
 	List                    // of elements of one type: see list.go
 	JSON                    // a text of JSON; Prec is 1 for JSONB
+	Struct                  // fields with names: see struct.go
+	Map                     // from keys to values
 )
 
 // MaxPrecision is the largest DECIMAL precision: what a signed 128-bit integer holds.
@@ -34,7 +36,7 @@ const MaxPrecision = 38
 // its type.
 type Type struct {
 	Kind  Kind
-	Prec  uint8  // Decimal: total digits, 1…38. List: with Scale, the number of its elements' type
+	Prec  uint8  // Decimal: total digits, 1…38. Nested types: with Scale, the number of their shape
 	Scale uint8  // Decimal: digits after the point
 	Len   uint32 // Text: VARCHAR(n) limit, 0 = unlimited
 }
@@ -78,6 +80,10 @@ func (t Type) String() string {
 		return "VARCHAR"
 	case List:
 		return t.Elem().String() + "[]"
+	case Struct:
+		return structName(t)
+	case Map:
+		return "MAP(" + t.Fields()[0].Type.String() + ", " + t.Fields()[1].Type.String() + ")"
 	case JSON:
 		if t == TJSONB {
 			return "JSONB"
@@ -89,7 +95,7 @@ func (t Type) String() string {
 var kindNames = [...]string{
 	Unknown: "UNKNOWN", Bool: "BOOLEAN", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT",
 	Decimal: "DECIMAL", Float32: "REAL", Float64: "DOUBLE", Date: "DATE", Timestamp: "TIMESTAMP",
-	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST", JSON: "JSON",
+	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST", JSON: "JSON", Struct: "STRUCT", Map: "MAP",
 }
 
 // IsInteger reports SMALLINT, INTEGER or BIGINT.
@@ -126,7 +132,7 @@ func (t Type) Phys() Phys {
 	switch t.Kind {
 	case Float32, Float64:
 		return PhysF64
-	case Text, Bytes, UUID, List, JSON:
+	case Text, Bytes, UUID, List, JSON, Struct, Map:
 		return PhysStr
 	case Interval:
 		return PhysIvl

@@ -327,7 +327,7 @@ type Row struct {
 	Elems []Expr
 }
 
-// Struct is {'a': 1, 'b': 2}: today only an option of functions in FROM.
+// Struct is {'a': 1, 'b': 2}.
 type Struct struct {
 	Pos    int
 	Keys   []Ident

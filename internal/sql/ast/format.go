@@ -390,6 +390,24 @@ func (p *printer) typeName(t TypeName) {
 		}
 		p.s(")")
 	}
+	if t.Members != nil {
+		p.s("(")
+		for i, m := range t.Members {
+			p.s(pick(i == 0, "", ", "))
+			if !m.Name.Empty() {
+				p.s(QuoteIdent(m.Name.Name), " ")
+			}
+			p.typeName(m.Type)
+		}
+		p.s(")")
+	}
+	if t.Labels != nil {
+		p.s("(")
+		for i, l := range t.Labels {
+			p.s(pick(i == 0, "", ", "), QuoteString(l))
+		}
+		p.s(")")
+	}
 	for range t.Dims {
 		p.s("[]")
 	}

@@ -62,6 +62,15 @@ type TypeName struct {
 	Mods   []int64 // (15, 2) in decimal(15, 2)
 	Fields string  // "year to month" in interval year to month
 	Dims   int     // number of [] after the name
+	// Members are the fields of struct(a int, b text) and row(…), and the two types of map(text, int), which have no names.
+	Members []TypeMember
+	Labels  []string // of enum('a', 'b')
+}
+
+// TypeMember is a part of a nested type.
+type TypeMember struct {
+	Name Ident
+	Type TypeName
 }
 
 // Parsed is one statement of a script, with its place in the script's text.

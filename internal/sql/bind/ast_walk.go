@@ -200,6 +200,14 @@ func (c *useCounter) expr(e ast.Expr) {
 		c.query(e.Query)
 	case *ast.Array:
 		c.exprs(e.Elems)
+	case *ast.ArrayQuery:
+		c.query(e.Query)
+	case *ast.Subscript:
+		c.expr(e.X)
+		c.expr(e.Index)
+		c.expr(e.Upper)
+	case *ast.Field:
+		c.expr(e.X)
 	case *ast.Struct:
 		c.exprs(e.Values)
 	case *ast.Row:

@@ -51,6 +51,8 @@ func implicit(from, to types.Type) bool {
 		return true
 	case from.Kind == types.List && to.Kind == types.List:
 		return implicit(from.Elem(), to.Elem())
+	case from.Kind == types.Struct && to.Kind == types.Struct, from.Kind == types.Map && to.Kind == types.Map:
+		return members(from, to, implicit)
 	case from.IsNumeric() && to.IsNumeric():
 		return from.Kind <= to.Kind
 	}
@@ -67,15 +69,38 @@ func assignable(from, to types.Type) bool {
 	if from.Kind == types.List && to.Kind == types.List {
 		return assignable(from.Elem(), to.Elem())
 	}
+	if from.Kind == types.Struct && to.Kind == types.Struct || from.Kind == types.Map && to.Kind == types.Map {
+		return members(from, to, assignable)
+	}
 	return implicit(from, to) || from.IsNumeric() && to.IsNumeric() || to.Kind == types.Text ||
 		from.IsCalendar() && types.CanCast(from, to) || from.Kind == types.Interval && to.Kind == types.Time
 }
 
+// members reports that two structs have fields that correspond, each of which can be converted; or two maps.
+func members(from, to types.Type, can func(from, to types.Type) bool) bool {
+	if !types.CanCast(from, to) {
+		return false
+	}
+	have, want := from.Fields(), to.Fields()
+	for i := range have {
+		k := i
+		if from.Kind == types.Struct && !from.IsRow() && !to.IsRow() {
+			if k = to.FindField(have[i].Name); k < 0 {
+				return false
+			}
+		}
+		if k >= len(want) || !can(have[i].Type, want[k].Type) {
+			return false
+		}
+	}
+	return true
+}
+
 // assign converts e as storing it does; what names the place for the message.
 func (b *binder) assign(e plan.Expr, t types.Type, pos int, what string) plan.Expr {
-	if from := e.Type(); !assignable(from, t) {
+	if from := loose(e); !assignable(from, t) {
 		panic(diag.Errorf(diag.DatatypeMismatch, pos, "%s is of type %s but expression is of type %s",
-			what, t.SQLName(), from.SQLName()).WithHint("you will need to rewrite or cast the expression"))
+			what, t.SQLName(), e.Type().SQLName()).WithHint("you will need to rewrite or cast the expression"))
 	}
 	return b.convert(e, t, pos)
 }
@@ -178,6 +203,9 @@ func typeName(n ast.TypeName) types.Type {
 		}
 		return t
 	}
+	if n.Members != nil {
+		return nestedType(n)
+	}
 	if n.Name == "date" && len(n.Mods) == 0 {
 		return types.TDate // the most frequent one, without a search
 	}
@@ -200,6 +228,9 @@ func (b *binder) commonType(es []plan.Expr, pos func(i int) int, what string) ty
 		if t.Kind == types.Decimal || et.Kind == types.Decimal {
 			et = tight(e)
 		}
+		if et.IsNested() {
+			et = loose(e)
+		}
 		c, ok := types.CommonType(t, et)
 		if t.Kind == types.Float32 && !et.IsFloat() && et.IsNumeric() || et.Kind == types.Float32 && !t.IsFloat() && t.IsNumeric() {
 			c = types.TFloat32 // where operators would go on to DOUBLE, alternatives stay REAL
@@ -209,8 +240,8 @@ func (b *binder) commonType(es []plan.Expr, pos func(i int) int, what string) ty
 		}
 		t = c
 	}
-	if t.Kind == types.Unknown {
-		return types.TText
+	if t.Kind == types.Unknown || t.IsNested() {
+		return settled(t)
 	}
 	if t.Kind == types.Text && t.Len > 0 {
 		for _, e := range es {

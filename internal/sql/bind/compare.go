@@ -55,11 +55,12 @@ func (b *binder) unify(l, r plan.Expr, at place) (plan.Expr, plan.Expr, bool) {
 	switch {
 	case lt == rt, lt.Kind == types.Text && rt.Kind == types.Text:
 		return l, r, true
-	case lt.Kind == types.List && rt.Kind == types.List:
-		t, ok := types.CommonType(lt, rt)
+	case lt.IsNested() && lt.Kind == rt.Kind:
+		t, ok := types.CommonType(loose(l), loose(r))
 		if !ok {
 			return l, r, false
 		}
+		t = settled(t)
 		return b.convert(l, t, at.l), b.convert(r, t, at.r), true
 	case lt.IsNumeric() && rt.IsNumeric():
 		l, r = b.unifyNumbers(l, r, at)

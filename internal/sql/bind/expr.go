@@ -71,10 +71,7 @@ func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 	case *ast.Exists:
 		return b.exists(s, e)
 	case *ast.Row:
-		if len(e.Elems) == 1 {
-			return b.expr(s, e.Elems[0])
-		}
-		unsupported(e.Pos, "a row value here")
+		return b.rowValue(s, e)
 	case *ast.Star:
 		fail(diag.SyntaxError, e.Pos, "* is not allowed here")
 	case *ast.Default:
@@ -90,9 +87,9 @@ func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 	case *ast.ArrayQuery:
 		unsupported(e.Pos, "ARRAY of a subquery")
 	case *ast.Struct:
-		unsupported(e.Pos, "a struct")
+		return b.structLiteral(s, e)
 	case *ast.Field:
-		unsupported(e.Pos, "a field of a composite value")
+		return b.fieldNamed(b.expr(s, e.X), e.Name.Name, e.Name.Pos)
 	}
 	panic(diag.Internalf("bind", "expression %T", e))
 }

@@ -55,6 +55,9 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 	if row := funcs.FindFold(name, len(e.WithinGroup) > 0); row != nil {
 		return b.fold(s, e, row)
 	}
+	if name == "struct_pack" || name == "struct_insert" { // whose parameters have any names
+		return b.structCall(s, e)
+	}
 	if name == "grouping" {
 		return b.groupingFunc(s, e)
 	}

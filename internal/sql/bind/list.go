@@ -136,6 +136,12 @@ func (b *binder) concatOther(l, r plan.Expr, at place) plan.Expr {
 func (b *binder) subscript(s *scope, e *ast.Subscript) plan.Expr {
 	x := b.expr(s, e.X)
 	t := x.Type()
+	switch t.Kind {
+	case types.Struct:
+		return b.structSubscript(x, s, e)
+	case types.Map:
+		return b.mapSubscript(x, s, e)
+	}
 	if t.Kind != types.List {
 		fail(diag.DatatypeMismatch, e.Pos, "cannot subscript type %s because it does not support subscripting", t.SQLName())
 	}

@@ -13,7 +13,11 @@ func (b *binder) comparison(s *scope, op plan.Op, e *ast.Binary) plan.Expr {
 	rr, rrow := e.R.(*ast.Row)
 	if lrow || rrow {
 		if !lrow || !rrow {
-			unsupported(e.Pos, "the comparison of a row with a value or subquery")
+			l, r := b.expr(s, e.L), b.expr(s, e.R)
+			if l.Type().Kind != types.Struct || r.Type().Kind != types.Struct {
+				unsupported(e.Pos, "the comparison of a row with a value or subquery")
+			}
+			return b.compare(op, l, r, place{e.Pos, e.L.Position(), e.R.Position()})
 		}
 		return b.compareRows(s, op, lr, rr, e.Pos)
 	}

@@ -177,6 +177,9 @@ func (b *binder) columnRef(s *scope, e *ast.ColumnRef) plan.Expr {
 		if x := b.alias(s, e); x != nil {
 			return x
 		}
+		if x := b.columnField(s, e); x != nil {
+			return x
+		}
 		panic(b.unknownColumn(s, e))
 	}
 	if b.onColumn != nil {

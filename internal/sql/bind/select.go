@@ -139,6 +139,10 @@ func (b *binder) items(s *scope, sel *ast.Select) []item {
 		if it.Alias.Empty() {
 			name = ast.ColumnName(it.X)
 		}
+		if fields := b.unnestStruct(s, it.X); fields != nil {
+			items = append(items, fields...)
+			continue
+		}
 		saved := b.columns
 		b.columns = &columnsCall{scope: s}
 		items = append(items, b.item(s, it.X, name))
@@ -160,9 +164,6 @@ func (b *binder) items(s *scope, sel *ast.Select) []item {
 
 // item binds one expression of a select list.
 func (b *binder) item(s *scope, x ast.Expr, name string) item {
-	if row, ok := x.(*ast.Row); ok {
-		unsupported(row.Pos, "a row value in a select list")
-	}
 	had, windows, refs := len(s.aggs.list), s.windows.count(), len(s.aggs.refs)
 	outer := b.unnests
 	b.unnests = s

@@ -24,13 +24,8 @@ func (b *binder) zone() *types.Zone {
 	return types.UTC
 }
 
-// instants reports TIMESTAMPTZ, and lists of it.
-func instants(t types.Type) bool {
-	for t.Kind == types.List {
-		t = t.Elem()
-	}
-	return t.Kind == types.TimestampTZ
-}
+// instants reports TIMESTAMPTZ, and what has some of them in it.
+func instants(t types.Type) bool { return t.Holds(types.TimestampTZ) }
 
 // zonedCast is convert to or from TIMESTAMPTZ where the zone matters; nil where it does not.
 func (b *binder) zonedCast(e plan.Expr, t types.Type, pos int) plan.Expr {
@@ -48,7 +43,7 @@ func (b *binder) zonedCast(e plan.Expr, t types.Type, pos int) plan.Expr {
 		return computed(plan.NewApply(funcs.InstantText, types.TText, pos, name, e))
 	case from.Kind == types.Text, from.Kind == types.Unknown:
 		return computed(plan.NewApply(funcs.TextInstant, t, pos, name, e))
-	case from.Kind == types.List || t.Kind == types.List:
+	case from.IsNested() || t.IsNested():
 		panic(diag.Unsupported(pos, "casting %s to %s outside of UTC", from.SQLName(), t.SQLName()).WithHint("cast the elements, or SET timezone = 'UTC'"))
 	case from.Kind == types.Timestamp, t.Kind == types.Timestamp:
 		return computed(plan.NewApply(funcs.AtZone, t, pos, name, e))

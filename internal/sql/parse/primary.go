@@ -101,6 +101,9 @@ func (p *parser) named() ast.Expr {
 	case next == kPrecision && p.isWord("double") && p.peek(2) == tString:
 		return p.postfix(p.typedLiteral(p.typeName()))
 	}
+	if p.isWord("map") && p.peek(1) == tLBrace {
+		return p.postfix(p.mapLiteral())
+	}
 	name := p.qualifiedFrom(p.take())
 	switch p.kind() {
 	case tLParen:
@@ -333,6 +336,27 @@ func (p *parser) structure(pos int) ast.Expr {
 	}
 	p.expect(tRBrace)
 	return e
+}
+
+// mapLiteral reads MAP {key: value, …}, which is map([key, …], [value, …]).
+func (p *parser) mapLiteral() ast.Expr {
+	id := p.take()
+	keys, values := &ast.Array{Pos: p.pos()}, &ast.Array{Pos: p.pos()}
+	p.expect(tLBrace)
+	for p.kind() != tRBrace {
+		keys.Elems = append(keys.Elems, p.expr())
+		p.expect(tColon)
+		values.Elems = append(values.Elems, p.expr())
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	p.expect(tRBrace)
+	f := &ast.Func{Pos: id.Pos, Name: ast.Name{id}}
+	if len(keys.Elems) > 0 {
+		f.Args = []ast.Arg{{X: keys}, {X: values}}
+	}
+	return f
 }
 
 // row reads the list of ROW(...), which may be empty.

@@ -69,6 +69,9 @@ func (p *parser) typeName() ast.TypeName {
 
 func (p *parser) plainType(t *ast.TypeName) {
 	k := p.kind()
+	if p.nestedType(t) {
+		return
+	}
 	if !k.isName() && !(k > kwFirst && classOf[k] == ast.TypeFunc) {
 		p.unexpected()
 	}
@@ -89,6 +92,38 @@ func (p *parser) plainType(t *ast.TypeName) {
 		p.refuseMods()
 	}
 	t.Mods = p.typeMods()
+}
+
+// nestedType reads struct(a int, b text), row(a int), map(text, int) and enum('a', 'b'), if one of them is here.
+func (p *parser) nestedType(t *ast.TypeName) bool {
+	if p.peek(1) != tLParen || !p.isWord("struct") && !p.isWord("map") && !p.isWord("enum") && p.kind() != kRow {
+		return false
+	}
+	t.Name = p.text()
+	p.next()
+	p.next()
+	for i := 0; p.kind() != tRParen; i++ {
+		p.link(i)
+		if t.Name == "enum" {
+			t.Labels = append(t.Labels, p.text())
+			p.expect(tString)
+		} else {
+			var m ast.TypeMember
+			if t.Name != "map" {
+				m.Name = p.label()
+			}
+			m.Type = p.typeName()
+			t.Members = append(t.Members, m)
+		}
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	p.expect(tRParen)
+	if t.Members == nil && t.Labels == nil {
+		t.Members = []ast.TypeMember{}
+	}
+	return true
 }
 
 // refuseMods leaves if a modifier of a DECIMAL is a word, a text or a number that is not an integer: to

@@ -83,7 +83,30 @@ func (j *jsonPrinter) value(buf []byte, a arrow.Array, i int, number bool) []byt
 	if a.IsNull(i) {
 		return append(buf, "null"...)
 	}
-	if l, ok := a.(*array.List); ok {
+	switch l := a.(type) {
+	case *array.Map: // which is a List, too
+		from, to := l.ValueOffsets(i)
+		buf = append(buf, '{')
+		for k := int(from); k < int(to); k++ {
+			if k > int(from) {
+				buf = append(buf, ',')
+			}
+			j.text = cell(j.text, l.Keys(), k)
+			buf = append(appendString(buf, j.text), ':')
+			buf = j.value(buf, l.Items(), k, isNumber(l.Items().DataType()))
+		}
+		return append(buf, '}')
+	case *array.Struct:
+		buf = append(buf, '{')
+		for k, f := range l.DataType().(*arrow.StructType).Fields() {
+			if k > 0 {
+				buf = append(buf, ',')
+			}
+			buf = append(appendString(buf, []byte(f.Name)), ':')
+			buf = j.value(buf, l.Field(k), i, isNumber(f.Type))
+		}
+		return append(buf, '}')
+	case *array.List:
 		from, to := l.ValueOffsets(i)
 		buf = append(buf, '[')
 		for k := int(from); k < int(to); k++ {
