@@ -193,6 +193,7 @@ func newEmitter(req Request) *emitter {
 		Scans:    e.scansText,
 		Map:      req.Map,
 	}
+	e.Texts = e.frame.texts()
 	if req.Pipeline != nil { // else a lookup table's function
 		if t, ok := req.Pipeline.Source.(*pipe.Table); ok {
 			e.table = &scanned.Table{Emitter: &e.Emitter, Scan: t.Scan, Shapes: req.Shapes}

@@ -42,6 +42,13 @@ type frame interface {
 	update(p ir.Reg, f *layout.Field, fn plan.AggFunc, v code.Value)
 	// merge combines the partial group at src into the group with the same keys.
 	merge(src ir.Reg)
+	// texts is where texts are made. markKeys is where those of a grouping's keys begin, if they are dropped where the group is there
+	// already; else it is NoReg. keepTexts takes note that a group has got one, dropUnless takes texts back unless an aggregate, whose
+	// field that is of the group at p, has got the one that v is.
+	texts() code.TextSpace
+	markKeys(g *plan.Group) ir.Reg
+	keepTexts()
+	dropUnless(mark, p ir.Reg, f *layout.Field, v code.Value)
 	// alone reports that the thread has its rows, in order, and the state of the sink for itself.
 	alone() bool
 }

@@ -3,7 +3,6 @@ package emit
 import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
-	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
@@ -180,6 +179,7 @@ func (e *emitter) initGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.
 
 // nameGroup writes a new group's keys, and what its first row alone decides.
 func (e *emitter) nameGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.Value) {
+	e.keepTexts()
 	for i := range keys {
 		e.storeField(p, &gp.Tuple.Fields[i], keys[i])
 	}
@@ -190,24 +190,6 @@ func (e *emitter) nameGroup(p ir.Reg, gp *GroupPlan, g *plan.Group, keys []code.
 			e.Free(v)
 		}
 	}
-}
-
-// markKeys is MarkText for the keys of a grouping. What columns make while keys are computed may be looked at later, so
-// there must be none.
-func (e *emitter) markKeys(g *plan.Group) ir.Reg {
-	made := false
-	for _, x := range g.Keys {
-		if c, ok := x.(*plan.Call); ok && scalar.MakesText(c) {
-			made = true
-		}
-		if e.Makes(x, true) || !e.Can.Yield {
-			return ir.NoReg
-		}
-	}
-	if !made {
-		return ir.NoReg
-	}
-	return text.Mark(&e.Emitter)
 }
 
 // madeKey is the first of the keys that was made for this row, and lies nowhere else; -1 if there is none. One that

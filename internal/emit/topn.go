@@ -2,7 +2,6 @@ package emit
 
 import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
-	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -16,7 +15,7 @@ func (e *emitter) dropWorse(s *pipe.Collect, t *layout.Tuple) {
 	mark := ir.NoReg // where texts begin that are made for the keys alone
 	for _, k := range s.Keys {
 		if mark == ir.NoReg && e.Makes(e.Ref(k.Col), true) {
-			mark = text.Mark(&e.Emitter)
+			mark = e.Texts.Mark()
 		}
 	}
 	drop := func(c ir.Cond, x, y ir.Val) {
@@ -25,7 +24,7 @@ func (e *emitter) dropWorse(s *pipe.Collect, t *layout.Tuple) {
 			return
 		}
 		e.When(c, x, y, func() {
-			text.Drop(&e.Emitter, mark)
+			e.Texts.Drop(mark)
 			e.skip(ir.Always, ir.K(0), ir.K(0))
 		}, nil)
 	}

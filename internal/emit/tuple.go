@@ -2,7 +2,6 @@ package emit
 
 import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
-	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -90,14 +89,6 @@ func (e *emitter) field(id plan.ColID, name string, v code.Value) layout.Field {
 		}
 	}
 	return layout.Field{ID: int32(id), Name: name, Desc: d}
-}
-
-// dropUnless takes texts back unless a tuple's field got one of them.
-func (e *emitter) dropUnless(mark, tuple ir.Reg, f *layout.Field, v code.Value) {
-	held := e.Int("held")
-	e.B.Load8(held, ir.At(tuple, f.Off))
-	e.When(ir.NE, held.V(), v.A, func() { text.Drop(&e.Emitter, mark) }, nil)
-	e.B.Clear(held)
 }
 
 // sameField opens a register telling whether a key equals a field of the tuple at p. Grouping

@@ -41,12 +41,14 @@ type warp struct {
 	block    *blockGroups // groups of the block; nil: none
 	finally  func()
 	tallies  []tally
-	bins     []tally // of the lane-activity profile
-	skipTo   int32   // the loop that a dropped row breaks out of
-	number   ir.Reg  // that of the source's row
-	drained  ir.Reg  // 1: the source has no more rows, but shelves may have; NoReg: there are none
-	shelves  ir.Reg  // where those of the warp are
-	piece    piece   // of a row from the queue
+	bins     []tally     // of the lane-activity profile
+	skipTo   int32       // the loop that a dropped row breaks out of
+	number   ir.Reg      // that of the source's row
+	drained  ir.Reg      // 1: the source has no more rows, but shelves may have; NoReg: there are none
+	shelves  ir.Reg      // where those of the warp are
+	piece    piece       // of a row from the queue
+	made     *textRoom   // nil: no texts are made
+	ofGroup  *groupTexts // nil: its keys and aggregates make no texts, or keep them
 }
 
 // guard is where lanes without a row stay out.

@@ -51,6 +51,7 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 				e.propagate(group, s)
 			}
 		})
+		e.dropTexts()
 	})
 }
 
@@ -115,6 +116,7 @@ func (e *warp) addUpFirst(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 			e.B.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
 			e.skipTo = outer
 		})
+		e.dropTexts()
 	})
 	return true
 }

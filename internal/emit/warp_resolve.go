@@ -41,6 +41,7 @@ func (e *warp) reduceEachRow(g *plan.Group, gp *GroupPlan) {
 		active := e.guard.active
 		if e.Resolve == phys.ResolveTuple {
 			e.When(ir.NE, active.V(), ir.K(0), tell, nil)
+			e.dropTexts()
 			return
 		}
 		any := e.ballot("rows", active.V())
@@ -51,6 +52,7 @@ func (e *warp) reduceEachRow(g *plan.Group, gp *GroupPlan) {
 			e.When(ir.EQ, e.lane.V(), ir.K(0), tell, nil)
 		}, nil)
 		e.B.Clear(any)
+		e.dropTexts()
 	})
 }
 
@@ -65,5 +67,6 @@ func (e *warp) addToGroupAlone(group ir.Reg, shares []*share) {
 				e.propagate(group, s)
 			}
 		}, nil)
+		e.dropTexts()
 	})
 }

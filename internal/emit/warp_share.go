@@ -293,6 +293,7 @@ func (e *warp) putAny(p ir.Reg, s *share) {
 		old := e.Int("old")
 		e.B.Atom(ir.AtomCAS, old, ir.At(p, s.version), ir.K(0), ir.K(2))
 		e.When(ir.EQ, old.V(), ir.K(0), func() {
+			e.keepTexts()
 			e.B.Store(at, s.v.A, 8)
 			e.B.Store(ir.At(p, s.f.Off+8), s.v.B, 8)
 		}, nil)

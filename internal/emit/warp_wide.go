@@ -65,6 +65,7 @@ func (e *warp) putWide(p ir.Reg, s *share) {
 		old := e.Int("old")
 		e.B.Atom(ir.AtomCAS, old, version, seen.V(), now.V())
 		e.B.Continue(l, ir.NE, old.V(), seen.V())
+		e.keepTexts()
 		e.B.Fence()
 		e.B.Store(ir.At(p, s.f.Off), s.v.A, 8)
 		e.B.Store(ir.At(p, s.f.Off+8), s.v.B, 8)

@@ -31,27 +31,36 @@ const (
 
 // download copies tuples to the host, where their texts are those of the tables.
 func (r *run) download(d deviceRows) (tuples.Rows, error) {
+	d, err := r.settled(d)
+	if err != nil {
+		return tuples.Rows{}, err
+	}
 	return r.fetch(d, r.homing(d.tuple, nil))
 }
 
-// fetch copies tuples to the host. Addresses are the device's, unless a visitor changes them.
+// settled are tuples as an array, whose texts the host has.
+func (r *run) settled(d deviceRows) (deviceRows, error) {
+	if d.indirect && d.n > 0 {
+		size := d.tuple.Size
+		a, err := r.alloc(d.n * int64(size))
+		if err != nil {
+			return d, err
+		}
+		if err := r.do(func() *ir.Func { return gatherTuples(size) }, d.n, uint64(d.addr), uint64(a)); err != nil {
+			return d, err
+		}
+		d.addr, d.indirect = a, false
+	}
+	return d, r.bringTexts(d, nil)
+}
+
+// fetch copies an array of tuples to the host. Addresses are the device's, unless a visitor changes them.
 func (r *run) fetch(d deviceRows, visit ...visitor) (tuples.Rows, error) {
 	out := tuples.Rows{Tuple: d.tuple}
 	if d.n == 0 {
 		return out, nil
 	}
-	size := d.tuple.Size
-	if d.indirect {
-		a, err := r.alloc(d.n * int64(size))
-		if err != nil {
-			return out, err
-		}
-		if err := r.do(func() *ir.Func { return gatherTuples(size) }, d.n, uint64(d.addr), uint64(a)); err != nil {
-			return out, err
-		}
-		d.addr = a
-	}
-	n := int(d.n)
+	n, size := int(d.n), d.tuple.Size
 	host, err := r.mem.Take(n * size)
 	if err != nil {
 		return out, err
@@ -148,12 +157,7 @@ func (r *run) visitAll(array uintptr, lo, hi, size int, visit []visitor) error {
 
 // homing replaces addresses of texts by those of the same texts on the host; those of some columns are not there yet. nil: there are none.
 func (r *run) homing(t *layout.Tuple, lacking []plan.ColID) visitor {
-	var fields []*layout.Field
-	for i := range t.Fields {
-		if f := &t.Fields[i]; f.Desc.Form == layout.Str && !slices.Contains(lacking, plan.ColID(f.ID)) {
-			fields = append(fields, f)
-		}
-	}
+	fields := textFields(t, lacking)
 	if len(fields) == 0 {
 		return nil
 	}
@@ -180,6 +184,16 @@ func (r *run) homing(t *layout.Tuple, lacking []plan.ColID) visitor {
 		}
 		return nil
 	}
+}
+
+// textFields are the texts of a tuple, but for some columns.
+func textFields(t *layout.Tuple, lacking []plan.ColID) (out []*layout.Field) {
+	for i := range t.Fields {
+		if f := &t.Fields[i]; f.Desc.Form == layout.Str && !slices.Contains(lacking, plan.ColID(f.ID)) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // has reports that a text of the device lies there; its end may be in what is behind all texts.

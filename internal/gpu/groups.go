@@ -21,6 +21,7 @@ type groupSink struct {
 	s      *pipe.Aggregate
 	plan   *emit.GroupPlan
 	begun  bool
+	fresh  bool        // nothing but the chunk at hand is in it
 	first  int64       // tuples that the first chunk may take, at the most
 	dir    device.Addr // directory or array; the one group
 	mask   uint64
@@ -38,7 +39,7 @@ type space struct {
 
 func (s *groupSink) begin(most int64) error {
 	lanes := s.unused(most)
-	if s.begun {
+	if s.fresh = !s.begun; s.begun {
 		return s.further(most, lanes)
 	}
 	s.begun = true
@@ -188,20 +189,66 @@ func (s *groupSink) grow() (err error) {
 	return nil
 }
 
-// savedGroups is a hash table as it was before a chunk.
+// savedGroups are groups as they were before a chunk.
 type savedGroups struct{ dir, tuples device.Addr }
 
-// save keeps a copy of the table until the chunk is in it.
+// dirBytes is the size of the directory or array.
+func (s *groupSink) dirBytes() int64 {
+	switch s.plan.Mode {
+	case phys.Ungrouped:
+		return int64(s.plan.Tuple.Size)
+	case phys.ArrayGroups:
+		return s.plan.Slots * int64(s.plan.Tuple.Size)
+	case phys.DenseGroups:
+		return 8 * s.plan.Slots
+	}
+	return 8 * int64(s.mask+1)
+}
+
+// secure saves the groups, if there are some.
+func (s *groupSink) secure() error {
+	if s.fresh || s.saved != nil {
+		return nil
+	}
+	return s.save()
+}
+
+// undo makes the groups what they were before the chunk, which begins again.
+func (s *groupSink) undo() error {
+	r, used := s.r, s.tuples.used
+	if s.plan.Mode == phys.DenseGroups { // tuples that are not in use must be as they were, too
+		r.free(s.tuples.start)
+		if err := s.room(s.tuples.cap); err != nil {
+			return err
+		}
+		s.tuples.used = used
+	}
+	if !s.fresh {
+		return s.copyBack()
+	}
+	switch s.plan.Mode {
+	case phys.Ungrouped, phys.ArrayGroups:
+		r.free(s.dir)
+		var err error
+		s.dir, err = s.neutral(s.dirBytes() / int64(s.plan.Tuple.Size))
+		return err
+	}
+	return r.failed(r.st.Fill(s.dir, 0, int(s.dirBytes())))
+}
+
+func (s *groupSink) expected() int64 { return s.plan.Expect }
+
+// save keeps a copy of the groups until the chunk is in them.
 func (s *groupSink) save() (err error) {
 	kept := &savedGroups{}
-	if kept.dir, err = s.r.alloc(8 * int64(s.mask+1)); err != nil {
+	if kept.dir, err = s.r.alloc(s.dirBytes()); err != nil {
 		return err
 	}
 	if kept.tuples, err = s.r.alloc(s.tuples.used * int64(s.plan.Tuple.Size)); err != nil {
 		return err
 	}
 	s.saved = kept
-	if err := s.r.st.Copy(kept.dir, s.dir, 8*int(s.mask+1)); err != nil {
+	if err := s.r.st.Copy(kept.dir, s.dir, int(s.dirBytes())); err != nil || s.tuples.used == 0 {
 		return err
 	}
 	return s.r.st.Copy(kept.tuples, s.tuples.start, int(s.tuples.used)*s.plan.Tuple.Size)
@@ -209,14 +256,18 @@ func (s *groupSink) save() (err error) {
 
 // restore makes the table what it was.
 func (s *groupSink) restore() error {
-	if err := s.r.st.Copy(s.dir, s.saved.dir, 8*int(s.mask+1)); err != nil {
-		return err
-	}
-	if err := s.r.st.Copy(s.tuples.start, s.saved.tuples, int(s.tuples.used)*s.plan.Tuple.Size); err != nil {
+	if err := s.copyBack(); err != nil {
 		return err
 	}
 	s.forget()
 	return nil
+}
+
+func (s *groupSink) copyBack() error {
+	if err := s.r.st.Copy(s.dir, s.saved.dir, int(s.dirBytes())); err != nil || s.tuples.used == 0 {
+		return err
+	}
+	return s.r.st.Copy(s.tuples.start, s.saved.tuples, int(s.tuples.used)*s.plan.Tuple.Size)
 }
 
 func (s *groupSink) forget() {

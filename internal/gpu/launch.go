@@ -70,9 +70,19 @@ func (r *run) launches(p *pipe.Pipeline, c *block, f *emit.Fragment, fn device.F
 	if err := s.begin(r.most(p, n)); err != nil {
 		return err
 	}
+	m, err := r.makesTexts(f, n, s.expected())
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		if err := s.secure(); err != nil {
+			return err
+		}
+	}
 	for again := true; again; {
 		c.clearCounts(f)
 		s.toContext(c)
+		m.toContext(c)
 		if err := bind(); err != nil {
 			return err
 		}
@@ -88,11 +98,20 @@ func (r *run) launches(p *pipe.Pipeline, c *block, f *emit.Fragment, fn device.F
 		if err := r.finish(c, f); err != nil {
 			return err
 		}
-		var err error
+		if again, err = m.lacked(c); err != nil {
+			return err
+		}
+		if again {
+			if err := s.undo(); err != nil {
+				return err
+			}
+			continue
+		}
 		if again, err = s.fromContext(c); err != nil {
 			return err
 		}
 	}
+	m.keep(c)
 	return nil
 }
 

@@ -17,7 +17,11 @@ import (
 // result copies the rows of the result to the host.
 func (r *run) result() (*result.Result, error) {
 	s := r.sinks[r.prog.Result].(*collectSink)
-	rows, err := r.fetch(s.out, r.homing(s.out.tuple, nil), r.late.placing(s.out.tuple))
+	out, err := r.settled(s.out)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.fetch(out, r.homing(out.tuple, nil), r.late.placing(out.tuple))
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ type run struct {
 	walk     *compile.Walk // addresses of its tables are the device's
 	sinks    map[pipe.Sink]sink
 	texts    []homes // where texts that tuples point to are on the host
+	space    textSpace
 	dicts    map[*column.Dict]*residentDict
 	zero     device.Addr
 	counters []device.Addr // words that are 0, which nobody uses yet
@@ -481,7 +482,7 @@ func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) 
 			x = uint64(src.queue)
 		case code.WordFilter:
 			x = uint64(src.filters[w.Index])
-		case code.WordCount, code.WordLanes:
+		case code.WordCount, code.WordLanes, code.WordSpace, code.WordSpaceEnd, code.WordSpaceTakes: // of each launch its own
 		case code.WordLiteral:
 			x = uint64(f.Literals[w.Index])
 		default:
@@ -547,11 +548,21 @@ func (r *run) luts(f *emit.Fragment) ([]device.Addr, error) {
 			return nil, err
 		}
 		c.set(layout.CtxCur, uint64(a))
-		if err := r.start(c, fn, int64(l.Len), false); err != nil {
+		m, err := r.makesTexts(l.Frag, int64(l.Len), 0)
+		if err != nil {
 			return nil, err
 		}
-		if err := r.finish(c, l.Frag); err != nil {
-			return nil, err
+		for again := true; again; {
+			m.toContext(c)
+			if err := r.start(c, fn, int64(l.Len), false); err != nil {
+				return nil, err
+			}
+			if err := r.finish(c, l.Frag); err != nil {
+				return nil, err
+			}
+			if again, err = m.lacked(c); err != nil {
+				return nil, err
+			}
 		}
 		out = append(out, a)
 	}

@@ -15,6 +15,9 @@ type sink interface {
 	begin(most int64) error             // a chunk of a pipeline begins, of which at most so many rows come
 	toContext(c *block)                 // before a launch
 	fromContext(c *block) (bool, error) // after it; true: there was not enough room, launch again
+	secure() error                      // before a launch that may have to be undone
+	undo() error                        // in the place of fromContext: it is as it was before the launch, which comes again
+	expected() int64                    // how many rows it may keep
 	finish() error                      // all pipelines have ended
 	rows() deviceRows
 	empty() bool // it is finished and has no rows
@@ -120,6 +123,11 @@ func (s *tupleSink) fromContext(c *block) (bool, error) {
 	return false, err
 }
 
+// What is not counted in n does not exist.
+func (s *tupleSink) secure() error   { return nil }
+func (s *tupleSink) undo() error     { return nil }
+func (s *tupleSink) expected() int64 { return s.expect }
+
 func (s *tupleSink) rows() deviceRows { return deviceRows{tuple: s.tuple, addr: s.start, n: s.n} }
 func (s *tupleSink) empty() bool      { return s.n == 0 }
 
@@ -181,6 +189,9 @@ type discardSink struct{}
 func (discardSink) begin(int64) error                { return nil }
 func (discardSink) toContext(*block)                 {}
 func (discardSink) fromContext(*block) (bool, error) { return false, nil }
+func (discardSink) secure() error                    { return nil }
+func (discardSink) undo() error                      { return nil }
+func (discardSink) expected() int64                  { return 0 }
 func (discardSink) finish() error                    { return nil }
 func (discardSink) rows() deviceRows                 { return deviceRows{} }
 func (discardSink) empty() bool                      { return false }

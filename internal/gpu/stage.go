@@ -70,6 +70,9 @@ func (s *stageSink) finish() error {
 
 // fetchBoth copies tuples to the host twice: as they are, and with texts of the host, but for those of some columns, which are not there yet.
 func (r *run) fetchBoth(d deviceRows, lacking []plan.ColID) (theirs, ours uintptr, err error) {
+	if err := r.bringTexts(d, lacking); err != nil {
+		return 0, 0, err
+	}
 	n, size := int(d.n), d.tuple.Size
 	if theirs, err = r.mem.Take(n * size); err != nil {
 		return 0, 0, err

@@ -74,7 +74,7 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *
 	}
 	s.place(prog, set)
 	can := scalar.CanEmit
-	if set.Device != "cpu" || set.Off.TextCode {
+	if set.Off.TextCode {
 		can = scalar.CanEmitTextless
 	}
 	patience := diag.Patience{Done: ctx.Done()}

@@ -24,6 +24,8 @@ type Emitter struct {
 	Brief bool
 	// Exit ends the query with an error status under a condition.
 	Exit func(status int32, c ir.Cond, x, y ir.Val)
+	// Texts is where texts are made.
+	Texts TextSpace
 
 	Words    []Word
 	Pool     []byte        // of literals; WordPool points to a copy
@@ -47,29 +49,47 @@ type Abilities struct {
 	Parameters bool // serve other literals and other data without being compiled again: numbers of them are parameters
 }
 
+// TextSpace is where code makes texts, one behind the other. They last as long as the query, unless they are dropped.
+type TextSpace interface {
+	// Ready comes before code that makes texts may be taken back (ir.Builder.Undo).
+	Ready()
+	// Room opens a register with the address where the next text begins, with room for n bytes, and 8 more that may be written. Without
+	// Abilities.Unaligned it is a multiple of 8. Nothing is taken yet.
+	Room(n ir.Val) ir.Reg
+	// Take keeps what lies before end.
+	Take(end ir.Val)
+	// Mark opens a register with the place where texts that are made from now on will begin, Drop takes back the room of all
+	// that were made since.
+	Mark() ir.Reg
+	Drop(mark ir.Reg)
+}
+
 // WordKind says what a context word holds.
 type WordKind uint8
 
 const (
-	WordData    WordKind = iota // column Index: data
-	WordBase                    // column Index: frame of reference
-	WordNull                    // column Index: NULL bytes
-	WordHeap                    // column Index: string heap
-	WordDesc                    // Dict: descriptors
-	WordDHeap                   // Dict: heap
-	WordPool                    // literal pool, from Index on
-	WordSlots                   // Build: slots
-	WordTuples                  // Build: tuple array
-	WordZero                    // a block of zero bytes: the tuple of an outer row without match
-	WordLut                     // Luts[Index]
-	WordFilter                  // bits of semi-join filter Index
-	WordCount                   // a counter, starts at 0
-	WordQueue                   // the queue of rows with many matches
-	WordLanes                   // one of a profile's, likewise
-	WordLiteral                 // Literals[Index]
-	WordTexts                   // the worker's space for texts: layout.TextCur and what follows it
-	WordRanks                   // Dict: the rank of each code, 4 bytes
-	WordRow                     // what row numbers are added to: the number of the segment, shifted to the upper half, or the chunk's first row
+	WordData       WordKind = iota // column Index: data
+	WordBase                       // column Index: frame of reference
+	WordNull                       // column Index: NULL bytes
+	WordHeap                       // column Index: string heap
+	WordDesc                       // Dict: descriptors
+	WordDHeap                      // Dict: heap
+	WordPool                       // literal pool, from Index on
+	WordSlots                      // Build: slots
+	WordTuples                     // Build: tuple array
+	WordZero                       // a block of zero bytes: the tuple of an outer row without match
+	WordLut                        // Luts[Index]
+	WordFilter                     // bits of semi-join filter Index
+	WordCount                      // a counter, starts at 0
+	WordQueue                      // the queue of rows with many matches
+	WordLanes                      // one of a profile's, likewise
+	WordLiteral                    // Literals[Index]
+	WordTexts                      // the worker's space for texts: layout.TextCur and what follows it
+	WordSpace                      // a GPU's space for texts: what is not taken of it begins here, a counter
+	WordSpaceEnd                   // and ends here
+	WordSpaceTakes                 // how much of it a lane takes at a time, at least
+	WordRanks                      // Dict: the rank of each code, 4 bytes
+	WordRow                        // what row numbers are added to: the number of the segment, shifted to the upper half, or the chunk's first row
 )
 
 // Word is a context word that the executor fills before the first row.

@@ -143,6 +143,9 @@ func (e *Evaluator) Describe(x plan.Expr) layout.Desc {
 	if d, ok := e.descs[x]; ok {
 		return d
 	}
+	if e.Makes(x, false) || e.Makes(x, true) {
+		e.Texts.Ready()
+	}
 	mark, pool := e.B.Mark(), len(e.Pool)
 	var d layout.Desc
 	// Words allotted meanwhile are kept: the real evaluation wants them next.

@@ -1,7 +1,6 @@
 package scalar
 
 import (
-	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -69,9 +68,9 @@ func (e *Evaluator) withTexts(f func(), xs ...plan.Expr) {
 		f()
 		return
 	}
-	mark := text.Mark(&e.Emitter)
+	mark := e.Texts.Mark()
 	f()
-	text.Drop(&e.Emitter, mark)
+	e.Texts.Drop(mark)
 	e.B.Clear(mark)
 }
 
@@ -79,9 +78,9 @@ func (e *Evaluator) withTexts(f func(), xs ...plan.Expr) {
 // nothing else is made with it; else it is NoReg.
 func (e *Evaluator) MarkText(x plan.Expr) ir.Reg {
 	c, ok := x.(*plan.Call)
-	if !ok || x.Type().Kind != types.Text || !MakesText(c) || e.Makes(x, true) || !e.Can.Yield {
+	if !ok || x.Type().Kind != types.Text || !MakesText(c) || e.Makes(x, true) {
 		return ir.NoReg
 	}
-	mark := text.Mark(&e.Emitter)
+	mark := e.Texts.Mark()
 	return mark
 }

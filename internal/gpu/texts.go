@@ -1,0 +1,281 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
+	"github.com/kelpiedb/kelpie/internal/plan"
+)
+
+// textSpace is the memory of the device where kernels of a query make texts, one behind the other. It lasts until the query ends, and where it has
+// become too small, another piece takes its place.
+type textSpace struct {
+	start, next, end device.Addr
+	all              []addrRange // of all pieces
+}
+
+// addrRange is a piece of the device's memory.
+type addrRange struct{ start, end device.Addr }
+
+const (
+	// textTakes is how many bytes a lane takes at a time: the texts of several rows. What it does not use is lost.
+	textTakes = 512
+	// keptText is how long the texts of a row that is kept are, as long as nothing else is known.
+	keptText = 48
+)
+
+// making is a kernel that makes texts: where it finds the words of its space. nil: it makes none.
+type making struct {
+	r                *run
+	next, end, takes int // offsets in the context
+	take             int64
+	lanes            int64
+}
+
+// makesTexts prepares for a launch over so many items of a function that makes texts, of which about so many rows are kept.
+func (r *run) makesTexts(f *emit.Fragment, items, kept int64) (*making, error) {
+	var m *making
+	for _, w := range f.Words {
+		if w.Kind != code.WordSpace && w.Kind != code.WordSpaceEnd && w.Kind != code.WordSpaceTakes {
+			continue
+		}
+		if m == nil {
+			m = &making{r: r, take: textTakes}
+		}
+		switch w.Kind {
+		case code.WordSpace:
+			m.next = w.Off
+		case code.WordSpaceEnd:
+			m.end = w.Off
+		default:
+			m.takes = w.Off
+		}
+	}
+	if m == nil || items == 0 {
+		return nil, nil
+	}
+	m.lanes = phys.ChooseLaunch(r.grid(items)).Lanes()
+	want := m.lanes*m.take + min(items, kept)*keptText
+	if few := r.store.Room; few > 0 { // a test wants to see it overflow
+		m.take = 32
+		want = 16 * few
+	}
+	s := &r.space
+	if int64(s.end-s.next) >= want {
+		return m, nil
+	}
+	return m, m.more(want)
+}
+
+// more begins a piece of so many bytes.
+func (m *making) more(bytes int64) error {
+	a, err := m.r.alloc(bytes + 64)
+	if err != nil {
+		return err
+	}
+	s := &m.r.space
+	s.start, s.next, s.end = a, a, a+device.Addr(bytes)
+	s.all = append(s.all, addrRange{a, s.end + 64})
+	return nil
+}
+
+func (m *making) toContext(c *block) {
+	if m == nil {
+		return
+	}
+	s := &m.r.space
+	c.set(m.next, uint64(s.next))
+	c.set(m.end, uint64(s.end))
+	c.set(m.takes, uint64(m.take))
+}
+
+// lacked reports that a launch found too little room, of which there is more now: it must start again, with sinks as they were before.
+func (m *making) lacked(c *block) (bool, error) {
+	if m == nil {
+		return false, nil
+	}
+	s := &m.r.space
+	wanted := int64(c.get(m.next)) - int64(s.next)
+	if wanted <= int64(s.end-s.next) {
+		return false, nil
+	}
+	if s.next == s.start { // nothing is in it
+		m.r.free(s.start)
+		s.all = s.all[:len(s.all)-1]
+	}
+	return true, m.more(wanted + wanted/4 + m.lanes*m.take)
+}
+
+// keep takes over what a launch has made.
+func (m *making) keep(c *block) {
+	if m != nil {
+		m.r.space.next = device.Addr(c.get(m.next))
+	}
+}
+
+// bringTexts copies the texts of an array of tuples that kernels have made to the host. What was made for other rows, and room that lanes did not
+// use, stays: the texts of these are moved to one place first, of which their tuples learn.
+func (r *run) bringTexts(d deviceRows, lacking []plan.ColID) error {
+	fields := textFields(d.tuple, lacking)
+	if len(r.space.all) == 0 || len(fields) == 0 || d.n == 0 {
+		return nil
+	}
+	var pieces []byte
+	for _, p := range r.space.all {
+		pieces = binary.LittleEndian.AppendUint64(pieces, uint64(p.start))
+		pieces = binary.LittleEndian.AppendUint64(pieces, uint64(p.end))
+	}
+	list, err := r.upload(pieces)
+	if err != nil {
+		return err
+	}
+	count, err := r.counter()
+	if err != nil {
+		return err
+	}
+	number := uint64(len(r.space.all))
+	if err := r.do(func() *ir.Func { return sumTexts(d.tuple.Size, fields) }, d.n, uint64(d.addr), uint64(list), number, uint64(count)); err != nil {
+		return err
+	}
+	x, err := r.read(count, 1)
+	if err != nil || x[0] == 0 {
+		return err
+	}
+	n := int(x[0])
+	to, err := r.alloc(int64(n) + column.TextPad)
+	if err != nil {
+		return err
+	}
+	next, err := r.word(uint64(to))
+	if err != nil {
+		return err
+	}
+	if err := r.do(func() *ir.Func { return moveTexts(d.tuple.Size, fields) }, d.n, uint64(d.addr), uint64(list), number, uint64(next)); err != nil {
+		return err
+	}
+	host, err := r.mem.Take(n + column.TextPad)
+	if err != nil {
+		return err
+	}
+	r.texts = append(r.texts, homes{to, n, host})
+	return r.fetchTo(host, to, n/8, 8, nil)
+}
+
+// sumTexts adds up, in words of 8 bytes, the lengths of tuples' texts that lie in certain pieces of memory: array, pieces, number, sum.
+func sumTexts(size int, fields []*layout.Field) *ir.Func {
+	var sum ir.Reg
+	return newKernelThen("sum_texts_"+fieldNames(size, fields),
+		func(k *kernel) []ir.Reg {
+			s := k.load("array", "pieces", "number", "sum")
+			sum = k.Vreg("bytes", ir.I64)
+			k.Mov(sum, ir.K(0))
+			return append(s, sum)
+		},
+		func(k *kernel, s []ir.Reg) {
+			k.eachText(s, size, fields, func(_ ir.Reg, _ *layout.Field, _, n ir.Reg) { k.Op2(ir.Add, sum, sum.V(), n.V()) })
+		},
+		func(k *kernel, s []ir.Reg) {
+			k.when(ir.NE, sum.V(), ir.K(0), func() {
+				t := k.Vreg("t", ir.I64)
+				k.Atom(ir.AtomAdd, t, ir.At(s[3], 0), sum.V(), ir.Val{})
+				k.Clear(t)
+			})
+		})
+}
+
+// moveTexts moves them to where the word at next points, and lets their tuples know: array, pieces, number, next.
+func moveTexts(size int, fields []*layout.Field) *ir.Func {
+	return newKernel("move_texts_"+fieldNames(size, fields),
+		func(k *kernel) []ir.Reg { return k.load("array", "pieces", "number", "next") },
+		func(k *kernel, s []ir.Reg) {
+			// Room for all texts of the tuple at once.
+			at := k.Vreg("to", ir.I64)
+			k.Mov(at, ir.K(0))
+			k.eachText(s, size, fields, func(_ ir.Reg, _ *layout.Field, _, n ir.Reg) { k.Op2(ir.Add, at, at.V(), n.V()) })
+			k.when(ir.NE, at.V(), ir.K(0), func() { k.Atom(ir.AtomAdd, at, ir.At(s[3], 0), at.V(), ir.Val{}) })
+			k.eachText(s, size, fields, func(tuple ir.Reg, f *layout.Field, from, n ir.Reg) {
+				k.copyText(at, from, n)
+				k.Store(ir.At(tuple, f.Off), at.V(), 8)
+				k.Op2(ir.Add, at, at.V(), n.V())
+			})
+			k.Clear(at)
+		})
+}
+
+// fieldNames tells kernels for different tuples apart.
+func fieldNames(size int, fields []*layout.Field) string {
+	var b strings.Builder
+	fmt.Fprint(&b, size)
+	for _, f := range fields {
+		fmt.Fprintf(&b, "_%d_%d", f.Off, f.Null+1)
+	}
+	return b.String()
+}
+
+// eachText calls do for each text of the item's tuple that lies in one of the pieces, with its address and its length as whole words.
+func (k *kernel) eachText(s []ir.Reg, size int, fields []*layout.Field, do func(tuple ir.Reg, f *layout.Field, from, n ir.Reg)) {
+	tuple := k.tupleOf(s[0], size)
+	from, n, i, t := k.Vreg("from", ir.I64), k.Vreg("n", ir.I64), k.Vreg("i", ir.I64), k.Vreg("t", ir.I64)
+	for _, f := range fields {
+		k.Load8(from, ir.At(tuple, f.Off))
+		k.Load8(n, ir.At(tuple, f.Off+8))
+		if f.Null >= 0 {
+			k.Load(t, ir.At(tuple, f.Null), 1, false)
+			k.Sel(n, ir.NE, t.V(), ir.K(0), ir.K(0), n.V())
+		}
+		k.when(ir.NE, n.V(), ir.K(0), func() {
+			k.Op2(ir.Add, n, n.V(), ir.K(7))
+			k.Op2(ir.And, n, n.V(), ir.K(^7))
+			k.Mov(i, ir.K(0))
+			l := k.Loop()
+			k.Break(l, ir.GE, i.V(), s[2].V())
+			k.Op2(ir.Shl, t, i.V(), ir.K(4))
+			k.Op2(ir.Add, t, t.V(), s[1].V())
+			end := k.Vreg("end", ir.I64)
+			k.Load8(end, ir.At(t, 8))
+			k.Load8(t, ir.At(t, 0))
+			k.Sel(t, ir.UGE, from.V(), t.V(), end.V(), ir.K(0))
+			k.Clear(end)
+			k.when(ir.ULT, from.V(), t.V(), func() {
+				do(tuple, f, from, n)
+				k.Break(l, ir.Always, ir.K(0), ir.K(0))
+			})
+			k.Op2(ir.Add, i, i.V(), ir.K(1))
+			k.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+		})
+	}
+	k.Clear(tuple, from, n, i, t)
+}
+
+// copyText copies n bytes, whole words, to a multiple of 8; up to 7 of them, and what is read, may be behind the text.
+func (k *kernel) copyText(to, from, n ir.Reg) {
+	i, at, shift, x, next := k.Vreg("i", ir.I64), k.Vreg("at", ir.I64), k.Vreg("shift", ir.I64), k.Vreg("x", ir.I64), k.Vreg("next", ir.I64)
+	k.Op2(ir.And, shift, from.V(), ir.K(7))
+	k.Op2(ir.Sub, at, from.V(), shift.V())
+	k.Op2(ir.Shl, shift, shift.V(), ir.K(3))
+	k.Load8(next, ir.At(at, 0))
+	k.Mov(i, ir.K(0))
+	l := k.Loop()
+	k.Break(l, ir.GE, i.V(), n.V())
+	k.Op2(ir.Shr, x, next.V(), shift.V())
+	k.Op2(ir.Add, at, at.V(), ir.K(8))
+	k.Load8(next, ir.At(at, 0))
+	high, t := k.Vreg("high", ir.I64), k.Vreg("t", ir.I64) // shifted by 64 - shift, in two steps: shifting by 64 would shift by 0
+	k.Op2(ir.Xor, t, shift.V(), ir.K(63))
+	k.Op2(ir.Shl, high, next.V(), ir.K(1))
+	k.Op2(ir.Shl, high, high.V(), t.V())
+	k.Op2(ir.Or, x, x.V(), high.V())
+	k.Clear(high, t)
+	k.Store(ir.AtIndex(to, i, 1, 0), x.V(), 8)
+	k.Op2(ir.Add, i, i.V(), ir.K(8))
+	k.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	k.Clear(i, at, shift, x, next)
+}
