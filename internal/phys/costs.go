@@ -27,8 +27,8 @@ const (
 	// gpuBack is how many bytes of tuples come to the host in a second and are ready there: 288 MB of sort_large take 9 ms, 14 MB of row numbers 2.2, 43 MB with
 	// texts, whose addresses are looked up, 13.
 	gpuBack = 8e9
-	// gpuMade is a thread's time in ns for a value that Go makes where a pipeline is cut, with its way there and back: 3 million texts of text_concat take 145 ms
-	// on 16 threads.
+	// gpuMade is a thread's time in ns for a value that Go makes where a pipeline is cut, with its way there and back: 3 million texts of text_concat took 145 ms
+	// on 16 threads when Go made them.
 	gpuMade = 750.0
 	// muchBack and muchMade are from where on EXPLAIN tells of them.
 	muchBack, muchMade = 1e6, 1e5

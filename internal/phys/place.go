@@ -16,10 +16,10 @@ type Work struct {
 	Visits    float64 // rows that are looked up, grouped, put into a table or searched for the first ones
 	Sorted    float64 // rows that are sorted; those with texts as keys count several times
 	Back      float64 // bytes that come from a GPU to the host: results, and rows of which the host makes something
-	Made      float64 // values that only Go can make for a GPU
+	Made      float64 // values that Go makes, for which rows leave a GPU and come back
 }
 
-// WorkOf adds up what a program's pipelines do. lacks tells of an operation that there is code for it on the CPU alone.
+// WorkOf adds up what a program's pipelines do. lacks tells of an operation that there is no code for it.
 func WorkOf(prog *pipe.Program, lacks func(*plan.Call) bool) Work {
 	w := Work{Pipelines: len(prog.Pipelines)}
 	makes := func(rows float64, xs ...plan.Expr) {

@@ -82,8 +82,8 @@ type placed struct {
 	prospects gpu.Prospects
 }
 
-// codeOfCPU tells of an operation for which there is code on the CPU alone.
-func codeOfCPU(c *plan.Call) bool { return scalar.CanEmit(c) && !scalar.CanEmitTextless(c) }
+// madeInGo tells of an operation for which there is no code.
+func madeInGo(c *plan.Call) bool { return !scalar.CanEmit(c) }
 
 // place settles where a query runs, if the settings leave it open.
 func (s *Session) place(prog *pipe.Program, set *Settings) {
@@ -102,7 +102,7 @@ func (s *Session) place(prog *pipe.Program, set *Settings) {
 			Compiled: x.Compiled, Missed: x.Missed}
 	}
 	if set.placed, set.Device = p, "cpu"; device.HasCPU() {
-		if p.Place = phys.ChoosePlace(phys.WorkOf(prog, codeOfCPU), set.Threads, facts); p.GPU {
+		if p.Place = phys.ChoosePlace(phys.WorkOf(prog, madeInGo), set.Threads, facts); p.GPU {
 			set.Device = "gpu"
 		}
 		return

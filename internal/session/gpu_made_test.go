@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/corpus"
 	"github.com/kelpiedb/kelpie/internal/gpu"
@@ -87,6 +89,40 @@ func TestGPUMadeTexts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestGPULetters: every letter has the other case that Go gives it, in texts that become longer and shorter by it.
+func TestGPULetters(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table letters (id int, s varchar)")
+	var rows []string
+	for r := rune(1); r <= unicode.MaxRune; r++ {
+		if r != '\'' && utf8.ValidRune(r) && (unicode.ToLower(r) != r || unicode.ToUpper(r) != r || unicode.ToLower(r-1) != r-1 || r%9973 == 0) {
+			rows = append(rows, fmt.Sprintf("(%d, '%c'), (-%d, 'x%sY')", r, r, r, strings.Repeat(string(r), int(r%13))))
+		}
+	}
+	mustRun(t, s, "insert into letters values "+strings.Join(rows, ", "))
+	const q = "select id, lower(s), upper(s) || '.' from letters"
+	s.Configure(func(x *Settings) { x.Device = "cpu" })
+	want := rowsInOrder(must(askNoting(s, q, map[string]int{})))
+	accelerate(t, s, 1, nil)
+	onCPU := map[string]int{}
+	if got := rowsInOrder(must(askNoting(s, q, onCPU))); got != want || len(onCPU) > 0 {
+		a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				t.Errorf("%s, want %s", a[i], b[i])
+			}
+		}
+		t.Errorf("%d rows, want %d; %v", len(a), len(b), onCPU)
+	}
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
 }
 
 // rowsInOrder are rows in an order of their own.

@@ -58,7 +58,7 @@ func CanEmit(x *plan.Call) bool {
 	return false
 }
 
-// CanEmitTextless is CanEmit where generated code makes no texts: on a GPU, or because that is left out.
+// CanEmitTextless is CanEmit where it is left out that generated code makes texts.
 func CanEmitTextless(x *plan.Call) bool { return !MakesText(x) && CanEmit(x) }
 
 // constantOf is the value of a literal that is not NULL.
