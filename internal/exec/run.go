@@ -48,6 +48,8 @@ type Options struct {
 	Block  int         // GPU: threads per block, 0: some
 	// GPUMemory is how many bytes columns may take on a GPU, 0: what it has.
 	GPUMemory int64
+	// HostMemory is how many bytes of the host copies of columns that stream to a GPU may take, 0: a part of what the process may.
+	HostMemory int64
 	// Expand is how lanes of a GPU share the matches of their rows, 0: as it pays.
 	Expand phys.Expand
 	// Refill is what becomes of lanes of a GPU whose rows are dropped, 0: what pays.

@@ -28,7 +28,8 @@ type deviceColumn struct {
 	texts []homes      // where its texts are on the host
 	bytes int64        // of its rows
 
-	streamed bool // it has no data here: chunks of rows are brought while a query runs
+	streamed bool      // it has no data here: chunks of rows are brought while a query runs
+	copy     *hostCopy // from which they come; nil: from the table
 }
 
 // homes says that n bytes at an address of the device are also at an address of the host.

@@ -33,7 +33,7 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 	if err := r.fill(c, f, src, luts); err != nil {
 		return err
 	}
-	from, err := r.newFeed(src)
+	from, err := r.newFeed(src, f)
 	defer func() {
 		st.Device.Up += from.copied
 		st.Device.Columns += from.copied

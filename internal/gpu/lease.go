@@ -24,6 +24,8 @@ type lease struct {
 	// parts are columns that are not held as a whole (share.go), blocks how many bytes those that stream have for that.
 	parts  map[itemKey]part
 	blocks int64
+	// copies are the host's of columns that stream, by their keys on the device.
+	copies map[itemKey]*item
 }
 
 // want is a thing that a query will need, or may.
@@ -72,9 +74,10 @@ func (l *lease) complete() bool {
 	return true
 }
 
-// lease waits until the columns of a program have room under the limit.
-func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*lease, error) {
-	l := &lease{s: s, limit: limit, items: map[itemKey]*item{}}
+// lease waits until the columns of a program have room under the limit. host is how many bytes of the host's memory copies of columns that
+// stream may take; 0: none.
+func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit, host int64) (*lease, error) {
+	l := &lease{s: s, limit: limit, items: map[itemKey]*item{}, copies: map[itemKey]*item{}}
 	all := wantsOf(prog)
 	wants := all
 	s.mu.Lock()
@@ -108,6 +111,13 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit int64) (*le
 	}
 	for _, w := range wants {
 		l.hold(w)
+	}
+	if host != 0 {
+		for _, w := range all {
+			if l.parts[w.key] == streamed {
+				l.holdCopy(w, host)
+			}
+		}
 	}
 	s.evict(limit)
 	s.peak = max(s.peak, s.bytes)
@@ -155,6 +165,15 @@ func (l *lease) hold(w want) *item {
 	return it
 }
 
+// holdCopy adds the host's copy of a column to the lease, where there is room for it. mu is held.
+func (l *lease) holdCopy(w want, limit int64) {
+	if it := l.s.copyOf(w.snap, w.key.ord, limit); it != nil {
+		l.s.pin(it)
+		l.items[it.key] = it
+		l.copies[w.key] = it
+	}
+}
+
 // release ends the lease. Nothing uses its things any more.
 func (l *lease) release() {
 	s := l.s
@@ -180,7 +199,11 @@ func (l *lease) column(snap *catalog.Snapshot, ord int) (*deviceColumn, carried,
 	w := want{keyOf(snap, ord), expectedBytes(snap, ord), snap, nil}
 	switch l.parts[w.key] {
 	case streamed:
-		return streamedColumn(snap, ord), carried{}, nil
+		c := streamedColumn(snap, ord)
+		if it := l.copies[w.key]; it != nil {
+			c.copy = it.copy
+		}
+		return c, carried{}, nil
 	case far:
 		w.key.far, w.bytes = true, 0
 	}

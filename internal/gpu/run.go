@@ -82,7 +82,11 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	if t := exec.Direct(prog, &opts); t != nil && !isFile(prog.Pipelines[0].Source.(*pipe.Table).Scan.Snap) { // the host has it all
 		return result.OfTable(result.Owned{Cols: prog.Result.Cols, Threads: max(opts.Threads, 1), Mem: r.mem, Keep: []any{prog}}, t, false), &r.stats, nil
 	}
-	if r.lease, err = store.lease(ctx, prog, store.Limit(opts.GPUMemory)); err != nil {
+	host := int64(0)
+	if !opts.Off.HostCopies {
+		host = store.hostLimit(opts.HostMemory)
+	}
+	if r.lease, err = store.lease(ctx, prog, store.Limit(opts.GPUMemory), host); err != nil {
 		return nil, nil, r.failed(err)
 	}
 	if r.st, err = r.dev.Stream(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -35,6 +36,7 @@ type Store struct {
 	most    int            // of running
 	queue   []chan struct{}
 	tick    int64
+	copied  int64   // bytes of the host that copies of columns may take (hostcopy.go)
 	staging staging // through which columns come
 	back    staging // through which tuples go back
 	done    bool    // Close was called
@@ -54,6 +56,8 @@ type Store struct {
 	SortLeast int64
 	// Block is how many bytes of a large copy are filled at a time; 0: 16 MiB. Tests make it small.
 	Block int
+	// Piece is how many rows of a column the host copies at a time for streams; 0: as many as pay. Tests make it small.
+	Piece int64
 
 	library *kernels.Library
 }
@@ -95,6 +99,7 @@ type item struct {
 	col   *deviceColumn
 	dict  *residentDict
 	ranks device.Addr
+	copy  *hostCopy // far: of a column that streams
 }
 
 // isReady reports that it was copied.
@@ -120,8 +125,10 @@ type residentDict struct {
 
 // NewStore is an empty store of at most limit bytes; 0: as many as the device has.
 func NewStore(dev device.Device, limit int64) *Store {
-	return &Store{dev: dev, limit: limit, held: map[itemKey]*item{}, watched: map[any]bool{}, missed: map[itemKey]time.Duration{}, pasts: map[uint64]past{},
+	s := &Store{dev: dev, limit: limit, held: map[itemKey]*item{}, watched: map[any]bool{}, missed: map[itemKey]time.Duration{}, pasts: map[uint64]past{},
 		library: kernels.Load(dev)}
+	budget.Spare(s, (*Store).spareCopies)
+	return s
 }
 
 // Close gives all memory back, and the device. Nobody uses it any more.
@@ -129,6 +136,11 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = true
+	for _, it := range s.held {
+		if it.copy != nil { // before the memory can go
+			it.copy.close()
+		}
+	}
 	clear(s.held)
 	if err := errors.Join(s.staging.close(), s.back.close()); err != nil {
 		return err
@@ -206,6 +218,10 @@ func (s *Store) free(it *item) {
 	}
 	for _, h := range it.hosts {
 		_ = h.Free()
+	}
+	if it.copy != nil {
+		s.copied -= it.copy.bytes
+		it.copy.close()
 	}
 	if len(it.addrs) == 0 {
 		return

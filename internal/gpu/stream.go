@@ -1,7 +1,10 @@
 package gpu
 
 import (
+	"cmp"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -9,11 +12,14 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// A table whose columns do not all find room on the device is fed to it in chunks of rows: while a kernel is at one chunk, the
-// host writes the next into a pinned block, and another stream copies that. Columns that are resident are read
+// A table whose columns do not all find room on the device is fed to it in chunks of rows: while a kernel is at one chunk, another
+// stream copies the next, from copies of columns that the device reaches (hostcopy.go), or, where the host has no room for such,
+// from a pinned block that its processors fill. Columns that few rows need are not copied but read over the bus. Columns that are resident are read
 // where they are, from the chunk's first row on. Segments in which no row can pass the scan's filters, by what their zones say, are in no chunk.
 
 // feed brings a pipeline its rows, in one chunk or in several.
@@ -24,10 +30,18 @@ type feed struct {
 	spans  []rowSpan     // the rows of each chunk
 	copies device.Stream // nil: there is nothing to copy
 	blocks [streamBlocks]streamBlock
-	at     []columnAt // places in a block of the streamed columns
-	bytes  int
-	ready  int64 // chunks that were prepared
-	copied int64 // bytes
+	cols   []fedColumn // as those of the scan
+	bytes  int         // of a block
+	ready  int64       // chunks that were prepared
+	copied int64       // bytes
+	stop   atomic.Bool // what copies ahead shall end
+	ahead  sync.WaitGroup
+}
+
+// fedColumn is a column of a feed.
+type fedColumn struct {
+	columnAt      // in a block, if it streams
+	late     bool // rows that need it read it over the bus
 }
 
 // streamBlocks is how many chunks are under way at a time: one that is copied, one that is read and then filled again.
@@ -35,10 +49,15 @@ const streamBlocks = 2
 
 // streamBlock is a chunk on the host and on the device.
 type streamBlock struct {
-	host   *device.Host
+	host   *device.Host // nil: nothing had to be put there
 	dev    device.Addr
 	copied device.Event
+	// over is where the device finds columns of the chunk that are read over the bus, by their number in the scan.
+	over map[int]columnOver
 }
+
+// columnOver is where rows and NULL bytes of a chunk are in the host's memory, for the device.
+type columnOver struct{ data, nulls device.Addr }
 
 // rowSpan is rows, from one on.
 type rowSpan struct{ lo, n int64 }
@@ -93,22 +112,30 @@ func (t *tableScan) chunk(bytes int64) int64 {
 	return rows
 }
 
-// newFeed prepares the first chunk of a source.
-func (r *run) newFeed(src *source) (f *feed, err error) {
+// evenly is the size of chunks, so many rows at the most, of which a piece of a copy has a whole number.
+func evenly(chunk, piece int64) int64 {
+	n := (piece + chunk - 1) / chunk
+	return ((piece+n-1)/n + streamRows - 1) &^ (streamRows - 1)
+}
+
+// newFeed prepares the first chunk of a source, for code that reads it.
+func (r *run) newFeed(src *source, frag *emit.Fragment) (f *feed, err error) {
 	f = &feed{r: r, src: src, chunk: max(src.rows, 1), spans: []rowSpan{{0, src.rows}}}
 	if src.scan == nil || !src.scan.streams() {
 		return f, nil
 	}
-	f.chunk = src.scan.chunk(r.lease.blocks)
-	if f.spans = src.scan.spans(f.chunk, src.sieve); len(f.spans) == 0 {
+	piece := r.store.pieceRows()
+	f.chunk = evenly(src.scan.chunk(r.lease.blocks), piece)
+	if f.spans = src.scan.spans(f.chunk, piece, src.sieve); len(f.spans) == 0 {
 		return f, nil
 	}
-	for _, c := range src.scan.cols {
-		at := columnAt{}
+	for i, c := range src.scan.cols {
+		col := fedColumn{}
 		if c.streamed {
-			at, f.bytes = c.place(f.bytes, f.chunk)
+			col.columnAt, f.bytes = c.place(f.bytes, f.chunk)
+			col.late = c.copy != nil && !r.Off.BusReads && phys.ReadOverBus(lateShare(frag, i), int(c.shape.Width))
 		}
-		f.at = append(f.at, at)
+		f.cols = append(f.cols, col)
 	}
 	if f.copies, err = r.dev.Stream(r.ctx); err != nil {
 		return f, err
@@ -120,9 +147,7 @@ func (r *run) newFeed(src *source) (f *feed, err error) {
 	}
 	for i := range f.blocks {
 		b := &f.blocks[i]
-		if b.host, err = r.store.takePinned(f.bytes); err != nil {
-			return f, err
-		}
+		b.over = map[int]columnOver{}
 		if b.dev, err = f.copies.Alloc(f.bytes); err != nil {
 			return f, err
 		}
@@ -130,7 +155,58 @@ func (r *run) newFeed(src *source) (f *feed, err error) {
 			return f, err
 		}
 	}
+	f.copyAhead()
 	return f, f.prepare(0)
+}
+
+// lateShare is the share of a scan's rows that need a column; 1: all of them.
+func lateShare(frag *emit.Fragment, col int) float64 {
+	for _, x := range frag.Reads {
+		if x.Col == col && x.After >= -1 && frag.How.Front.Rows > 0 {
+			return frag.How.Front.Share
+		}
+	}
+	return 1
+}
+
+// copyAhead begins to make those pieces of the host's copies that the chunks need and that are not there yet, each on a thread of its own.
+func (f *feed) copyAhead() {
+	type unit struct{ col, piece int }
+	var units []unit
+	scan := f.src.scan
+	for i, c := range scan.cols {
+		if c.copy == nil {
+			continue
+		}
+		last := -1
+		for _, span := range f.spans {
+			if p := int(span.lo / c.copy.rows); p != last && !c.copy.ready(p) {
+				units = append(units, unit{i, p})
+				last = p
+			}
+		}
+	}
+	slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(a.piece, b.piece) })
+	var next atomic.Int64
+	for range min(max(f.r.Threads, 1), len(units)) {
+		f.ahead.Go(func() {
+			defer work.PanicOnFault()()
+			for k := int(next.Add(1)) - 1; k < len(units) && !f.stop.Load() && f.r.ctx.Err() == nil; k = int(next.Add(1)) - 1 {
+				f.piece(units[k].col, units[k].piece)
+			}
+		})
+	}
+}
+
+// piece is a piece of the host's copy of a column; nil: there is none.
+func (f *feed) piece(col, i int) *device.Host {
+	c := f.src.scan.cols[col]
+	if c.copy == nil {
+		return nil
+	}
+	return c.copy.piece(i, func(data, nulls []byte, lo, hi int64) {
+		f.src.scan.encodeRows(f.src.scan.ords[col], c, data, nulls, lo, hi)
+	})
 }
 
 // place is where a column lies in a block that has so many bytes already, and how many it has then.
@@ -146,18 +222,19 @@ func (c *deviceColumn) place(bytes int, rows int64) (columnAt, int) {
 	return at, bytes
 }
 
-// spans cuts the rows that may pass a scan's filters into chunks of so many rows at the most, each of which begins at a multiple of streamRows.
-func (t *tableScan) spans(chunk int64, filters []scanned.Filter) (out []rowSpan) {
+// spans cuts the rows that may pass a scan's filters into chunks of so many rows at the most, each of which begins at a multiple of streamRows and
+// lies in one piece.
+func (t *tableScan) spans(chunk, piece int64, filters []scanned.Filter) (out []rowSpan) {
 	wanted, _ := load.Wanted(t.scan, filters)
 	row, end := int64(0), int64(0) // of the segment; of the last span
 	for _, seg := range t.snap.Segments {
 		if len(wanted) > 0 && wanted[0] == seg {
 			wanted = wanted[1:]
 			for lo := max(row&^(streamRows-1), end); lo < row+int64(seg.Rows); lo = end {
-				if n := len(out); n > 0 && out[n-1].lo+out[n-1].n == lo && out[n-1].n < chunk { // it goes on
+				if n := len(out); n > 0 && out[n-1].lo+out[n-1].n == lo && out[n-1].n < chunk && lo%piece != 0 { // it goes on
 					lo, out = out[n-1].lo, out[:n-1]
 				}
-				end = min(lo+chunk, row+int64(seg.Rows))
+				end = min(lo+chunk, row+int64(seg.Rows), lo-lo%piece+piece)
 				out = append(out, rowSpan{lo, end - lo})
 			}
 		}
@@ -172,7 +249,7 @@ func (f *feed) chunks() int64 { return int64(len(f.spans)) }
 // rows is how many chunk k has.
 func (f *feed) rows(k int64) int64 { return f.spans[k].n }
 
-// prepare writes chunk k, if there is one, to its block and begins to copy it. The kernel over the chunk that was there before has ended,
+// prepare begins to copy chunk k, if there is one, to its block. The kernel over the chunk that was there before has ended,
 // and waited for its copy.
 func (f *feed) prepare(k int64) error {
 	if f.copies == nil || k >= f.chunks() || k < f.ready {
@@ -180,34 +257,86 @@ func (f *feed) prepare(k int64) error {
 	}
 	f.ready = k + 1
 	b := &f.blocks[k%streamBlocks]
+	clear(b.over)
 	lo, n := f.spans[k].lo, f.spans[k].n
-	const step = 1 << 17 // rows that a thread takes at a time
-	var tasks []func()
+	var staged []int
 	for i, c := range f.src.scan.cols {
 		if !c.streamed {
 			continue
 		}
-		at, w, ord := f.at[i], int(c.shape.Width), f.src.scan.ords[i]
+		var host *device.Host
+		if c.copy != nil {
+			host = f.piece(i, int(lo/c.copy.rows))
+		}
+		switch {
+		case host == nil:
+			staged = append(staged, i)
+		case f.cols[i].late:
+			at := columnOver{}
+			at.data, at.nulls = c.copy.addressOf(host, lo)
+			b.over[i] = at
+		default:
+			data, nulls := c.copy.rowsAt(host, lo, n)
+			if err := f.send(b, f.cols[i].columnAt, data, nulls); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.stage(b, staged, lo, n); err != nil {
+		return err
+	}
+	return f.r.failed(f.copies.Record(b.copied))
+}
+
+// send copies rows of a column, and their NULL bytes, to their places in a block.
+func (f *feed) send(b *streamBlock, at columnAt, data, nulls []byte) error {
+	f.copied += int64(len(data) + len(nulls))
+	err := f.copies.Upload(b.dev+device.Addr(at.data), data)
+	if err == nil && nulls != nil {
+		err = f.copies.Upload(b.dev+device.Addr(at.nulls), nulls)
+	}
+	return f.r.failed(err)
+}
+
+// stage writes rows of columns of which the host has no copies to a pinned block, and copies them from there.
+func (f *feed) stage(b *streamBlock, cols []int, lo, n int64) (err error) {
+	if len(cols) == 0 {
+		return nil
+	}
+	if b.host == nil {
+		if b.host, err = f.r.store.takePinned(f.bytes); err != nil {
+			return err
+		}
+	}
+	const step = 1 << 17 // rows that a thread takes at a time
+	var tasks []func()
+	places := func(i int, from, to int64) (data, nulls []byte) {
+		c, at := f.src.scan.cols[i], f.cols[i].columnAt
+		w := int(c.shape.Width)
+		if c.shape.Nulls {
+			nulls = b.host.Bytes[at.nulls+int(from) : at.nulls+int(to)]
+		}
+		return b.host.Bytes[at.data+int(from)*w : at.data+int(to)*w], nulls
+	}
+	for _, i := range cols {
 		for from := int64(0); from < n; from += step {
 			to := min(from+step, n)
 			tasks = append(tasks, func() {
-				data := b.host.Bytes[at.data+int(from)*w : at.data+int(to)*w]
-				var nulls []byte
-				if c.shape.Nulls {
-					nulls = b.host.Bytes[at.nulls+int(from) : at.nulls+int(to)]
-				}
-				f.src.scan.encodeRows(ord, c, data, nulls, lo+from, lo+to)
+				data, nulls := places(i, from, to)
+				f.src.scan.encodeRows(f.src.scan.ords[i], f.src.scan.cols[i], data, nulls, lo+from, lo+to)
 			})
 		}
 	}
 	if err := f.r.team.Parallel(len(tasks), func(i int) error { tasks[i](); return nil }); err != nil {
 		return err
 	}
-	if err := f.copies.Upload(b.dev, b.host.Bytes[:f.bytes]); err != nil {
-		return f.r.failed(err)
+	for _, i := range cols {
+		data, nulls := places(i, 0, n)
+		if err := f.send(b, f.cols[i].columnAt, data, nulls); err != nil {
+			return err
+		}
 	}
-	f.copied += int64(f.bytes)
-	return f.r.failed(f.copies.Record(b.copied))
+	return nil
 }
 
 // toContext lets a kernel read chunk k, and wait for it.
@@ -224,16 +353,19 @@ func (f *feed) toContext(c *block, frag *emit.Fragment, k int64) error {
 			continue
 		}
 		col := f.src.scan.cols[w.Index]
-		var x device.Addr
+		var at columnOver
+		over, late := b.over[w.Index]
 		switch first := device.Addr(f.spans[k].lo); {
-		case w.Kind == code.WordData && col.streamed:
-			x = b.dev + device.Addr(f.at[w.Index].data)
-		case w.Kind == code.WordData:
-			x = col.data + first*device.Addr(col.shape.Width)
+		case late:
+			at = over
 		case col.streamed:
-			x = b.dev + device.Addr(f.at[w.Index].nulls)
+			at = columnOver{b.dev + device.Addr(f.cols[w.Index].data), b.dev + device.Addr(f.cols[w.Index].nulls)}
 		default:
-			x = col.nulls + first
+			at = columnOver{col.data + first*device.Addr(col.shape.Width), col.nulls + first}
+		}
+		x := at.data
+		if w.Kind == code.WordNull {
+			x = at.nulls
 		}
 		c.set(w.Off, uint64(x))
 	}
@@ -248,6 +380,8 @@ func (f *feed) close() {
 	if f.copies == nil {
 		return
 	}
+	f.stop.Store(true)
+	f.ahead.Wait()
 	_ = f.r.st.Sync()
 	_ = f.copies.Sync()
 	for i := range f.blocks {

@@ -25,6 +25,7 @@ type Settings struct {
 	Device     string
 	Grid       int             // GPU: blocks per launch; 0: by the rows
 	Block      int             // GPU: threads per block
+	HostMemory int64           // of the host, for copies of columns that stream to a GPU; 0: a part of what the process may take
 	GPUMemory  int64           // GPU: bytes that columns may take there; 0: what it has
 	Resolve    phys.Resolve    // GPU: how lanes come together
 	GPUTimes   bool            // GPU: kernels and copies are measured
@@ -98,6 +99,8 @@ var settings = []setting{
 	{"device", "where queries run: cpu, gpu, simt, or auto, which chooses between cpu and gpu",
 		func(s *Settings) string { return s.Device },
 		func(s *Settings, v types.Value) error { return s.setDevice(v.S) }},
+	technique("bus_reads", "let kernels of a GPU read columns that stream over the bus, where few rows need them",
+		func(s *Settings) *bool { return &s.Off.BusReads }),
 	{"dictionaries", "dictionary encoding of texts in tables made from now on",
 		func(s *Settings) string { return onOff(s.Dict) },
 		func(s *Settings, v types.Value) (err error) { s.Dict, err = boolOf(v); return }},
@@ -134,6 +137,9 @@ var settings = []setting{
 	{"gpu_code", "code for a GPU that a query may use: 'kept' is all that was compiled before, 'stored' what is on disk, 'new' none (for benchmarks)",
 		func(s *Settings) string { return codeSources[s.GPUCode] },
 		func(s *Settings, v types.Value) error { return s.setGPUCode(v.String()) }},
+	{"gpu_host_memory", "memory of the host for copies of columns that stream to a GPU, such as '4GB'; 0 is a quarter of what the process may take",
+		func(s *Settings) string { return formatBytes(s.HostMemory) },
+		func(s *Settings, v types.Value) (err error) { s.HostMemory, err = ParseBytes(v.String()); return }},
 	{"gpu_memory_limit", "memory of a GPU that columns may take, of all queries, such as '4GB'; 0 is what it has",
 		func(s *Settings) string { return formatBytes(s.GPUMemory) },
 		func(s *Settings, v types.Value) (err error) { s.GPUMemory, err = ParseBytes(v.String()); return }},
@@ -145,6 +151,8 @@ var settings = []setting{
 		func(s *Settings, v types.Value) (err error) { s.GPUTimes, err = boolOf(v); return }},
 	technique("group_parts", "keep many groups by parts of their hash, so that those of several threads meet part by part",
 		func(s *Settings) *bool { return &s.Off.GroupParts }),
+	technique("host_copies", "keep columns that stream to a GPU in memory of the host, in its form, from where they cross the bus at full speed",
+		func(s *Settings) *bool { return &s.Off.HostCopies }),
 	technique("late_columns", "copy columns from the table to the result by row number, without tuples between",
 		func(s *Settings) *bool { return &s.Off.LateColumns }),
 	technique("late_loads", "read columns of files only where rows pass the filters of the scan",

@@ -33,6 +33,8 @@ type Off struct {
 	EarlyReads     bool // GPU: rows that pass a front have all their columns read at once
 	EarlyKernels   bool // GPU: all kernels of a query are begun to be compiled before their turn comes
 	MatchQueue     bool // GPU: rows with very many matches go to a queue, from which all multiprocessors take pieces
+	HostCopies     bool // GPU: columns that stream are kept by the host as the device wants them
+	BusReads       bool // GPU: columns that stream, and that few rows need, are read over the bus
 	WarpRoom       bool // GPU: warps take room for several tuples at a time
 	RowFront       bool // GPU: lanes test several rows at a time, by wide loads
 	WideRows       bool // GPU: lanes take several rows of a scan that most rows pass, by wide loads
