@@ -50,6 +50,9 @@ type Options struct {
 	GPUMemory int64
 	// HostMemory is how many bytes of the host copies of columns that stream to a GPU may take, 0: a part of what the process may.
 	HostMemory int64
+	// Feed is how columns come to a GPU; FeedBlock, how many bytes of those that stream come at a time, 0: as many as pay.
+	Feed      phys.Feed
+	FeedBlock int64
 	// Expand is how lanes of a GPU share the matches of their rows, 0: as it pays.
 	Expand phys.Expand
 	// Refill is what becomes of lanes of a GPU whose rows are dropped, 0: what pays.

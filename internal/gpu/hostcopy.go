@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/emit"
 )
 
 // A table's own memory is no good source for copies over the bus: a column lies there in chunks of some ten kilobytes, of various widths and
@@ -57,9 +58,9 @@ func newHostCopy(s *Store, snap *catalog.Snapshot, ord int) *hostCopy {
 	return h
 }
 
-// size is where the NULL bytes of a piece begin, and how many bytes it has.
+// size is where the NULL bytes of a piece begin, and how many bytes it has. Code may look past the last row, as in all arrays.
 func (h *hostCopy) size(i int) (nulls, all int) {
-	n := int(min(h.rows, h.total-int64(i)*h.rows))
+	n := int(min(h.rows, h.total-int64(i)*h.rows)) + emit.ArrayPad
 	nulls = (n*h.width + column.Align - 1) &^ (column.Align - 1)
 	if h.nulls {
 		return nulls, nulls + n

@@ -49,9 +49,16 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 	for k := range from.chunks() {
 		n := from.rows(k)
 		if r.Count && k == 0 {
+			st.How[len(st.How)-1].Stream = from.how()
 			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink], f.WarpBytes)
 		}
 		meanwhile := func() error { return from.prepare(k + 1) }
+		if r.Feed == phys.FeedKernelAtATime {
+			meanwhile = func() error { return nil }
+			if err := from.prepare(k); err != nil {
+				return err
+			}
+		}
 		if err := r.launches(p, c, f, fn, n, func() error { return from.toContext(c, f, k) }, q, meanwhile); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -18,14 +21,30 @@ import (
 
 // lease is a query's use of things in the store, until release.
 type lease struct {
-	s     *Store
-	limit int64
+	s *Store
+	terms
 	items map[itemKey]*item
 	// parts are columns that are not held as a whole (share.go), blocks how many bytes those that stream have for that.
 	parts  map[itemKey]part
 	blocks int64
 	// copies are the host's of columns that stream, by their keys on the device.
 	copies map[itemKey]*item
+}
+
+// terms are what a query wishes of a lease.
+type terms struct {
+	limit int64 // bytes of the device that columns may take
+	host  int64 // bytes of the host that copies of columns that stream may take; 0: none
+	block int64 // bytes of a chunk, at the most
+	feed  phys.Feed
+}
+
+func termsOf(s *Store, opts *exec.Options) terms {
+	t := terms{limit: s.Limit(opts.GPUMemory), block: cmp.Or(opts.FeedBlock, streamBytes), feed: opts.Feed}
+	if !opts.Off.HostCopies {
+		t.host = s.hostLimit(opts.HostMemory)
+	}
+	return t
 }
 
 // want is a thing that a query will need, or may.
@@ -74,16 +93,19 @@ func (l *lease) complete() bool {
 	return true
 }
 
-// lease waits until the columns of a program have room under the limit. host is how many bytes of the host's memory copies of columns that
-// stream may take; 0: none.
-func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit, host int64) (*lease, error) {
-	l := &lease{s: s, limit: limit, items: map[itemKey]*item{}, copies: map[itemKey]*item{}}
+// lease waits until the columns of a program have room under the limit.
+func (s *Store) lease(ctx context.Context, prog *pipe.Program, t terms) (*lease, error) {
+	l := &lease{s: s, terms: t, items: map[itemKey]*item{}, copies: map[itemKey]*item{}}
+	limit := t.limit
 	all := wantsOf(prog)
 	wants := all
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !t.feed.Keeps() {
+		l.dropColumns(all)
+	}
 	fits := func() bool {
-		if total(all) > limit { // what others leave is another each time
+		if total(all) > limit || !t.feed.Whole() { // what others leave is another each time
 			wants = l.share(prog, all, limit)
 		}
 		return s.fits(wants, limit)
@@ -112,12 +134,13 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, limit, host int64
 	for _, w := range wants {
 		l.hold(w)
 	}
-	if host != 0 {
+	if l.host > 0 {
 		for _, w := range all {
 			if l.parts[w.key] == streamed {
-				l.holdCopy(w, host)
+				l.holdCopy(w)
 			}
 		}
+		s.evictCopies(l.host)
 	}
 	s.evict(limit)
 	s.peak = max(s.peak, s.bytes)
@@ -166,8 +189,8 @@ func (l *lease) hold(w want) *item {
 }
 
 // holdCopy adds the host's copy of a column to the lease, where there is room for it. mu is held.
-func (l *lease) holdCopy(w want, limit int64) {
-	if it := l.s.copyOf(w.snap, w.key.ord, limit); it != nil {
+func (l *lease) holdCopy(w want) {
+	if it := l.s.copyOf(w.snap, w.key.ord, l.host); it != nil {
 		l.s.pin(it)
 		l.items[it.key] = it
 		l.copies[w.key] = it
@@ -182,9 +205,30 @@ func (l *lease) release() {
 	for _, it := range l.items {
 		s.unpin(it)
 	}
+	if !l.feed.Keeps() {
+		for k, it := range l.items {
+			if l.isColumn(k) && it.users == 0 {
+				s.drop(it)
+			}
+		}
+	}
 	l.items = nil
 	s.running--
 	s.poke()
+}
+
+// isColumn reports that a thing is a column in the device's memory.
+func (l *lease) isColumn(k itemKey) bool {
+	return k.snap != weak.Pointer[catalog.Snapshot]{} && !k.far
+}
+
+// dropColumns lets columns go that an earlier query left and nobody uses now: this one has them come again. mu is held.
+func (l *lease) dropColumns(wants []want) {
+	for _, w := range wants {
+		if it := l.s.held[w.key]; it != nil && l.isColumn(w.key) && it.users == 0 {
+			l.s.drop(it)
+		}
+	}
 }
 
 // want is hold for one who has no lock.

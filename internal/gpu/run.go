@@ -21,6 +21,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -82,11 +83,7 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	if t := exec.Direct(prog, &opts); t != nil && !isFile(prog.Pipelines[0].Source.(*pipe.Table).Scan.Snap) { // the host has it all
 		return result.OfTable(result.Owned{Cols: prog.Result.Cols, Threads: max(opts.Threads, 1), Mem: r.mem, Keep: []any{prog}}, t, false), &r.stats, nil
 	}
-	host := int64(0)
-	if !opts.Off.HostCopies {
-		host = store.hostLimit(opts.HostMemory)
-	}
-	if r.lease, err = store.lease(ctx, prog, store.Limit(opts.GPUMemory), host); err != nil {
+	if r.lease, err = store.lease(ctx, prog, termsOf(store, &opts)); err != nil {
 		return nil, nil, r.failed(err)
 	}
 	if r.st, err = r.dev.Stream(ctx); err != nil {
@@ -98,6 +95,11 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	r.walk = compile.New(prog, Place(opts.Device), r.options())
 	if !r.lease.complete() { // there is time to compile while columns are copied
 		r.foresee()
+	}
+	if opts.Feed == phys.FeedRunToFinish {
+		if err := r.bringAll(); err != nil {
+			return nil, nil, r.failed(err)
+		}
 	}
 	left := maps.Clone(r.walk.Makers())
 	idle := pipe.NewIdleness(prog)
@@ -142,6 +144,20 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	r.stats.Exec += time.Since(start)
 	r.stats.KernelWait, r.stats.KernelsReady = r.loader.waited, r.loader.ready
 	return res, &r.stats, err
+}
+
+// bringAll copies all columns of the query that do not stream.
+func (r *run) bringAll() error {
+	for _, p := range r.prog.Pipelines {
+		if t, ok := p.Source.(*pipe.Table); ok && !isFile(t.Scan.Snap) {
+			for _, ord := range t.Scan.Ordinal {
+				if _, _, err := r.lease.column(t.Scan.Snap, ord); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // lacks is the error for what the device cannot do.

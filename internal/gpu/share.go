@@ -52,9 +52,12 @@ func (l *lease) share(prog *pipe.Program, wants []want, limit int64) []want {
 	}
 	limit -= limit / 32 // what dictionaries take is a guess
 	dicts := held
-	least, _ := blocksOf(prog, func(snap *catalog.Snapshot, ord int) bool { return !isText(snap, ord) })
+	least, _ := blocksOf(prog, l.block, func(snap *catalog.Snapshot, ord int) bool { return !isText(snap, ord) })
 	limit = min(limit, max((limit-l.s.pinned)/2, limit/leastShare, dicts+2*least))
 	most := min(limit/2, limit-least)
+	if !l.feed.Whole() {
+		most = 0
+	}
 	for _, ready := range []bool{true, false} { // what is there already stays
 		for _, w := range wants {
 			if w.snap == nil || l.s.held[w.key].isReady() != ready {
@@ -74,14 +77,14 @@ func (l *lease) share(prog *pipe.Program, wants []want, limit int64) []want {
 			}
 		}
 	}
-	least, l.blocks = blocksOf(prog, func(snap *catalog.Snapshot, ord int) bool { return l.parts[keyOf(snap, ord)] == streamed })
+	least, l.blocks = blocksOf(prog, l.block, func(snap *catalog.Snapshot, ord int) bool { return l.parts[keyOf(snap, ord)] == streamed })
 	l.blocks = max(min(l.blocks, limit-held), least)
 	return append(out, want{key: itemKey{by: l}, bytes: l.blocks})
 }
 
-// blocksOf is how many bytes the blocks of a program's scans take at least and at most, if such columns stream. Scans come one after
-// the other.
-func blocksOf(prog *pipe.Program, streams func(snap *catalog.Snapshot, ord int) bool) (least, most int64) {
+// blocksOf is how many bytes the blocks of a program's scans, one of which has so many at the most, take at least and at most, if such
+// columns stream. Scans come one after the other.
+func blocksOf(prog *pipe.Program, block int64, streams func(snap *catalog.Snapshot, ord int) bool) (least, most int64) {
 	for _, p := range prog.Pipelines {
 		t, ok := p.Source.(*pipe.Table)
 		if !ok {
@@ -94,7 +97,7 @@ func blocksOf(prog *pipe.Program, streams func(snap *catalog.Snapshot, ord int) 
 			}
 		}
 		least = max(least, streamBlocks*scan.blockBytes(streamRows))
-		most = max(most, streamBlocks*min(scan.blockBytes(t.Scan.Snap.Rows+streamRows), streamBytes))
+		most = max(most, streamBlocks*min(scan.blockBytes(t.Scan.Snap.Rows+streamRows), block))
 	}
 	return least, most
 }

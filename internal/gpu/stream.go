@@ -92,14 +92,12 @@ func (t *tableScan) blockBytes(rows int64) int64 {
 
 const (
 	streamRows  = 1 << 8   // a chunk has a multiple of so many rows: it begins at a multiple of 256 bytes in resident columns, too
-	streamBytes = 32 << 20 // a block has at most so many bytes: more copies no faster, and the host fills those that stay in its cache faster
+	streamBytes = 64 << 20 // a block has at most so many bytes: more copies no faster
 )
 
-// chunk is how many rows a chunk has if all blocks together have so many bytes.
-func (t *tableScan) chunk(bytes int64) int64 {
-	fits := func(rows int64) bool {
-		return t.blockBytes(rows) <= min(bytes/streamBlocks, streamBytes)
-	}
+// chunk is how many rows a chunk has if a block has so many bytes.
+func (t *tableScan) chunk(block int64) int64 {
+	fits := func(rows int64) bool { return t.blockBytes(rows) <= block }
 	rows := int64(streamRows)
 	for rows < t.snap.Rows && fits(2*rows) {
 		rows *= 2
@@ -125,7 +123,7 @@ func (r *run) newFeed(src *source, frag *emit.Fragment) (f *feed, err error) {
 		return f, nil
 	}
 	piece := r.store.pieceRows()
-	f.chunk = evenly(src.scan.chunk(r.lease.blocks), piece)
+	f.chunk = evenly(src.scan.chunk(min(r.lease.blocks/streamBlocks, r.lease.block)), piece)
 	if f.spans = src.scan.spans(f.chunk, piece, src.sieve); len(f.spans) == 0 {
 		return f, nil
 	}
@@ -337,6 +335,20 @@ func (f *feed) stage(b *streamBlock, cols []int, lo, n int64) (err error) {
 		}
 	}
 	return nil
+}
+
+// how tells of the feed.
+func (f *feed) how() phys.Stream {
+	if f.copies == nil {
+		return phys.Stream{}
+	}
+	s := phys.Stream{Chunks: len(f.spans), Rows: f.chunk, Overlap: f.r.Feed != phys.FeedKernelAtATime}
+	for i := range f.cols {
+		if f.cols[i].late {
+			s.Over++
+		}
+	}
+	return s
 }
 
 // toContext lets a kernel read chunk k, and wait for it.

@@ -5,6 +5,7 @@ import "strings"
 // Decision is how a pipeline runs: all that was decided for it.
 type Decision struct {
 	Direct   Direct // what follows is for those who want to see it run
+	Stream   Stream // of a scan on a GPU, once it is known
 	Front    Front
 	Refill   Refill
 	LaneRows LaneRows // of a scan without a front
@@ -23,6 +24,9 @@ func (d Decision) String() string {
 	var parts []string
 	if d.Direct.Scan != nil {
 		return d.Direct.String()
+	}
+	if d.Stream.Chunks > 0 {
+		parts = append(parts, d.Stream.String())
 	}
 	if d.Front.Rows > 0 {
 		parts = append(parts, d.Front.String())

@@ -29,6 +29,8 @@ type Settings struct {
 	GPUMemory  int64           // GPU: bytes that columns may take there; 0: what it has
 	Resolve    phys.Resolve    // GPU: how lanes come together
 	GPUTimes   bool            // GPU: kernels and copies are measured
+	Feed       phys.Feed       // GPU: how columns come there
+	FeedBlock  int64           // GPU: bytes of columns that stream at a time; 0: as many as pay
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
 	Refill     phys.Refill     // GPU: what becomes of lanes whose rows are dropped
 	GPUCode    exec.CodeFrom   // GPU: which code it may use
@@ -114,6 +116,12 @@ var settings = []setting{
 	{"expand", "how lanes of a GPU share the matches of rows that find several: auto, lane, group, warp or balanced",
 		func(s *Settings) string { return s.Expand.String() },
 		func(s *Settings, v types.Value) error { return choose(&s.Expand, v, phys.ParseExpand) }},
+	{"feed", "how columns come to a GPU: resident (they stay), run_to_finish, kernel_at_a_time or batch (nothing stays)",
+		func(s *Settings) string { return s.Feed.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.Feed, v, phys.ParseFeed) }},
+	{"feed_block", "bytes of the columns that stream to a GPU at a time, such as '16MB'; 0: as many as pay",
+		func(s *Settings) string { return formatBytes(s.FeedBlock) },
+		func(s *Settings, v types.Value) (err error) { s.FeedBlock, err = ParseBytes(v.String()); return }},
 	{"file_cache", "keep what queries read of files for later ones",
 		func(s *Settings) string { return onOff(s.FileCache) },
 		func(s *Settings, v types.Value) (err error) { s.FileCache, err = boolOf(v); return }},
