@@ -17,6 +17,7 @@ func (d *DeviceStats) Movement() Movement {
 	m := Movement{Bus: d.Up + d.Down + d.Host, Memory: d.Memory, Chip: d.Shared + d.Cached, Once: d.Columns, Exact: d.Exact}
 	if !d.Exact {
 		m.Memory, m.Chip = d.Reckoned, d.ReckonedChip
+		m.Bus += d.ReckonedHost
 	}
 	return m
 }

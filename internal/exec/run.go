@@ -123,6 +123,7 @@ type DeviceStats struct {
 	Shared, Cached         int64 // that stayed on the chip: in shared memory, and what caches kept, where that is known
 	Exact                  bool  // they were counted; else they are the reckoned ones, and Cached is not known
 	Reckoned, ReckonedChip int64
+	ReckonedHost           int64 // what kernels read over the bus
 }
 
 // run is the state of a query while it runs.

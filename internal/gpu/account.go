@@ -44,7 +44,12 @@ func (r *run) reckon(p *pipe.Pipeline, f *emit.Fragment, src *source, st *exec.P
 	case *pipe.Table:
 		for _, c := range f.Reads {
 			if col := src.scan.cols[c.Col]; src.rows > 0 {
-				d.Reckoned += scattered(src.rows, rows(c.After), float64(col.bytes)/float64(src.rows))
+				n := scattered(src.rows, rows(c.After), col.perRow(src.rows))
+				if col.late {
+					d.ReckonedHost += n
+				} else {
+					d.Reckoned += n
+				}
 			}
 		}
 		for _, x := range src.sieve {
@@ -83,6 +88,17 @@ func (r *run) reckon(p *pipe.Pipeline, f *emit.Fragment, src *source, st *exec.P
 			d.ReckonedChip += n * 8 * int64(len(g.Tuple.Fields)-len(g.Domains)) // mostly a cell of 4 bytes is read and written
 		}
 	}
+}
+
+// perRow is how many bytes of a column each of its rows takes.
+func (c *deviceColumn) perRow(rows int64) float64 {
+	if !c.streamed {
+		return float64(c.bytes) / float64(rows)
+	}
+	if c.shape.Nulls {
+		return float64(c.shape.Width) + 1
+	}
+	return float64(c.shape.Width)
 }
 
 // reckonFinish adds what finishing a sink moved: a build side is read and gets its slots, and moves into their order where keys

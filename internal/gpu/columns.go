@@ -30,6 +30,7 @@ type deviceColumn struct {
 
 	streamed bool      // it has no data here: chunks of rows are brought while a query runs
 	copy     *hostCopy // from which they come; nil: from the table
+	late     bool      // they do not: rows that need it read it over the bus
 }
 
 // homes says that n bytes at an address of the device are also at an address of the host.

@@ -30,18 +30,12 @@ type feed struct {
 	spans  []rowSpan     // the rows of each chunk
 	copies device.Stream // nil: there is nothing to copy
 	blocks [streamBlocks]streamBlock
-	cols   []fedColumn // as those of the scan
+	at     []columnAt  // places in a block of the streamed columns
 	bytes  int         // of a block
 	ready  int64       // chunks that were prepared
 	copied int64       // bytes
 	stop   atomic.Bool // what copies ahead shall end
 	ahead  sync.WaitGroup
-}
-
-// fedColumn is a column of a feed.
-type fedColumn struct {
-	columnAt      // in a block, if it streams
-	late     bool // rows that need it read it over the bus
 }
 
 // streamBlocks is how many chunks are under way at a time: one that is copied, one that is read and then filled again.
@@ -128,12 +122,12 @@ func (r *run) newFeed(src *source, frag *emit.Fragment) (f *feed, err error) {
 		return f, nil
 	}
 	for i, c := range src.scan.cols {
-		col := fedColumn{}
+		at := columnAt{}
 		if c.streamed {
-			col.columnAt, f.bytes = c.place(f.bytes, f.chunk)
-			col.late = c.copy != nil && !r.Off.BusReads && phys.ReadOverBus(lateShare(frag, i), int(c.shape.Width))
+			at, f.bytes = c.place(f.bytes, f.chunk)
+			c.late = c.copy != nil && !r.Off.BusReads && phys.ReadOverBus(lateShare(frag, i), int(c.shape.Width))
 		}
-		f.cols = append(f.cols, col)
+		f.at = append(f.at, at)
 	}
 	if f.copies, err = r.dev.Stream(r.ctx); err != nil {
 		return f, err
@@ -269,13 +263,13 @@ func (f *feed) prepare(k int64) error {
 		switch {
 		case host == nil:
 			staged = append(staged, i)
-		case f.cols[i].late:
+		case c.late:
 			at := columnOver{}
 			at.data, at.nulls = c.copy.addressOf(host, lo)
 			b.over[i] = at
 		default:
 			data, nulls := c.copy.rowsAt(host, lo, n)
-			if err := f.send(b, f.cols[i].columnAt, data, nulls); err != nil {
+			if err := f.send(b, f.at[i], data, nulls); err != nil {
 				return err
 			}
 		}
@@ -309,7 +303,7 @@ func (f *feed) stage(b *streamBlock, cols []int, lo, n int64) (err error) {
 	const step = 1 << 17 // rows that a thread takes at a time
 	var tasks []func()
 	places := func(i int, from, to int64) (data, nulls []byte) {
-		c, at := f.src.scan.cols[i], f.cols[i].columnAt
+		c, at := f.src.scan.cols[i], f.at[i]
 		w := int(c.shape.Width)
 		if c.shape.Nulls {
 			nulls = b.host.Bytes[at.nulls+int(from) : at.nulls+int(to)]
@@ -330,7 +324,7 @@ func (f *feed) stage(b *streamBlock, cols []int, lo, n int64) (err error) {
 	}
 	for _, i := range cols {
 		data, nulls := places(i, 0, n)
-		if err := f.send(b, f.cols[i].columnAt, data, nulls); err != nil {
+		if err := f.send(b, f.at[i], data, nulls); err != nil {
 			return err
 		}
 	}
@@ -343,8 +337,8 @@ func (f *feed) how() phys.Stream {
 		return phys.Stream{}
 	}
 	s := phys.Stream{Chunks: len(f.spans), Rows: f.chunk, Overlap: f.r.Feed != phys.FeedKernelAtATime}
-	for i := range f.cols {
-		if f.cols[i].late {
+	for _, c := range f.src.scan.cols {
+		if c.late {
 			s.Over++
 		}
 	}
@@ -371,7 +365,7 @@ func (f *feed) toContext(c *block, frag *emit.Fragment, k int64) error {
 		case late:
 			at = over
 		case col.streamed:
-			at = columnOver{b.dev + device.Addr(f.cols[w.Index].data), b.dev + device.Addr(f.cols[w.Index].nulls)}
+			at = columnOver{b.dev + device.Addr(f.at[w.Index].data), b.dev + device.Addr(f.at[w.Index].nulls)}
 		default:
 			at = columnOver{col.data + first*device.Addr(col.shape.Width), col.nulls + first}
 		}
