@@ -1,22 +1,24 @@
 package gpu
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
 )
 
 // A table's own memory is no good source for copies over the bus: a column lies there in chunks of some ten kilobytes, of various widths and
-// bases, between others. So a column that streams is copied once within the host, into the form that it has on the device, in pieces
-// that the device reaches. From there on it crosses the bus at full speed, without the host's processors, or is read by kernels
-// where it is. Copies stay for later queries as long as the rows live and the host has room for them.
+// bases, between others. So columns that stream go through pinned blocks, which the host's processors fill. Those that stream again are copied
+// once within the host, behind the queries, into the form that they have on the device, in pieces that it reaches. From there on they
+// cross the bus without the host's processors, or kernels read them where they are. Copies stay for later queries as long as the rows live and the host
+// has room for them.
 
-// hostCopy is a column in memory of the host that the device reaches. Pieces come to be when they are first wanted.
+// hostCopy is a column in memory of the host that the device reaches. Pieces come to be one by one.
 type hostCopy struct {
 	dev    device.Device
 	total  int64 // rows
@@ -25,14 +27,14 @@ type hostCopy struct {
 	width  int
 	pieces []hostPiece
 	bytes  int64 // of all pieces
+	asked  int   // how many queries wanted it; the store's mu guards it
 }
 
 // hostPiece is some rows of it, and behind them their NULL bytes.
 type hostPiece struct {
-	mu   sync.Mutex
 	mem  *column.Mem
 	host atomic.Pointer[device.Host] // nil: it is not there yet
-	bad  bool                        // there was no memory, or the device refused it
+	sent bool                        // somebody was told to make it; the store's mu guards it
 }
 
 // pieceRows is how many rows a piece has: to register memory takes long enough for calls not to count, and copies from it are as fast as
@@ -49,7 +51,7 @@ func (s *Store) pieceRows() int64 {
 
 func newHostCopy(s *Store, snap *catalog.Snapshot, ord int) *hostCopy {
 	sh, _ := shapeOf(snap, ord)
-	h := &hostCopy{dev: s.dev, total: snap.Rows, rows: s.pieceRows(), nulls: sh.Nulls, width: int(sh.Width)}
+	h := &hostCopy{dev: s.dev, asked: 1, total: snap.Rows, rows: s.pieceRows(), nulls: sh.Nulls, width: int(sh.Width)}
 	h.pieces = make([]hostPiece, (snap.Rows+h.rows-1)/h.rows)
 	for i := range h.pieces {
 		_, n := h.size(i)
@@ -68,25 +70,15 @@ func (h *hostCopy) size(i int) (nulls, all int) {
 	return nulls, nulls
 }
 
-// ready reports that a piece is there.
-func (h *hostCopy) ready(i int) bool { return h.pieces[i].host.Load() != nil }
+// piece is a piece; nil: it is not there yet.
+func (h *hostCopy) piece(i int) *device.Host { return h.pieces[i].host.Load() }
 
-// piece is a piece; nil if there is no memory for it. The first who wants it has write fill it; others wait for that.
-func (h *hostCopy) piece(i int, write func(data, nulls []byte, lo, hi int64)) *device.Host {
-	p := &h.pieces[i]
-	if host := p.host.Load(); host != nil {
-		return host
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bad || h.ready(i) {
-		return p.host.Load()
-	}
-	p.bad = true // unless all goes well
+// make makes a piece, which write fills. Where there is no memory for it, or the device refuses that, there will be none.
+func (h *hostCopy) make(i int, write func(data, nulls []byte, lo, hi int64)) {
 	at, n := h.size(i)
 	mem, err := column.Alloc(n)
 	if err != nil {
-		return nil
+		return
 	}
 	b := mem.Bytes()
 	var nulls []byte
@@ -98,11 +90,10 @@ func (h *hostCopy) piece(i int, write func(data, nulls []byte, lo, hi int64)) *d
 	host, err := h.dev.Register(b)
 	if err != nil {
 		mem.Free()
-		return nil
+		return
 	}
-	p.mem, p.bad = mem, false
-	p.host.Store(host)
-	return host
+	h.pieces[i].mem = mem
+	h.pieces[i].host.Store(host)
 }
 
 // rowsAt is where rows of a piece lie in it, and their NULL bytes, if there are any.
@@ -135,6 +126,104 @@ func (h *hostCopy) close() {
 	}
 }
 
+// copyUnit is a piece that is to be made.
+type copyUnit struct {
+	it    *item
+	scan  *tableScan
+	col   int // of the scan
+	piece int
+}
+
+// copyThreads make pieces: more of them wait for each other where memory is registered, and queries need processors, too.
+const copyThreads = 2
+
+// copyLater has pieces made of columns that more than one query wanted. Nobody waits for that.
+func (s *Store) copyLater(units []copyUnit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, u := range units {
+		h := u.it.copy
+		if p := &h.pieces[u.piece]; h.asked > 1 && !p.sent && !s.done {
+			p.sent = true
+			s.pin(u.it)
+			s.units = append(s.units, u)
+		}
+	}
+	for s.copiers < min(copyThreads, len(s.units)) {
+		s.copiers++
+		s.copying.Go(s.makeCopies)
+	}
+}
+
+// makeCopies makes pieces until there are none to be made.
+func (s *Store) makeCopies() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.units) > 0 {
+		u := s.units[0]
+		s.units = s.units[1:]
+		if !s.done {
+			s.mu.Unlock()
+			_ = u.make() // without it all goes on
+			s.mu.Lock()
+		}
+		s.unpin(u.it)
+	}
+	s.units = nil
+	s.copiers--
+}
+
+// make makes the piece.
+func (u *copyUnit) make() (err error) {
+	defer diag.Recover("gpu", &err)
+	defer work.PanicOnFault()()
+	u.it.copy.make(u.piece, func(data, nulls []byte, lo, hi int64) {
+		u.scan.encodeRows(u.scan.ords[u.col], u.scan.cols[u.col], data, nulls, lo, hi)
+	})
+	return nil
+}
+
+// whole sends all rows of a column from its copy to new memory of the device; false: not all of it is there, and it shall be made.
+func (u *upload) whole(it *item, c *deviceColumn, snap *catalog.Snapshot, ord int) (done bool, err error) {
+	h := it.copy
+	scan := &tableScan{snap: snap, ords: []int{ord}, cols: []*deviceColumn{c}}
+	scan.number()
+	var missed []copyUnit
+	for i := range h.pieces {
+		if h.piece(i) == nil {
+			missed = append(missed, copyUnit{it, scan, 0, i})
+		}
+	}
+	if len(missed) > 0 {
+		u.s.copyLater(missed)
+		return false, nil
+	}
+	send := func(width int, part func(data, nulls []byte) []byte) (device.Addr, error) {
+		a, err := u.alloc(max(int(h.total+emit.ArrayPad)*width, 16))
+		if err == nil {
+			err = u.st.Fill(a+device.Addr(h.total)*device.Addr(width), 0, emit.ArrayPad*width)
+		}
+		for i := 0; i < len(h.pieces) && err == nil; i++ {
+			lo := int64(i) * h.rows
+			b := part(h.rowsAt(h.piece(i), lo, min(h.rows, h.total-lo)))
+			err = u.st.Upload(a+device.Addr(lo)*device.Addr(width), b)
+			u.sent += int64(len(b))
+		}
+		return a, err
+	}
+	if c.data, err = send(h.width, func(data, _ []byte) []byte { return data }); err == nil && h.nulls {
+		c.nulls, err = send(1, func(_, nulls []byte) []byte { return nulls })
+	}
+	c.bytes = u.sent
+	if err == nil {
+		err = u.st.Sync()
+	}
+	return true, err
+}
+
+// Settle waits until all pieces are made that queries wanted so far.
+func (s *Store) Settle() { s.copying.Wait() }
+
 // hostShare is the part of what the process may take that copies of columns may have if nobody says how much.
 const hostShare = 4
 
@@ -151,6 +240,7 @@ func (s *Store) copyOf(snap *catalog.Snapshot, ord int, limit int64) *item {
 	key := keyOf(snap, ord)
 	key.far = true
 	if it := s.held[key]; it != nil {
+		it.copy.asked++
 		return it
 	}
 	h := newHostCopy(s, snap, ord)

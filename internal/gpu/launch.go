@@ -174,6 +174,11 @@ func (r *run) queue(c *block, fn device.Function, shape device.Shape) error {
 	if err := r.st.Upload(c.at, c.words[:c.kept]); err != nil {
 		return r.failed(err)
 	}
+	if c.after != nil {
+		if err := r.st.Wait(c.after); err != nil {
+			return r.failed(err)
+		}
+	}
 	params := make([]uint64, 1, 1+len(c.params))
 	params[0] = uint64(c.at)
 	for _, off := range c.params {

@@ -136,7 +136,7 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, t terms) (*lease,
 	}
 	if l.host > 0 {
 		for _, w := range all {
-			if l.parts[w.key] == streamed {
+			if l.parts[w.key] == streamed || l.feed == phys.FeedRunToFinish && w.snap != nil && !isText(w.snap, w.key.ord) {
 				l.holdCopy(w)
 			}
 		}
@@ -252,7 +252,11 @@ func (l *lease) column(snap *catalog.Snapshot, ord int) (*deviceColumn, carried,
 		w.key.far, w.bytes = true, 0
 	}
 	it := l.want(w)
-	c, err := l.bring(it, func(u *upload) (err error) { it.col, err = u.column(snap, ord); return })
+	c, err := l.bring(it, func(u *upload) (err error) {
+		u.copy = l.copies[keyOf(snap, ord)]
+		it.col, err = u.column(snap, ord)
+		return
+	})
 	return it.col, c, err
 }
 

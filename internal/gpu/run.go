@@ -96,8 +96,9 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	if !r.lease.complete() { // there is time to compile while columns are copied
 		r.foresee()
 	}
+	var brought carried
 	if opts.Feed == phys.FeedRunToFinish {
-		if err := r.bringAll(); err != nil {
+		if brought, err = r.bringAll(); err != nil {
 			return nil, nil, r.failed(err)
 		}
 	}
@@ -106,6 +107,13 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	for i, p := range prog.Pipelines {
 		if err := r.pipeline(p, idle.Idle[i]); err != nil {
 			return nil, nil, err
+		}
+		if i == 0 { // what came before all kernels is the first one's
+			st := &r.stats.Pipelines[0]
+			st.Device.Up += brought.bytes
+			st.Device.Carry += brought.took
+			st.Exec += brought.took
+			r.stats.Exec += brought.took
 		}
 		left[p.Sink]--
 		if left[p.Sink] == 0 {
@@ -147,17 +155,20 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 }
 
 // bringAll copies all columns of the query that do not stream.
-func (r *run) bringAll() error {
+func (r *run) bringAll() (c carried, err error) {
+	defer func(start time.Time) { c.took = time.Since(start) }(time.Now())
 	for _, p := range r.prog.Pipelines {
 		if t, ok := p.Source.(*pipe.Table); ok && !isFile(t.Scan.Snap) {
 			for _, ord := range t.Scan.Ordinal {
-				if _, _, err := r.lease.column(t.Scan.Snap, ord); err != nil {
-					return err
+				_, one, err := r.lease.column(t.Scan.Snap, ord)
+				if err != nil {
+					return c, err
 				}
+				c.bytes += one.bytes
 			}
 		}
 	}
-	return nil
+	return c, nil
 }
 
 // lacks is the error for what the device cannot do.
@@ -428,6 +439,7 @@ type block struct {
 	kept   int   // bytes that the kernel finds in memory
 	warp   int   // bytes of shared memory for each warp
 	at     device.Addr
+	after  device.Event // that the kernel waits for; nil: nothing
 }
 
 func (r *run) newContext(f *emit.Fragment) *block {

@@ -36,10 +36,13 @@ type Store struct {
 	most    int            // of running
 	queue   []chan struct{}
 	tick    int64
-	copied  int64   // bytes of the host that copies of columns may take (hostcopy.go)
-	staging staging // through which columns come
-	back    staging // through which tuples go back
-	done    bool    // Close was called
+	copied  int64          // bytes of the host that copies of columns may take (hostcopy.go)
+	units   []copyUnit     // of such copies, to be made
+	copiers int            // who make them
+	copying sync.WaitGroup // until they have ended
+	staging staging        // through which columns come
+	back    staging        // through which tuples go back
+	done    bool           // Close was called
 
 	// missed is what queries could have saved if columns had been here; pasts is what is known of programs by their shape.
 	missed map[itemKey]time.Duration
@@ -134,8 +137,11 @@ func NewStore(dev device.Device, limit int64) *Store {
 // Close gives all memory back, and the device. Nobody uses it any more.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.done = true
+	s.mu.Unlock()
+	s.copying.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, it := range s.held {
 		if it.copy != nil { // before the memory can go
 			it.copy.close()

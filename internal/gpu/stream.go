@@ -1,10 +1,7 @@
 package gpu
 
 import (
-	"cmp"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/device"
@@ -12,14 +9,13 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
-	"github.com/kelpiedb/kelpie/internal/exec/work"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // A table whose columns do not all find room on the device is fed to it in chunks of rows: while a kernel is at one chunk, another
-// stream copies the next, from copies of columns that the device reaches (hostcopy.go), or, where the host has no room for such,
-// from a pinned block that its processors fill. Columns that few rows need are not copied but read over the bus. Columns that are resident are read
+// stream copies the next, from a pinned block that the host's processors fill, or from copies of columns that the device reaches,
+// where there are such (hostcopy.go). Columns that few rows need are not copied but read over the bus. Columns that are resident are read
 // where they are, from the chunk's first row on. Segments in which no row can pass the scan's filters, by what their zones say, are in no chunk.
 
 // feed brings a pipeline its rows, in one chunk or in several.
@@ -30,12 +26,11 @@ type feed struct {
 	spans  []rowSpan     // the rows of each chunk
 	copies device.Stream // nil: there is nothing to copy
 	blocks [streamBlocks]streamBlock
-	at     []columnAt  // places in a block of the streamed columns
-	bytes  int         // of a block
-	ready  int64       // chunks that were prepared
-	copied int64       // bytes
-	stop   atomic.Bool // what copies ahead shall end
-	ahead  sync.WaitGroup
+	at     []columnAt // places in a block of the streamed columns
+	bytes  int        // of a block
+	ready  int64      // chunks that were prepared
+	copied int64      // bytes
+	missed []copyUnit // pieces of the host's copies that were not there
 }
 
 // streamBlocks is how many chunks are under way at a time: one that is copied, one that is read and then filled again.
@@ -66,6 +61,15 @@ type tableScan struct {
 	ords   []int
 	cols   []*deviceColumn
 	firsts []int64 // rows before each segment, if there are columns to stream
+}
+
+// number finds out how many rows are before each segment.
+func (t *tableScan) number() {
+	row := int64(0)
+	for _, seg := range t.snap.Segments {
+		t.firsts = append(t.firsts, row)
+		row += int64(seg.Rows)
+	}
 }
 
 // streams reports that there are columns to stream.
@@ -132,11 +136,7 @@ func (r *run) newFeed(src *source, frag *emit.Fragment) (f *feed, err error) {
 	if f.copies, err = r.dev.Stream(r.ctx); err != nil {
 		return f, err
 	}
-	row := int64(0)
-	for _, seg := range src.scan.snap.Segments {
-		src.scan.firsts = append(src.scan.firsts, row)
-		row += int64(seg.Rows)
-	}
+	src.scan.number()
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		b.over = map[int]columnOver{}
@@ -147,7 +147,6 @@ func (r *run) newFeed(src *source, frag *emit.Fragment) (f *feed, err error) {
 			return f, err
 		}
 	}
-	f.copyAhead()
 	return f, f.prepare(0)
 }
 
@@ -159,46 +158,6 @@ func lateShare(frag *emit.Fragment, col int) float64 {
 		}
 	}
 	return 1
-}
-
-// copyAhead begins to make those pieces of the host's copies that the chunks need and that are not there yet, each on a thread of its own.
-func (f *feed) copyAhead() {
-	type unit struct{ col, piece int }
-	var units []unit
-	scan := f.src.scan
-	for i, c := range scan.cols {
-		if c.copy == nil {
-			continue
-		}
-		last := -1
-		for _, span := range f.spans {
-			if p := int(span.lo / c.copy.rows); p != last && !c.copy.ready(p) {
-				units = append(units, unit{i, p})
-				last = p
-			}
-		}
-	}
-	slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(a.piece, b.piece) })
-	var next atomic.Int64
-	for range min(max(f.r.Threads, 1), len(units)) {
-		f.ahead.Go(func() {
-			defer work.PanicOnFault()()
-			for k := int(next.Add(1)) - 1; k < len(units) && !f.stop.Load() && f.r.ctx.Err() == nil; k = int(next.Add(1)) - 1 {
-				f.piece(units[k].col, units[k].piece)
-			}
-		})
-	}
-}
-
-// piece is a piece of the host's copy of a column; nil: there is none.
-func (f *feed) piece(col, i int) *device.Host {
-	c := f.src.scan.cols[col]
-	if c.copy == nil {
-		return nil
-	}
-	return c.copy.piece(i, func(data, nulls []byte, lo, hi int64) {
-		f.src.scan.encodeRows(f.src.scan.ords[col], c, data, nulls, lo, hi)
-	})
 }
 
 // place is where a column lies in a block that has so many bytes already, and how many it has then.
@@ -258,7 +217,10 @@ func (f *feed) prepare(k int64) error {
 		}
 		var host *device.Host
 		if c.copy != nil {
-			host = f.piece(i, int(lo/c.copy.rows))
+			p := int(lo / c.copy.rows)
+			if host = c.copy.piece(p); host == nil {
+				f.missed = append(f.missed, copyUnit{f.r.lease.copies[keyOf(f.src.scan.snap, f.src.scan.ords[i])], f.src.scan, i, p})
+			}
 		}
 		switch {
 		case host == nil:
@@ -345,7 +307,7 @@ func (f *feed) how() phys.Stream {
 	return s
 }
 
-// toContext lets a kernel read chunk k, and wait for it.
+// toContext lets a kernel read chunk k, and wait for it: behind the copy of its context, which else would have to wait for the next chunk's.
 func (f *feed) toContext(c *block, frag *emit.Fragment, k int64) error {
 	if f.src.scan == nil {
 		return nil
@@ -375,10 +337,10 @@ func (f *feed) toContext(c *block, frag *emit.Fragment, k int64) error {
 		}
 		c.set(w.Off, uint64(x))
 	}
-	if f.copies == nil {
-		return nil
+	if f.copies != nil {
+		c.after = b.copied
 	}
-	return f.r.failed(f.r.st.Wait(b.copied))
+	return nil
 }
 
 // close gives back what was lent. Kernels that read it have been waited for, or nobody wants their results: then this waits.
@@ -386,8 +348,7 @@ func (f *feed) close() {
 	if f.copies == nil {
 		return
 	}
-	f.stop.Store(true)
-	f.ahead.Wait()
+	f.r.store.copyLater(f.missed)
 	_ = f.r.st.Sync()
 	_ = f.copies.Sync()
 	for i := range f.blocks {

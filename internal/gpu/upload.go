@@ -20,6 +20,7 @@ type upload struct {
 	addrs []device.Addr
 	bytes int64 // that it takes
 	sent  int64 // over the bus
+	copy  *item // the host's copy of the column; nil: there is none
 	far   bool  // the copy is in memory of the host that the device reaches
 	hosts []*device.Host
 }
@@ -152,6 +153,11 @@ func (u *upload) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, err e
 	c = &deviceColumn{}
 	c.shape, c.base = shapeOf(snap, ord)
 	c.dict = snap.Stats[ord].Dict
+	if u.copy != nil {
+		if done, err := u.whole(u.copy, c, snap, ord); done || err != nil {
+			return c, err
+		}
+	}
 	if c.shape.Enc == column.EncStr {
 		if err := u.texts(c, snap, ord); err != nil {
 			return nil, err
