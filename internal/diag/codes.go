@@ -35,6 +35,7 @@ const (
 	InvalidEscapeCharacter    = "22019"
 	InvalidTextRepresentation = "22P02"
 	BadCopyFormat             = "22P04"
+	UntranslatableCharacter   = "22P05"
 
 	// Class 23: constraints.
 	NotNullViolation    = "23502"

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -137,9 +138,9 @@ func apply(x *plan.Call, a []types.Value) (types.Value, error) {
 	case plan.Exp:
 		return finite(math.Exp(a[0].F), a[0].F)
 	case plan.Ln:
-		return logarithm(a[0].F, math.Log)
+		return logarithm(a[0].F, funcs.Log)
 	case plan.Log10:
-		return logarithm(a[0].F, math.Log10)
+		return logarithm(a[0].F, funcs.Log10)
 	case plan.Cast:
 		return types.Cast(a[0], x.T)
 	}

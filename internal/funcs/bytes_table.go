@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -64,30 +65,69 @@ func byteLength(unit int64) Eval {
 	return func(a []types.Value, t types.Type) (types.Value, error) { return number(t, unit*int64(len(a[0].S))) }
 }
 
+// convertFrom is a text of bytes in an encoding. Texts have no zero bytes.
 func convertFrom(a []types.Value, _ types.Type) (types.Value, error) {
-	if len(a) > 1 && !isUTF8(a[1].S) {
-		return fail(diag.FeatureNotSupported, "the encoding %q is not supported", a[1].S)
+	name := "UTF8"
+	if len(a) > 1 {
+		name = a[1].S
 	}
-	if !utf8.ValidString(a[0].S) {
-		return fail(diag.CharacterNotInRepertoire, `invalid byte sequence for encoding "UTF8"`)
+	latin, err := isLatin1(name, "source")
+	if err != nil {
+		return types.Value{}, err
 	}
-	return text(a[0].S)
+	s := a[0].S
+	if strings.IndexByte(s, 0) >= 0 || !latin && !utf8.ValidString(s) {
+		return fail(diag.CharacterNotInRepertoire, "invalid byte sequence for encoding %q", strings.ToUpper(name))
+	}
+	if latin {
+		runes := make([]rune, len(s))
+		for i := range runes {
+			runes[i] = rune(s[i])
+		}
+		s = string(runes)
+	}
+	return text(s)
 }
 
+// convertTo are the bytes of a text in an encoding.
 func convertTo(a []types.Value, _ types.Type) (types.Value, error) {
-	if !isUTF8(a[1].S) {
-		return fail(diag.FeatureNotSupported, "the encoding %q is not supported", a[1].S)
+	latin, err := isLatin1(a[1].S, "destination")
+	if err != nil || !latin {
+		return types.Value{Type: tBytes, S: a[0].S}, err
 	}
-	return types.Value{Type: tBytes, S: a[0].S}, nil
+	var b []byte
+	for _, r := range a[0].S {
+		if r > 0xff {
+			return fail(diag.UntranslatableCharacter, "character %q has no equivalent in encoding \"LATIN1\"", r)
+		}
+		b = append(b, byte(r))
+	}
+	return bytesValue(b)
 }
 
-func isUTF8(name string) bool {
-	switch strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name)) {
-	case "utf8", "unicode", "sqlascii":
-		return true
+// isLatin1 tells the two encodings that there are apart, UTF-8 and LATIN1.
+func isLatin1(name, role string) (bool, error) {
+	switch plain := strings.Map(alphanumeric, strings.ToLower(name)); {
+	case plain == "utf8" || plain == "unicode" || plain == "sqlascii":
+		return false, nil
+	case plain == "latin1" || plain == "iso88591":
+		return true, nil
+	case slices.ContainsFunc(otherEncodings, func(e string) bool { return strings.HasPrefix(plain, e) }):
+		return false, errorf(diag.FeatureNotSupported, "the encoding %q is not supported", name)
 	}
-	return false
+	return false, errorf(diag.InvalidParameter, "invalid %s encoding name %q", role, name)
 }
+
+// alphanumeric drops what does not count in the name of an encoding.
+func alphanumeric(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+		return r
+	}
+	return -1
+}
+
+// otherEncodings are beginnings of the names of those that PostgreSQL has besides.
+var otherEncodings = []string{"big5", "euc", "gb18030", "gbk", "iso8859", "johab", "koi8", "latin", "mskanji", "mule", "shiftjis", "sjis", "shift", "tcvn", "uhc", "vscii", "win", "abc", "alt"}
 
 // decode is what encode made.
 func decode(a []types.Value, _ types.Type) (types.Value, error) {

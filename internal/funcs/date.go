@@ -146,11 +146,24 @@ func dateBin(a []types.Value, t types.Type) (types.Value, error) {
 	if months != 0 {
 		return fail(diag.FeatureNotSupported, "timestamps cannot be binned into intervals containing months or years")
 	}
-	stride := int64(days)*types.MicrosPerDay + us
+	stride, ok := addWithin(int64(days)*types.MicrosPerDay, us)
+	if days > math.MaxInt64/types.MicrosPerDay || days < math.MinInt64/types.MicrosPerDay || !ok {
+		return fail(diag.DatetimeOverflow, "interval out of range")
+	}
 	if stride <= 0 {
 		return fail(diag.DatetimeOverflow, "stride must be greater than zero")
 	}
-	return inTime(a[2].I+floorDiv(a[1].I-a[2].I, stride)*stride, t)
+	since, ok := addWithin(a[1].I, -a[2].I)
+	if !ok {
+		return fail(diag.DatetimeOverflow, "interval out of range")
+	}
+	return inTime(a[2].I+floorDiv(since, stride)*stride, t)
+}
+
+// addWithin is a sum of numbers that are not the least there is, if it fits.
+func addWithin(x, y int64) (int64, bool) {
+	sum := x + y
+	return sum, sum > x == (y > 0)
 }
 
 func inTime(ts int64, t types.Type) (types.Value, error) {

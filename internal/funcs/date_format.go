@@ -165,6 +165,17 @@ func (c *civil) word(w dateWord) (string, error) {
 		}
 		return s, nil
 	}
+	year := int64(c.year)
+	if !c.interval && year <= 0 {
+		year = 1 - year // BC
+	}
+	// lastDigits of a negative year have room for the sign, which a zero does not show.
+	lastDigits := func(of int64, width int) (string, error) {
+		if year < 0 && year%of == 0 {
+			width++
+		}
+		return num(year%of, width)
+	}
 	// days are of a width that counts the sign, too.
 	days := func(n int64, width int) (string, error) {
 		if n < 0 {
@@ -191,10 +202,6 @@ func (c *civil) word(w dateWord) (string, error) {
 			return "", diag.Errorf(diag.InvalidDatetime, diag.NoPos, "invalid format specification for an interval value").
 				WithHint("intervals are not tied to specific calendar dates")
 		}
-	}
-	year := int64(c.year)
-	if !c.interval && year <= 0 {
-		year = 1 - year // BC
 	}
 	iso, week := 0, 0
 	switch w.key {
@@ -334,9 +341,9 @@ func (c *civil) word(w dateWord) (string, error) {
 	case "YYYY":
 		return num(year, 4)
 	case "YYY":
-		return num(year%1000, 3)
+		return lastDigits(1000, 3)
 	case "YY":
-		return num(year%100, 2)
+		return lastDigits(100, 2)
 	case "Y":
 		return num(year%10, 1)
 	case "IYYY":

@@ -36,7 +36,6 @@ func readDate(s, format string) (*parsedDate, error) {
 	r := &dateReader{s: s}
 	r.month, r.day = 1, 1
 	words := readDateFormat(format)
-	r.blanks()
 	for i, w := range words {
 		if r.s == "" {
 			break

@@ -125,5 +125,5 @@ var formatRows = []Row{
 	}, fails),
 	fn("try_strptime", "tt", tTime, "try_strptime('nonsense', '%Y') → NULL", tryStrptime, nullOut),
 	// The binder knows the digits after the point by the format.
-	fn("to_number", "tt", types.TDecimal(38, 10), "", readNumber, fails),
+	fn("to_number", "tt", types.TDecimal(38, 10), "", readNumber, fails, nullOut),
 }

@@ -46,7 +46,7 @@ func geometricMean(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Val
 		if x < 0 {
 			return fail(invalidLogarithm, "cannot take logarithm of a negative number")
 		}
-		sum += math.Log(x)
+		sum += Log(x)
 	}
 	return double(math.Exp(sum / float64(rows.Len())))
 }

@@ -95,13 +95,21 @@ func jsonStep(text bool) Eval {
 			return types.Value{}, err
 		}
 		var ok bool
-		if a[1].Type.IsInteger() {
-			v, ok = v.Index(a[1].I)
+		if i := a[1].I; a[1].Type.IsInteger() {
+			if v, ok = v.Index(i); !ok && a[0].Type == types.TJSONB && (i == 0 || i == -1) {
+				v, ok = scalarElement(a[0].S)
+			}
 		} else {
 			v, ok = v.Field(a[1].S)
 		}
 		return jsonResult(v, ok, text, t)
 	}
+}
+
+// scalarElement is a scalar as the one element that PostgreSQL takes it to have where JSONB is subscripted by -> and a number.
+func scalarElement(s string) (types.JSONValue, bool) {
+	v, err := types.ParseJSON(s)
+	return v, err == nil && v.Kind != '[' && v.Kind != '{'
 }
 
 // follow goes down by keys and indexes.

@@ -202,6 +202,9 @@ func listPosition(a []types.Value, t types.Type) (types.Value, error) {
 	from := 0
 	if len(a) > 2 {
 		if a[2].Null {
+			if len(a[0].Elems()) == 0 {
+				return null(t)
+			}
 			return fail("22004", "initial position must not be null")
 		}
 		from = int(max(a[2].I-1, 0))

@@ -35,6 +35,35 @@ func overflowing(f func(float64) float64) Eval {
 	return func(a []types.Value, _ types.Type) (types.Value, error) { return finite(f(a[0].F), a[0].F) }
 }
 
+// underflowing is a function that is zero of zero alone.
+func underflowing(f func(float64) float64) Eval {
+	return func(a []types.Value, _ types.Type) (types.Value, error) {
+		y := f(a[0].F)
+		if y == 0 && a[0].F != 0 {
+			return fail(diag.NumericOutOfRange, "value out of range: underflow")
+		}
+		return double(y)
+	}
+}
+
+// Log is the natural logarithm, also of numbers too small to be normal, of which math.Log of some processors knows nothing.
+func Log(x float64) float64 {
+	const smallestNormal = 0x1p-1022
+	if x < smallestNormal && x > 0 {
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return math.Log(x)
+}
+
+// Log10 is the logarithm to base 10.
+func Log10(x float64) float64 {
+	const smallestNormal = 0x1p-1022
+	if x < smallestNormal && x > 0 {
+		return math.Log10(x*0x1p54) - 54*math.Log10(2)
+	}
+	return math.Log10(x)
+}
+
 func finite(f, x float64) (types.Value, error) {
 	if math.IsInf(f, 0) && !math.IsInf(x, 0) {
 		return fail(diag.NumericOutOfRange, "value out of range: overflow")

@@ -116,14 +116,14 @@ var floatRows = []Row{
 	made("pi", "", "pi() → 3.141592653589793"),
 	op("pow", "ff", tDouble, plan.Power, "pow(9, 3) → 729"),
 	op("power", "ff", tDouble, plan.Power, "power(9, 3) → 729"),
-	fn("radians", "f", tDouble, "radians(45.0) → 0.7853981633974483", of(func(x float64) float64 { return x * (math.Pi / 180) })),
+	fn("radians", "f", tDouble, "radians(45.0) → 0.7853981633974483", underflowing(func(x float64) float64 { return x * (math.Pi / 180) }), fails),
 	fn("signbit", "f", tBool, "signbit(-0.0::double) → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(math.Signbit(a[0].F)) }),
 	fn("sin", "f", tDouble, "sin(0) → 0", angle(math.Sin), fails),
 	fn("sind", "f", tDouble, "sind(30) → 0.5", angle(sind), fails),
 	fn("sinh", "f", tDouble, "sinh(0) → 0", of(math.Sinh)),
 	op("sqrt", "f", tDouble, plan.Sqrt, "sqrt(2) → 1.4142135623730951"),
 	fn("tan", "f", tDouble, "tan(0) → 0", angle(math.Tan), fails),
-	fn("tand", "f", tDouble, "tand(45) → 1", angle(func(x float64) float64 { return sind(x) / cosd(x) }), fails),
+	fn("tand", "f", tDouble, "tand(45) → 1", angle(func(x float64) float64 { return sind(x)/cosd(x) + 0 }), fails),
 	fn("tanh", "f", tDouble, "tanh(0) → 0", of(math.Tanh)),
 }
 

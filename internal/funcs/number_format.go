@@ -2,6 +2,7 @@ package funcs
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -139,35 +140,20 @@ func formatNumber(a []types.Value, _ types.Type) (types.Value, error) {
 	}
 	digits := ""
 	negative := false
-	special := false
-	if v.Type.IsFloat() {
-		switch {
-		case math.IsNaN(v.F):
-			digits, special = "NaN", true
-		case math.IsInf(v.F, 0):
-			digits, special, negative = "Infinity", true, v.F < 0
-		default:
-			digits, negative = roundedFloat(v.F, f.post), math.Signbit(v.F)
-		}
-	} else {
-		scaled, err := types.Cast(v, types.TDecimal(types.MaxPrecision, min(f.post, 30)))
-		if err != nil {
-			return fail(diag.NumericOutOfRange, "%s has too many digits for the format", v.String())
-		}
-		digits = scaled.String()
+	switch {
+	case !v.Type.IsFloat():
+		exact, _ := new(big.Rat).SetString(v.String())
+		digits = exact.FloatString(f.post)
 		if rest, ok := strings.CutPrefix(digits, "-"); ok {
 			digits, negative = rest, true
 		}
-		if f.post > 30 {
-			digits += strings.Repeat("0", f.post-30)
-		}
-	}
-	if special {
-		// Neither has digits: PostgreSQL fills the places, except for the words where they fit.
-		digits = strings.Repeat("#", f.pre)
-		if f.post > 0 {
-			digits += "." + strings.Repeat("#", f.post)
-		}
+	case math.IsNaN(v.F):
+		digits = "NaN" // which stands in the places before the point
+	case math.IsInf(v.F, 0):
+		digits, negative = "Infinity", v.F < 0
+	default:
+		digits, f.post = roundedFloat(v.F, f.post)
+		negative = math.Signbit(v.F)
 	}
 	if strings.Trim(digits, "0.") == "" && !v.Type.IsFloat() {
 		negative = false
@@ -187,7 +173,7 @@ func formatNumber(a []types.Value, _ types.Type) (types.Value, error) {
 }
 
 // roundedFloat has post digits after the point, of which no more than 15 in all are trusted.
-func roundedFloat(f float64, post int) string {
+func roundedFloat(f float64, post int) (string, int) {
 	f = math.Abs(f)
 	whole := strconv.FormatFloat(f, 'f', 0, 64)
 	if len(whole) >= 15 {
@@ -195,7 +181,7 @@ func roundedFloat(f float64, post int) string {
 	} else {
 		post = min(post, 15-len(whole))
 	}
-	return strconv.FormatFloat(f, 'f', post, 64)
+	return strconv.FormatFloat(f, 'f', post, 64), post
 }
 
 // numberWriter writes digits by a format.
@@ -414,9 +400,12 @@ func ordinal(digits string, upper bool) string {
 
 // romanNumber writes 1 to 3999; others do not fit.
 func romanNumber(f numberFormat, v types.Value) (types.Value, error) {
-	w, err := types.Cast(v, types.TInt64)
+	w, err := types.Cast(v, types.TInt32)
+	if err != nil {
+		return types.Value{}, err
+	}
 	s := strings.Repeat("#", 15)
-	if err == nil && w.I > 0 && w.I < 4000 {
+	if w.I > 0 && w.I < 4000 {
 		s = roman(int(w.I))
 	}
 	for _, t := range f.tokens {
@@ -438,85 +427,6 @@ func roman(n int) string {
 		}
 	}
 	return b.String()
-}
-
-// NumberScale is how many digits after the point a number has that is read by a format.
-func NumberScale(format string) (int, error) {
-	f, err := readNumberFormat(format)
-	return f.post, err
-}
-
-// readNumber is to_number(text, format): digits where the format has them, the rest is passed over.
-func readNumber(a []types.Value, t types.Type) (types.Value, error) {
-	f, err := readNumberFormat(a[1].S)
-	if err != nil {
-		return types.Value{}, err
-	}
-	s := a[0].S
-	var digits strings.Builder
-	negative, point := false, false
-	skip := func() {
-		if s != "" {
-			s = s[1:]
-		}
-	}
-	sign := func() {
-		if s != "" && (s[0] == '-' || s[0] == '<') {
-			negative = true
-			s = s[1:]
-		} else if s != "" && s[0] == '+' {
-			s = s[1:]
-		}
-	}
-	for _, k := range f.tokens {
-		switch k.kind {
-		case "9", "0":
-			for s != "" && s[0] == ' ' {
-				s = s[1:]
-			}
-			if digits.Len() == 0 {
-				sign()
-			}
-			if s != "" && s[0] >= '0' && s[0] <= '9' {
-				digits.WriteByte(s[0])
-				s = s[1:]
-			} else if s != "" && s[0] == '.' && !point && f.point {
-				// Fewer digits before the point than places.
-				continue
-			}
-		case ".", "D":
-			if s != "" && s[0] == '.' {
-				digits.WriteByte('.')
-				point = true
-				s = s[1:]
-			}
-		case ",", "G":
-			if s != "" && s[0] == ',' {
-				s = s[1:]
-			}
-		case "S", "MI", "PL", "SG", "PR":
-			sign()
-		case "L":
-			if s != "" && !(s[0] >= '0' && s[0] <= '9' || s[0] == '-' || s[0] == '+' || s[0] == '.') {
-				for skip(); s != "" && s[0]&0xc0 == 0x80; {
-					skip()
-				}
-			}
-		case "":
-			for range k.text {
-				skip()
-			}
-		}
-	}
-	if strings.Trim(digits.String(), ".") == "" {
-		return fail(diag.InvalidTextRepresentation, "invalid input syntax for type numeric: %q", " ")
-	}
-	out := digits.String()
-	if negative {
-		out = "-" + out
-	}
-	v, err := types.ParseValue(t, out)
-	return v, err
 }
 
 func prettySize(a []types.Value, _ types.Type) (types.Value, error) {

@@ -86,7 +86,7 @@ func (r *Row) Signature() string {
 	for i := range len(letters) {
 		types = append(types, Letters[letters[i]])
 	}
-	if c := r.Name[0]; (c < 'a' || c > 'z') || strings.Contains(r.Name, " ") || r.Name == "like" {
+	if r.Operator() {
 		if len(types) == 1 {
 			return r.Name + " " + types[0]
 		}
@@ -116,6 +116,12 @@ func (r *Row) Signature() string {
 	}
 	b.WriteString(")")
 	return b.String()
+}
+
+// Operator reports what is written between its operands.
+func (r *Row) Operator() bool {
+	c := r.Name[0]
+	return (c < 'a' || c > 'z') || strings.Contains(r.Name, " ") || r.Name == "like"
 }
 
 // bare reports the functions of the standard that are written without parentheses.

@@ -43,7 +43,7 @@ func similarPattern(p, escape string) (string, error) {
 		switch {
 		case escape != "" && ch == escape:
 			if i == len(p) {
-				return "", errorf(diag.InvalidEscapeSequence, "invalid escape sequence")
+				continue
 			}
 			_, n := utf8.DecodeRuneInString(p[i:])
 			next := p[i : i+n]
@@ -59,10 +59,10 @@ func similarPattern(p, escape string) (string, error) {
 				}
 				continue
 			}
-			if len(next) > 1 || next[0]|0x20 >= 'a' && next[0]|0x20 <= 'z' || next[0] >= '0' && next[0] <= '9' {
-				b.WriteString(next) // a letter means nothing else after an escape
+			if len(next) > 1 {
+				b.WriteString(next)
 			} else {
-				b.WriteString(`\` + next)
+				b.WriteString(`\` + next) // \w and the like keep their meaning
 			}
 		case inside:
 			if ch == `\` {

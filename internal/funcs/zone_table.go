@@ -28,6 +28,27 @@ var zoneRows = []Row{
 	fn("date_bin", "VZZ", tInstant, "", dateBin, fails),
 }
 
+// MakeInstant is make_timestamptz(year, …, seconds, zone). Offsets count to the east, unlike those that AtZone takes, as
+// PostgreSQL has it.
+var MakeInstant = internalFn("make_timestamptz", func(a []types.Value, t types.Type) (types.Value, error) {
+	local, err := makeTimestamp(a[:6], tTime)
+	if err != nil {
+		return types.Value{}, err
+	}
+	name := a[6].S
+	switch {
+	case name != "" && name[0] == '+':
+		name = "-" + name[1:]
+	case name != "" && name[0] == '-':
+		name = "+" + name[1:]
+	}
+	z, err := types.FindZone(name)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return otherClock(z, local, t)
+})
+
 func internalFn(name string, eval Eval) *plan.Function {
 	return &plan.Function{Name: name, Strict: true, Fails: true, Eval: eval}
 }

@@ -142,8 +142,6 @@ func trim(op plan.Op) func(*binder, *call) plan.Expr {
 func (b *binder) substring(c *call) plan.Expr {
 	if len(c.args) == 2 {
 		c.args = append(c.args, &plan.Const{V: types.IntValue(types.TInt64, math.MaxInt64)})
-	} else if n, ok := c.args[2].(*plan.Const); ok && !n.V.Null && n.V.I < 0 {
-		fail(diag.SubstringError, c.argPos(2), "negative substring length not allowed")
 	}
 	return &plan.Call{Op: plan.Substring, T: types.TText, Args: c.args, Pos: c.pos}
 }

@@ -209,11 +209,11 @@ func (b *binder) clockArith(op plan.Op, l, r plan.Expr, at place) plan.Expr {
 
 // makeInstant is make_timestamptz(year, …, seconds, zone).
 func (b *binder) makeInstant(c *call) plan.Expr {
-	z := plan.Expr(plan.NewConst(types.TextValue(b.zone().Spec())))
 	if len(c.args) > 6 {
-		z = c.args[6]
+		return computed(plan.NewApply(funcs.MakeInstant, types.TTimestampTZ, c.pos, c.args...))
 	}
-	ts := plan.NewApply(funcs.Function("make_timestamp"), types.TTimestamp, c.pos, c.args[:6]...)
+	z := plan.NewConst(types.TextValue(b.zone().Spec()))
+	ts := plan.NewApply(funcs.Function("make_timestamp"), types.TTimestamp, c.pos, c.args...)
 	return b.inZone(z, computed(ts), c.pos, c.pos, c.pos)
 }
 
