@@ -61,6 +61,15 @@ func openBoth(t testing.TB) *both {
 		must(b.plain, sql)
 		must(d, sql)
 	}
+	if b.pg != nil {
+		for _, sql := range nestedTables {
+			if err := b.pg.Run(sql); err != nil {
+				t.Fatalf("postgres: %v\n%.200s", err, sql)
+			}
+			must(b.k, sql)
+			must(b.plain, sql)
+		}
+	}
 	must(b.k, "SET check = on")
 	must(b.plain, "SET check = on")
 	return b

@@ -96,6 +96,8 @@ func (b *both) compare(sql string) (verdict, detail string) {
 		case code == diag.QueryCanceled || code == diag.OutOfMemory:
 			return "too large", ""
 		case code == diag.FeatureNotSupported: // DuckDB is asked below
+		case err == nil && (code == "42725" || code == "42883"):
+			return "postgres has no such overload", ""
 		case pgErr != nil && err != nil:
 			return "both fail: " + diag.CodeOf(err), ""
 		case err != nil && diag.CodeOf(err) == diag.NumericOutOfRange:
@@ -110,19 +112,14 @@ func (b *both) compare(sql string) (verdict, detail string) {
 			if diff, inOrder := sameRows(rows, want); diff != "" || s.ordered() && !inOrder {
 				return "different from postgres", fmt.Sprintf("%s\nkelpie:\n%spostgres:\n%s", diff, someRows(rows), someRows(want))
 			}
-			if duck, err := b.d.rows(sql); err == nil {
-				if diff, _ := sameRows(rows, duck); diff != "" {
-					return "duckdb alone differs", ""
-				}
-			}
 			if len(rows) == 0 {
 				return "same, empty", ""
 			}
 			return "same", ""
 		}
 	}
-	if strings.Contains(sql, "with recursive") {
-		return "duckdb is not asked", "" // its rows of some recursive queries are not PostgreSQL's
+	if strings.Contains(sql, "with recursive") || nestedValues {
+		return "duckdb is not asked", "" // its rows of some recursive queries are not PostgreSQL's, nor are its functions and types
 	}
 	want, duckErr := b.d.rows(sql)
 	switch {

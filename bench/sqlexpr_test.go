@@ -45,6 +45,10 @@ func (g *sqlGen) literal(k kind) string {
 		return g.pick("1.5::decimal(30,10)", "18446744073709551616.5::decimal(38,10)", "0::decimal(30,10)")
 	case aDouble:
 		return g.pick("0.5::double precision", "1e3::double precision", "-12.25::double precision")
+	case aList:
+		return g.pick("array[1, 2]", "array[]::int[]", "array[null, 7]::int[]", "array[3, 1, 3]")
+	case aZone:
+		return g.pick("timestamptz '2024-02-29 12:00:00+00'", "timestamptz '1969-12-31 23:59:59.999999+00'", "timestamptz '2024-03-31 01:30:00+00'")
 	case aTime:
 		return g.pick("timestamp '2020-02-29 12:34:56.789012'", "timestamp '1970-01-01 00:00:00'", "timestamp '2000-02-29 01:00:00.5'")
 	}
@@ -83,6 +87,14 @@ func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
 		return fmt.Sprintf("coalesce(%s, %s)", c, other())
 	case 3:
 		return fmt.Sprintf("nullif(%s, %s)", c, other())
+	}
+	if nestedValues && g.chance(14) {
+		if e := g.call(k, sc, outer); e != "" && g.chance(70) {
+			return e
+		}
+		if e := g.nestedExpr(k, sc, outer); e != "" {
+			return e
+		}
 	}
 	switch k {
 	case anInt:

@@ -20,8 +20,13 @@ const (
 	aWide   kind = 'w' // DECIMAL of more than 18 digits
 	aDouble kind = 'e'
 	aTime   kind = 'm' // TIMESTAMP
-	kinds        = "iiiiidddsssttbbnwem"
+	aList   kind = 'l' // INTEGER[]
+	aZone   kind = 'z' // TIMESTAMPTZ
+	aJSON   kind = 'j' // JSONB, which is only a column: it has no order
 )
+
+// allKinds are the kinds of expressions, the usual ones more often.
+var allKinds = map[bool]string{false: "iiiiidddsssttbbnwem", true: "iiiiidddsssttbbnwemllz"}[nestedValues]
 
 // col is a column in scope, qualified by the alias of its table.
 type col struct {
@@ -91,7 +96,7 @@ func (g *sqlGen) pick(of ...string) string { return of[g.r.IntN(len(of))] }
 func (g *sqlGen) chance(percent int) bool  { return g.r.IntN(100) < percent }
 func (g *sqlGen) few(n int) int            { return n - 1 - g.r.IntN(n) } // plainly none
 func (g *sqlGen) next() int                { g.n++; return g.n }
-func (g *sqlGen) kind() kind               { return kind(kinds[g.r.IntN(len(kinds))]) }
+func (g *sqlGen) kind() kind               { return kind(allKinds[g.r.IntN(len(allKinds))]) }
 
 func (g *sqlGen) kinds(n int) []kind {
 	ks := make([]kind, n)
@@ -389,6 +394,11 @@ func (g *sqlGen) ordered(k kind, sc scope, distinct string) string {
 	switch {
 	case k == aText && g.chance(70):
 		return fmt.Sprintf("string_agg(%s%s, '%s' order by %s)", distinct, e, g.pick(",", "", "é-"), order)
+	case k == aList:
+		return fmt.Sprintf("array_agg(%s order by %[1]s%s)", g.windowKeyOf(anInt, sc), g.pick("", " desc", " nulls first"))
+	case k == aDouble && g.chance(40):
+		x, y := "("+e+")::double precision", g.expr(aDouble, sc, nil, 0)
+		return g.pick("stddev(", "variance(", "stddev_pop(", "var_pop(", "avg(", "corr("+y+", ", "covar_samp("+y+", ", "regr_slope("+y+", ", "regr_count("+y+", ") + x + ")"
 	case (k == anInt || k == aBig) && g.chance(30):
 		return g.pick("bit_and", "bit_or", "bit_xor") + "((" + e + ")::bigint)"
 	case g.chance(50):
@@ -465,6 +475,9 @@ func (g *sqlGen) equal(l, r scope) string {
 func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 	defer g.part("table")()
 	alias := fmt.Sprintf("x%d", g.next())
+	if l := g.column(aList, lateral, nil); l != "" && g.chance(50) {
+		return fmt.Sprintf("lateral unnest(%s) with ordinality %s(c0, c1)", l, alias), scope{{alias + ".c0", anInt}, {alias + ".c1", aBig}}
+	}
 	if lateral != nil && g.chance(30) {
 		from, to := g.expr(anInt, lateral, nil, 0), g.expr(anInt, lateral, nil, 0)
 		return fmt.Sprintf("lateral generate_series((%s)::bigint %% 4, (%s)::bigint %% 5, %s) with ordinality %s(c0, c1)",
@@ -492,6 +505,9 @@ func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 	if g.chance(8) {
 		return fmt.Sprintf("(values (1, 'one'), (2, 'two'), (3, null), (%d, 'x')) %s(p, q)", g.r.IntN(50)-10, alias),
 			scope{{alias + ".p", anInt}, {alias + ".q", aText}}
+	}
+	if nestedValues && g.chance(15) {
+		return "nest " + alias, scope{{alias + ".id", anInt}, {alias + ".l", aList}, {alias + ".j", aJSON}, {alias + ".z", aZone}}
 	}
 	t := genTables[g.r.IntN(len(genTables))]
 	if (t.from == "nothing" || t.from == "nulls") && g.chance(70) {

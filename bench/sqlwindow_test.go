@@ -12,12 +12,19 @@ func (g *sqlGen) windowed(outer scope, depth int, ks []kind) string {
 	from, sc := g.from(outer, depth)
 	items := make([]string, len(ks))
 	names := []string{g.window(sc, true), g.window(sc, false)} // two windows that functions share
+	base := "" // of a third, which is only a partition, others take their partition
+	if g.chance(30) {
+		base = ", wb as (partition by " + g.windowKey(sc) + ")"
+	}
 	for i, k := range ks {
 		total := g.chance(50)
 		over := "w" + g.pick("t", "p")
 		if total = over == "wt"; g.chance(40) {
 			total = g.chance(50)
 			over = "(" + g.window(sc, total) + ")"
+			if base != "" && !strings.Contains(over, "partition by") {
+				over = "(wb " + over[1:]
+			}
 		}
 		switch f := g.windowFunc(k, sc, total); {
 		case g.chance(15):
@@ -33,7 +40,7 @@ func (g *sqlGen) windowed(outer scope, depth int, ks []kind) string {
 	if g.chance(35) {
 		q += " where " + g.cond(sc, outer, depth)
 	}
-	return fmt.Sprintf("%s window wt as (%s), wp as (%s)", q, names[0], names[1])
+	return fmt.Sprintf("%s window wt as (%s), wp as (%s)%s", q, names[0], names[1], base)
 }
 
 // window writes a window: by all columns if it must tell rows apart.
@@ -49,15 +56,23 @@ func (g *sqlGen) window(sc scope, total bool) string {
 	dir := func() string { return g.pick("", "", " desc", " nulls first", " desc nulls last") }
 	units := []string{"range", "groups"}
 	ints := g.column(anInt, sc, nil)
+	times := g.column(kind("mtz"[g.r.IntN(3)]), sc, nil)
 	switch {
 	case total:
 		var by []string
 		for _, c := range sc {
-			by = append(by, c.name+dir())
+			if c.kind != aJSON { // which has no order
+				by = append(by, c.name+dir())
+			}
 		}
 		g.r.Shuffle(len(by), func(i, k int) { by[i], by[k] = by[k], by[i] })
 		text = append(text, "order by "+strings.Join(by, ", "))
 		units = append(units, "rows", "rows", "rows")
+	case times != "" && g.chance(15): // distances of time
+		text = append(text, "order by "+times+dir())
+		near := g.pick("interval '1 day'", "interval '1 month'", "interval '10 years'", "interval '0'", "interval '36:00'")
+		text = append(text, g.pick("range between "+near+" preceding and current row", "range between unbounded preceding and "+near+" following", "range between "+near+" preceding and "+near+" following exclude ties"))
+		return strings.Join(text, " ")
 	case ints != "" && g.chance(30):
 		text = append(text, "order by "+ints+dir())
 		if g.chance(70) {
@@ -75,6 +90,14 @@ func (g *sqlGen) window(sc scope, total bool) string {
 	return strings.Join(text, " ")
 }
 
+// windowKeyOf is an expression of a kind over the columns, a column of another kind if there is none.
+func (g *sqlGen) windowKeyOf(k kind, sc scope) string {
+	if e := g.expr(k, sc, nil, 0); column.MatchString(e) {
+		return e
+	}
+	return "(" + sc[0].name + " is null)::int"
+}
+
 // windowKey is an expression over the columns, which is no bare constant.
 func (g *sqlGen) windowKey(sc scope) string {
 	if g.chance(25) {
@@ -82,7 +105,10 @@ func (g *sqlGen) windowKey(sc scope) string {
 			return e
 		}
 	}
-	return sc[g.r.IntN(len(sc))].name
+	if c := sc[g.r.IntN(len(sc))]; c.kind != aJSON {
+		return c.name
+	}
+	return sc[0].name // of the table with JSON, a number
 }
 
 // windowFrame writes a frame; a range may have distances where there is one key, a number.
@@ -92,8 +118,10 @@ func (g *sqlGen) windowFrame(unit string, distances bool) string {
 		bounds[1], bounds[3] = g.pick("0", "1", "2", "5", "100")+" preceding", g.pick("0", "1", "2", "5", "100")+" following"
 	}
 	start, end := g.r.IntN(4), 1+g.r.IntN(4)
-	for bounds[start] == "" || bounds[end] == "" || start > end {
-		start, end = g.r.IntN(4), 1+g.r.IntN(4)
+	for tries := 0; bounds[start] == "" || bounds[end] == "" || start > end; tries++ {
+		if start, end = g.r.IntN(4), 1+g.r.IntN(4); tries > 20 { // the plain choices of reduce never fit
+			start, end = 0, 2
+		}
 	}
 	last := bounds[end]
 	if start == end && start != 2 {
@@ -118,6 +146,9 @@ func (g *sqlGen) windowFunc(k kind, sc scope, total bool) string {
 		case 2:
 			return fmt.Sprintf("nth_value(%s, %d)", typed, 1+g.r.IntN(4))
 		case 3:
+			if g.chance(30) {
+				return fmt.Sprintf("%s(%s, %s, %s)", g.pick("lag", "lead"), typed, g.pick("1", "2", "-1"), typed)
+			}
 			return fmt.Sprintf("%s(%s, %s)", g.pick("lag", "lead"), typed, g.pick("0", "1", "2", "-1", "100"))
 		}
 		return g.pick("lag", "lead") + "(" + typed + ")"
@@ -130,11 +161,7 @@ func (g *sqlGen) windowFunc(k kind, sc scope, total bool) string {
 	case k == aDouble && g.chance(60):
 		return g.pick("percent_rank()", "cume_dist()")
 	}
-	for {
-		if f := g.agg(k, sc); !strings.Contains(f, "distinct ") {
-			return f
-		}
-	}
+	return strings.ReplaceAll(g.agg(k, sc), "(distinct ", "(") // which windows do not have
 }
 
 // overGroups is a window function over groups, of which e is a key or an aggregate of kind k.

@@ -176,7 +176,9 @@ func (b *binder) aggregateOrder(s *scope, items []ast.OrderItem) []plan.AggOrder
 	for i := range items {
 		if x := items[i].X; x != nil {
 			k := direction(&items[i], orderKey{})
-			out = append(out, plan.AggOrder{X: b.settle(b.expr(s, x)), Desc: k.desc, NullsFirst: k.nullsFirst})
+			key := b.settle(b.expr(s, x))
+			mustHaveOrder(key.Type(), x.Position())
+			out = append(out, plan.AggOrder{X: key, Desc: k.desc, NullsFirst: k.nullsFirst})
 		}
 	}
 	return out

@@ -17,12 +17,7 @@ func (b *binder) sort(n plan.Node, keys []orderKey, q *ast.Query) plan.Node {
 	out := &plan.Sort{Input: n, Limit: -1, Keys: make([]plan.SortKey, 0, len(keys))}
 next:
 	for _, k := range keys {
-		switch b.cols.Get(k.col).Type {
-		case types.TJSON:
-			fail(diag.UndefinedFunction, orderPos(q), "could not identify an ordering operator for type json")
-		case types.TJSONB:
-			unsupported(orderPos(q), "the order of jsonb")
-		}
+		mustHaveOrder(b.cols.Get(k.col).Type, orderPos(q))
 		for _, have := range out.Keys {
 			if have.Col == k.col {
 				continue next // an earlier key on the same column decides
@@ -145,6 +140,19 @@ func (b *binder) add(w *plan.Window, f plan.WindowFunc, spec plan.WindowSpec) pl
 	f.Col = b.cols.New(f.Func.String(), t, f.NeverNull())
 	w.Funcs = append(w.Funcs, f)
 	return b.ref(f.Col)
+}
+
+// mustHaveOrder fails for types that cannot be sorted by.
+func mustHaveOrder(t types.Type, pos int) {
+	for t.Kind == types.List {
+		t = t.Elem()
+	}
+	switch t {
+	case types.TJSON:
+		fail(diag.UndefinedFunction, pos, "could not identify an ordering operator for type json")
+	case types.TJSONB:
+		unsupported(pos, "the order of jsonb")
+	}
 }
 
 // orderPos is where ORDER BY is.

@@ -83,7 +83,9 @@ func (b *binder) window(s *scope, c *windowCall, w *ast.Window) {
 			fail(diag.FeatureNotSupported, w.Pos, "ORDER BY ALL is not supported in a window")
 		}
 		k := direction(o, orderKey{})
-		c.order = append(c.order, windowKey{b.settle(b.expr(s, o.X)), k.desc, k.nullsFirst})
+		x := b.settle(b.expr(s, o.X))
+		mustHaveOrder(x.Type(), o.X.Position())
+		c.order = append(c.order, windowKey{x, k.desc, k.nullsFirst})
 	}
 	s.windows.in = ""
 	c.fn.Frame = plan.DefaultFrame()
