@@ -12,7 +12,7 @@ func (g *sqlGen) windowed(outer scope, depth int, ks []kind) string {
 	from, sc := g.from(outer, depth)
 	items := make([]string, len(ks))
 	names := []string{g.window(sc, true), g.window(sc, false)} // two windows that functions share
-	base := "" // of a third, which is only a partition, others take their partition
+	base := ""                                                 // of a third, which is only a partition, others take their partition
 	if g.chance(30) {
 		base = ", wb as (partition by " + g.windowKey(sc) + ")"
 	}

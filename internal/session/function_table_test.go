@@ -39,6 +39,10 @@ func TestFunctionTable(t *testing.T) {
 			continue
 		}
 		section := trial.Section{Signature: r.Signature()}
+		if letter := trial.Missing(r); letter != "" {
+			t.Errorf("%s: trial.Values has nothing for parameters of the letter %s", r.Signature(), letter)
+			continue
+		}
 		for _, args := range trial.Calls(r) {
 			call := trial.Text(r, args)
 			line, ok := known[r.Signature()+": "+call]

@@ -48,6 +48,17 @@ func Letters(r *funcs.Row) (letters string, least int) {
 	return letters, least
 }
 
+// Missing is a letter of a row that Values do not have, "" if there is none.
+func Missing(r *funcs.Row) string {
+	letters, _ := Letters(r)
+	for i := range len(letters) {
+		if _, ok := Values[letters[i]]; !ok {
+			return letters[i : i+1]
+		}
+	}
+	return ""
+}
+
 // Untried says why a function is not in the table of calls, "" if it is.
 func Untried(r *funcs.Row) string {
 	switch {

@@ -28,6 +28,8 @@ var Values = map[byte][classes][]string{
 	'm': {{"null::numeric(10,2)"}, {"0.00"}, {"99999999999999999999999999999999999999", "-99999999999999999999.999999999", "0.000000001"}, nil, {"12.50", "-7.25", "7", "100.005"}},
 	'n': {{"null::int"}, {"0"}, {"9223372036854775807", "-99999999999999999999.999999999", "1e308::double precision", "'-32768'::smallint", "'nan'::double precision"}, nil, {"12.50", "-7", "2.5::double precision", "3::bigint"}},
 	'b': {{"null::boolean"}, {"false"}, {"true"}, nil, {"true", "false"}},
+	'D': {{"null::date"}, {"date '1970-01-01'"}, {"date '5874897-12-31'", "date '4713-01-01 BC'"}, nil, {"date '2024-02-29'", "date '1999-12-31'"}},
+	'C': {{"null::time"}, {"time '00:00'"}, {"time '24:00'", "time '23:59:59.999999'"}, nil, {"time '12:34:56.789'", "time '08:15'"}},
 	'T': {{"null::timestamp"}, {"timestamp '1970-01-01 00:00:00'"}, {"timestamp '294240-12-31 23:59:59.999999'", "timestamp '4713-01-01 00:00:00 BC'", "timestamp '0044-03-15 12:00:00 BC'", "timestamp '0001-01-01 00:00:00'"}, nil,
 		{"timestamp '2024-02-29 13:37:42.123456'", "timestamp '2021-01-03 00:00:01'", "timestamp '1999-12-31 23:59:59.9'"}},
 	'Z': {{"null::timestamptz"}, {"timestamptz '1970-01-01 00:00:00+00'"}, {"timestamptz '294240-12-31 23:59:59.999999+00'", "timestamptz '0044-03-15 12:00:00+00 BC'"}, nil,
