@@ -157,7 +157,7 @@ func mustHaveOrder(t types.Type, pos int) {
 
 // orderPos is where ORDER BY is.
 func orderPos(q *ast.Query) int {
-	if len(q.OrderBy) == 0 {
+	if len(q.OrderBy) == 0 || q.OrderBy[0].X == nil { // ALL
 		return diag.NoPos
 	}
 	return q.OrderBy[0].X.Position()
