@@ -1,6 +1,8 @@
 package funcs
 
 import (
+	"math"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -32,11 +34,11 @@ func (s *pairSums) join(o *pairSums) error {
 }
 
 // partsOfSums has rows added by add where they come one by one, which rounds as in a group.
-func partsOfSums(of func(*pairSums) (float64, bool), add func(s *pairSums, row *pairSums) error, row func(s *pairSums, rows plan.FoldRows, i int)) *plan.FoldParts {
+func partsOfSums(of func(*pairSums) (float64, bool), add func(s *pairSums, row *pairSums) error, row func(s *pairSums, a, b float64) error) *plan.FoldParts {
 	return &plan.FoldParts{
-		Of: func(rows plan.FoldRows, i int) plan.FoldState {
+		Of: func(a, b uint64) plan.FoldState {
 			var s pairSums
-			row(&s, rows, i)
+			row(&s, math.Float64frombits(a), math.Float64frombits(b)) // one row does not overflow
 			return s.state()
 		},
 		Join: func(a, b plan.FoldState) (plan.FoldState, error) {
@@ -59,18 +61,16 @@ func partsOfSums(of func(*pairSums) (float64, bool), add func(s *pairSums, row *
 
 func pairParts(of func(*pairSums) (float64, bool)) *plan.FoldParts {
 	return partsOfSums(of, func(s, row *pairSums) error { return s.add(row.y, row.x) },
-		func(s *pairSums, rows plan.FoldRows, i int) { s.add(rows.Value(i, 0).F, rows.Value(i, 1).F) })
+		(*pairSums).add)
 }
 
 func numberParts(of func(*pairSums) (float64, bool)) *plan.FoldParts {
 	return partsOfSums(of, func(s, row *pairSums) error { return s.addOne(row.x) },
-		func(s *pairSums, rows plan.FoldRows, i int) { s.addOne(rows.Value(i, 0).F) })
+		func(s *pairSums, x, _ float64) error { return s.addOne(x) })
 }
 
 var productParts = &plan.FoldParts{
-	Of: func(rows plan.FoldRows, i int) plan.FoldState {
-		return plan.FoldState{N: 1, F: [5]float64{rows.Value(i, 0).F}}
-	},
+	Of: func(a, _ uint64) plan.FoldState { return plan.FoldState{N: 1, F: [5]float64{math.Float64frombits(a)}} },
 	Join: func(a, b plan.FoldState) (plan.FoldState, error) {
 		a.N, a.F[0] = a.N+b.N, a.F[0]*b.F[0]
 		return a, nil
@@ -81,9 +81,7 @@ var productParts = &plan.FoldParts{
 // bitFold combines the bits of integers.
 func bitFold(name string, f func(a, b int64) int64, doc string) FoldRow {
 	return withParts(fold(name, "i", tSame, plan.SkipNull, allBits(f), doc), &plan.FoldParts{
-		Of: func(rows plan.FoldRows, i int) plan.FoldState {
-			return plan.FoldState{N: 1, Bits: uint64(rows.Value(i, 0).I)}
-		},
+		Of: func(a, _ uint64) plan.FoldState { return plan.FoldState{N: 1, Bits: a} },
 		Join: func(a, b plan.FoldState) (plan.FoldState, error) {
 			a.N, a.Bits = a.N+b.N, uint64(f(int64(a.Bits), int64(b.Bits)))
 			return a, nil

@@ -23,7 +23,7 @@ type Fold struct {
 // FoldParts computes an aggregate of rows from that of some and that of those behind them. Nothing is ever taken away
 // again, so that no digits are lost.
 type FoldParts struct {
-	Of    func(rows FoldRows, i int) FoldState // of row i alone
+	Of    func(a, b uint64) FoldState // of a row with these arguments: whole numbers, or the bits of doubles
 	Join  func(a, b FoldState) (FoldState, error)
 	Value func(s FoldState, t types.Type) types.Value // s is of one row at least
 }

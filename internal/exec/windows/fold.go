@@ -98,17 +98,35 @@ func (b *block) extremeArg(f *plan.WindowFunc, null []byte) {
 // joined puts folds together from parts.
 func (x *foldedBlock) joined(null []byte) {
 	b, f := x.b, x.f
-	p := f.Fold.Parts
+	by := parts{by: f.Fold.Parts, null: null, a: b.column(f.Args[0]).lo, b: b.column(f.Args[len(f.Args)-1]).lo}
+	value := func(s *plan.FoldState) types.Value {
+		if s.N == 0 {
+			return types.NullOf(x.result)
+		}
+		return by.by.Value(*s, x.result)
+	}
+	to := x.writer()
+	if e := b.extent(&f.Frame); e != slides {
+		b.partitions(func(lo, hi int) {
+			acc, at := by.none(), lo
+			b.run(e, lo, hi, func(from, end, upTo int) {
+				for ; at < upTo; at++ {
+					acc = by.join(acc, by.of(at))
+				}
+				to.set(from, value(&acc))
+				for i := from + 1; i < end; i++ {
+					to.copy(i)
+				}
+			})
+		})
+		return
+	}
 	states := take[plan.FoldState](b.room, b.n)
-	fold(b, f, parts{p, null, &blockRowList{x: x}}, states)
+	fold(b, f, by, states)
 	b.each(func(lo, hi int) {
 		to := x.writer()
 		for i := lo; i < hi; i++ {
-			if s := &states[i]; s.N == 0 {
-				to.set(i, types.NullOf(x.result))
-			} else {
-				to.set(i, p.Value(*s, x.result))
-			}
+			to.set(i, value(&states[i]))
 		}
 	})
 }
@@ -117,14 +135,14 @@ func (x *foldedBlock) joined(null []byte) {
 type parts struct {
 	by   *plan.FoldParts
 	null []byte
-	rows plan.FoldRows
+	a, b []uint64 // arguments
 }
 
 func (p parts) of(i int) plan.FoldState {
 	if p.null != nil && p.null[i] != 0 {
 		return plan.FoldState{}
 	}
-	return p.by.Of(p.rows, i)
+	return p.by.Of(p.a[i], p.b[i])
 }
 
 func (p parts) join(a, b plan.FoldState) plan.FoldState {
@@ -142,15 +160,6 @@ func (p parts) join(a, b plan.FoldState) plan.FoldState {
 }
 
 func (parts) none() plan.FoldState { return plan.FoldState{} }
-
-// blockRowList is all rows of the block.
-type blockRowList struct{ x *foldedBlock }
-
-func (l *blockRowList) Len() int { return l.x.b.n }
-func (l *blockRowList) Value(row, arg int) types.Value {
-	return l.x.args[arg].Value(l.x.b.addrs[row])
-}
-func (l *blockRowList) Room(int64) error { return nil }
 
 // listed computes folds from all rows of each frame, which come in the order of the window.
 func (x *foldedBlock) listed(null []byte) {
@@ -318,6 +327,7 @@ func (w *foldWriter) copy(i int) {
 
 // ranks are the rows of a partition that count, in an order of their own.
 type ranks struct {
+	all   bool    // all rows are in the frame
 	at    []int32 // of each row of the block its place in rows
 	rows  []int32 // in order; of equal ones that count once, one
 	count []int32 // how often each is in the frame
@@ -335,8 +345,13 @@ func (x *foldedBlock) ranked(null []byte) {
 		}
 	}
 	order := sorting.New(b.c.tuple, by, sorting.Options{Team: b.c.Team, Mem: b.c.Mem, View: b.c.View})
-	at := b.slide(x.f)
-	r := &ranks{at: take[int32](b.room, b.n), count: take[int32](b.room, b.n), tree: take[int32](b.room, b.n+1)}
+	e := b.extent(&x.f.Frame)
+	var at *framed
+	if e != whole {
+		at = b.slide(x.f)
+	}
+	words := x.words(by)
+	r := &ranks{all: e == whole, at: take[int32](b.room, b.n), count: take[int32](b.room, b.n), tree: take[int32](b.room, b.n+1)}
 	list := take[int32](b.room, b.n)
 	to := x.writer()
 	rows := rankedRows{polled: polled{x: x, to: to}, ranks: r}
@@ -348,7 +363,14 @@ func (x *foldedBlock) ranked(null []byte) {
 				r.rows = append(r.rows, int32(i))
 			}
 		}
-		r.begin(b, order, fold.Distinct)
+		r.begin(b, order, words, fold.Distinct)
+		if e == whole { // all rows see all
+			to.eval(lo, &rows)
+			for i := lo + 1; i < hi; i++ {
+				to.copy(i)
+			}
+			return
+		}
 		var before, after part
 		before.lo, before.hi = int32(lo), int32(lo)
 		after = before
@@ -374,14 +396,40 @@ func (x *foldedBlock) ranked(null []byte) {
 	})
 }
 
-// begin orders the rows of a partition, none of which is in the frame yet.
-func (r *ranks) begin(b *block, order *sorting.Sorter, distinct bool) {
+// words are numbers by which rows have the order of a key that is one word, and of rows that count never NULL; nil: the order is not such.
+func (x *foldedBlock) words(by []plan.SortKey) []uint64 {
+	if len(by) == 2 && by[0].Col == by[1].Col { // DISTINCT adds it
+		by = by[:1]
+	}
+	if len(by) != 1 || by[0].Col != x.f.Args[0] || x.f.Fold.Skips == plan.SkipNone {
+		return nil
+	}
+	v := x.b.column(by[0].Col)
+	switch v.f.Desc.Form {
+	case layout.I64, layout.F64, layout.Code:
+	default:
+		return nil
+	}
+	keys := x.b.orderedWords(v)
+	if by[0].Desc {
+		for i := range keys {
+			keys[i] = ^keys[i]
+		}
+	}
+	return keys
+}
+
+// begin orders the rows of a partition, none of which is in the frame yet. Those that are equal stay in the order of the window.
+func (r *ranks) begin(b *block, order *sorting.Sorter, words []uint64, distinct bool) {
 	looked := 0
 	compare := func(i, j int32) int {
 		if looked++; looked&(1<<18-1) == 0 {
 			if err := b.c.Team.Canceled(); err != nil {
 				panic(err)
 			}
+		}
+		if words != nil {
+			return cmp.Compare(words[i], words[j])
 		}
 		return order.Compare(b.addrs[i], b.addrs[j])
 	}
@@ -395,6 +443,10 @@ func (r *ranks) begin(b *block, order *sorting.Sorter, distinct bool) {
 		r.at[i] = int32(n - 1)
 	}
 	r.rows, r.n = r.rows[:n], 0
+	if r.all {
+		r.n = n
+		return
+	}
 	clear(r.count[:n])
 	clear(r.tree[:n+1])
 }
@@ -430,6 +482,9 @@ func (r *ranks) add(row, d int32) {
 
 // row is the k-th that is in the frame.
 func (r *ranks) row(k int32) int32 {
+	if r.all {
+		return r.rows[k]
+	}
 	at := int32(0)
 	step := int32(1)
 	for int(step)*2 <= len(r.rows) {
