@@ -2,6 +2,7 @@ package kelpie
 
 import (
 	"context"
+	"io"
 	"strconv"
 	"strings"
 
@@ -54,6 +55,16 @@ func (s *Statement) Params() int { return s.inner.Params }
 
 // GivesRows reports whether the statement is one that answers with rows.
 func (s *Statement) GivesRows() bool { return s.inner.GivesRows() }
+
+// CopiesIn reports COPY FROM STDIN, and CopiesOut COPY TO STDOUT: see Session.Streams.
+func (s *Statement) CopiesIn() bool { in, _ := s.inner.Stdio(); return in }
+
+// CopiesOut reports COPY TO STDOUT.
+func (s *Statement) CopiesOut() bool { _, out := s.inner.Stdio(); return out }
+
+// Streams says what COPY FROM STDIN reads and what COPY TO STDOUT writes to, in this session from now on. Without them such
+// statements are refused.
+func (s *Session) Streams(in io.Reader, out io.Writer) { s.inner.Stdin, s.inner.Stdout = in, out }
 
 // Parse cuts a text into the statements that semicolons separate. Positions of later errors are
 // offsets in the whole text.

@@ -20,7 +20,11 @@ func queryCommand(ctx context.Context, args []string) error {
 	timing := fs.Bool("timing", false, "")
 	showVersion := fs.Bool("version", false, "")
 	fs.Func("c", "", func(text string) error {
-		read = append(read, func() (*script, error) { return scriptOf("", text), nil })
+		read = append(read, func() (*script, error) {
+			s := scriptOf("", text)
+			s.data = os.Stdin
+			return s, nil
+		})
 		return nil
 	})
 	fs.Func("f", "", func(name string) error {
@@ -123,6 +127,9 @@ type runner struct {
 // answer runs one statement and prints its result.
 func (r *runner) answer(ctx context.Context, st *kelpie.Statement) error {
 	var res *kelpie.Result
+	if st.CopiesIn() || st.CopiesOut() {
+		return r.copyStreams(ctx, st)
+	}
 	err := r.progress.during(func() (err error) {
 		res, err = r.session.Run(ctx, st)
 		return err

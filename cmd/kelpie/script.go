@@ -20,6 +20,7 @@ type script struct {
 	known bool // the whole text is there, and looked through before any of it runs
 	open  bool // a statement without a semicolon at the end waits for more
 	ended bool
+	data  io.Reader // what COPY FROM STDIN reads; nil: the lines that follow it, up to one with \.
 
 	// text is what was read, from the beginning of a line, which so many others precede. Items end before at, and before
 	// seen there is nothing more to find. It is what room holds, if that is whole, so that lines are added fast.
@@ -156,6 +157,9 @@ func (s *script) survey(ctx context.Context) (results int, err error) {
 		for _, st := range stmts {
 			if st.GivesRows() {
 				results++
+			}
+			if st.CopiesIn() && s.data == nil {
+				io.Copy(io.Discard, all.copied())
 			}
 		}
 	}

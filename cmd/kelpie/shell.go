@@ -88,7 +88,7 @@ func (s *shell) line(line string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	text := newScript("", strings.NewReader(line))
-	text.open = true
+	text.open, text.data = true, os.Stdin
 	err := s.runner.run(ctx, text)
 	s.editor.Start = ""
 	if (err == nil || text.command) && text.pending() != "" { // a mistake in a command costs nothing

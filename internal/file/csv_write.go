@@ -21,11 +21,12 @@ type csvEncoder struct {
 	line    []byte
 	special [256]bool // bytes that need quotes
 	// easy: what numbers, dates and the like are written with never needs quotes.
-	easy bool
+	easy  bool
+	force []bool // columns that are in quotes; nil: none is for being that column
 }
 
 func newCSVEncoder(w *bufio.Writer, format Format, cols []catalog.ColumnDef, opts Options) (*csvEncoder, error) {
-	e := &csvEncoder{w: w, d: opts.newDialect(format), cols: cols}
+	e := &csvEncoder{w: w, d: opts.newDialect(format), cols: cols, force: opts.ForceQuote}
 	e.d.defaultDelimiter()
 	if strings.IndexByte(e.d.null, e.d.delim) >= 0 {
 		return nil, diag.Errorf(diag.InvalidParameter, diag.NoPos, "COPY delimiter character must not appear in the NULL specification")
@@ -67,7 +68,11 @@ func (e *csvEncoder) write(rec arrow.RecordBatch) error {
 	nulls := make([]bool, len(e.cols))
 	for i := range cells {
 		nulls[i] = rec.Column(i).NullN() > 0
-		if cells[i] = e.cell(rec.Column(i)); cells[i] == nil {
+		cells[i] = e.cell(rec.Column(i))
+		if e.force != nil && e.force[i] {
+			cells[i] = e.quotedCell(rec.Column(i))
+		}
+		if cells[i] == nil {
 			return diag.Unsupported(diag.NoPos, "column %q: writing %s as CSV", e.cols[i].Name, rec.Column(i).DataType())
 		}
 	}
@@ -103,6 +108,18 @@ func (e *csvEncoder) cell(col arrow.Array) func([]byte, int) []byte {
 		buf = plain(buf[:0], row)
 		return e.text(dst, buf)
 	}
+}
+
+// quotedCell is how to write the values of a column that are always in quotes.
+func (e *csvEncoder) quotedCell(col arrow.Array) func([]byte, int) []byte {
+	if s, ok := col.(*array.String); ok {
+		return func(dst []byte, row int) []byte { return e.quoted(dst, stringBytes(s.Value(row))) }
+	}
+	plain := plainCell(col, false)
+	if plain == nil {
+		return nil
+	}
+	return func(dst []byte, row int) []byte { return e.quoted(dst, plain(nil, row)) }
 }
 
 // plainCell is how to write values that are not texts, as PostgreSQL does; booleans in CSV
@@ -198,6 +215,12 @@ func (e *csvEncoder) text(dst, s []byte) []byte {
 	if plain {
 		return append(dst, s...)
 	}
+	return e.quoted(dst, s)
+}
+
+// quoted appends a text in quotes.
+func (e *csvEncoder) quoted(dst, s []byte) []byte {
+	d := &e.d
 	dst = append(dst, d.quote)
 	for _, c := range s {
 		if c == d.quote || c == d.escape {
@@ -212,10 +235,10 @@ func (e *csvEncoder) text(dst, s []byte) []byte {
 func (e *csvEncoder) escape(dst, s []byte) []byte {
 	for _, c := range s {
 		switch {
-		case c == '\\' || c == e.d.delim:
-			dst = append(dst, '\\', c)
 		case c >= '\b' && c <= '\r':
 			dst = append(dst, '\\', "btnvfr"[c-'\b'])
+		case c == '\\' || c == e.d.delim:
+			dst = append(dst, '\\', c)
 		default:
 			dst = append(dst, c)
 		}

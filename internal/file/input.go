@@ -30,6 +30,7 @@ type input struct {
 
 	skip    int  // lines at its beginning that are no rows
 	comment byte // begins lines that are no rows
+	coded   Encoding
 
 	stream io.Reader // if it can be read only once: what it still has to say
 	pipe   *pipe     // where a named pipe's stream comes from
@@ -168,13 +169,13 @@ func (in *input) text(ctx context.Context, n *atomic.Int64) (io.ReadCloser, erro
 	case bytes.HasPrefix(magic, []byte("BZh")):
 		z = bzip2.NewReader(br)
 	default:
-		return &readCloser{in.filtered(br), r}, nil
+		return &readCloser{in.filtered(in.coded.decoded(br)), r}, nil
 	}
 	if err != nil {
 		r.Close()
 		return nil, damaged(in.path, err)
 	}
-	return &readCloser{in.filtered(&unzipReader{r: z, path: in.path}), r}, nil
+	return &readCloser{in.filtered(in.coded.decoded(&unzipReader{r: z, path: in.path})), r}, nil
 }
 
 const maxZstdWindow = 64 << 20

@@ -63,6 +63,7 @@ type Options struct {
 	ParseDate    ParseValue // how a DATE of a CSV file is read; nil: as in SQL
 	ParseTime    ParseValue // and a TIMESTAMP
 	IgnoreErrors bool       // rows of CSV files that cannot be read are left out
+	Encoding     Encoding   // of CSV files and text
 	Filename     bool       // there is one more column, with the path of the row's file
 	NoFolders    bool       // the names of folders are no columns
 	Named        bool       // Columns are what somebody says of the files, not those of a table
@@ -73,6 +74,8 @@ type Options struct {
 	Compression string
 	// Array puts all objects of a written JSON file into an array; default: one in a line.
 	Array bool
+	// ForceQuote are columns of written CSV whose values are always in quotes, unless they are NULL.
+	ForceQuote []bool
 	// Schema is that of the batches that are written to an Arrow file.
 	Schema *arrow.Schema
 	// RowGroupSize is the most rows of a written Parquet row group; 0 = 122880, as many as DuckDB.

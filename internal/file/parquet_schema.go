@@ -62,7 +62,11 @@ const (
 // guard turns a panic of the Parquet library, which trusts files more than they
 // deserve, into an error about the file.
 func guard(path string, err *error) {
-	if v := recover(); v != nil {
+	switch v := recover().(type) {
+	case nil:
+	case error:
+		*err = damaged(path, v)
+	default:
 		*err = damaged(path, fmt.Errorf("%v", v))
 	}
 }

@@ -34,6 +34,7 @@ type Source struct {
 	zone    *types.Zone    // see Options.Zone
 	said    []int          // columns whose types are not guessed
 	reading Options        // what was said
+	arrow   int            // columns that Arrow files have themselves
 }
 
 // Open is OpenContext without an end.
@@ -57,7 +58,7 @@ func OpenContext(ctx context.Context, path string, opts Options) (*Source, error
 			s.close()
 			return nil, err
 		}
-		in.skip, in.comment = opts.Skip, opts.Comment
+		in.skip, in.comment, in.coded = opts.Skip, opts.Comment, opts.Encoding
 		s.files = append(s.files, in)
 	}
 	s.reading = opts
@@ -83,7 +84,7 @@ func OpenReader(r io.Reader, name string, opts Options) (*Source, error) {
 	if opts.Format == Auto {
 		opts.Format = CSV
 	}
-	s := &Source{files: []*input{{path: name, stream: r}}, zone: cmp.Or(opts.Zone, types.UTC)}
+	s := &Source{files: []*input{{path: name, stream: r, skip: opts.Skip, comment: opts.Comment, coded: opts.Encoding}}, zone: cmp.Or(opts.Zone, types.UTC)}
 	return s, s.look(context.Background(), opts)
 }
 
@@ -102,12 +103,16 @@ func (s *Source) look(ctx context.Context, opts Options) error {
 		if err != nil {
 			return err
 		}
-		s.format = CSV
-		if bytes.Equal(magic, parquetMagic) {
+		switch s.format = CSV; {
+		case bytes.Equal(magic, parquetMagic):
 			s.format = Parquet
+		case bytes.HasPrefix(arrowMagic, magic) && len(magic) == len(parquetMagic):
+			s.format = Arrow
 		}
 	}
 	switch s.format {
+	case Arrow:
+		return s.lookArrow(ctx, &opts)
 	case Parquet:
 		for _, f := range s.files {
 			if f.stream != nil {
@@ -193,6 +198,8 @@ func (s *Source) Load(ctx context.Context, table *catalog.Table, opts LoadOption
 	switch s.format {
 	case Parquet:
 		segs, err = s.loadParquet(ctx, table, opts)
+	case Arrow:
+		segs, err = s.loadArrow(ctx, table, opts)
 	default:
 		segs, err = s.loadText(ctx, table, opts)
 	}

@@ -50,6 +50,9 @@ func NewWriterContext(ctx context.Context, path string, format Format, schema []
 			return nil, err
 		}
 	}
+	if err := compressible(path, format); err != nil {
+		return nil, err
+	}
 	if opts.Delimiter == 0 && format != Parquet && format != Arrow {
 		opts.Delimiter = delimiterByName(path)
 	}
@@ -72,6 +75,18 @@ func NewWriterContext(ctx context.Context, path string, format Format, schema []
 	}
 	w.file = out
 	return w, nil
+}
+
+// compressible refuses names that say of a file what it will not be: compressed as a whole.
+func compressible(path string, format Format) error {
+	switch ext := strings.ToLower(filepath.Ext(path)); {
+	case ext == ".bz2":
+		return diag.Unsupported(diag.NoPos, "writing %q: compression by bzip2", path).WithHint("names that end with .gz and .zst are compressed")
+	case (ext == ".gz" || ext == ".zst") && (format == Parquet || format == Arrow):
+		return diag.Unsupported(diag.NoPos, "writing %q: %s files are not compressed as a whole", path, format).
+			WithHint("the option COMPRESSION compresses the columns inside")
+	}
+	return nil
 }
 
 // NewStreamWriter writes to w, as for COPY TO STDOUT. Nothing can be taken back there: Abort

@@ -50,14 +50,12 @@ func fileOptions(b *bind.Copy) (file.Options, error) {
 	if err := checkJSON(b, f); err != nil {
 		return file.Options{}, err
 	}
-	if b.Stdio {
-		return file.Options{}, diag.Unsupported(b.Pos, "COPY with STDIN or STDOUT").WithHint("name a file")
-	}
-	if f == file.Arrow && (b.From || b.HasHeader || b.HasNull || b.Delimiter|b.Quote|b.Escape != 0) {
-		return file.Options{}, diag.Unsupported(b.Pos, "COPY FROM, HEADER, NULL, DELIMITER, QUOTE or ESCAPE in Arrow format")
+	if f == file.Arrow && (b.HasHeader || b.HasNull || b.Delimiter|b.Quote|b.Escape != 0) {
+		return file.Options{}, diag.Unsupported(b.Pos, "HEADER, NULL, DELIMITER, QUOTE or ESCAPE in Arrow format")
 	}
 	return file.Options{Format: f, Header: b.Header, HasHeader: b.HasHeader, Delimiter: b.Delimiter, Quote: b.Quote, Escape: b.Escape,
-		Skip: b.Skip, Comment: b.Comment, IgnoreErrors: b.IgnoreErrors, Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize, Array: b.Array}, nil
+		Skip: b.Skip, Comment: b.Comment, IgnoreErrors: b.IgnoreErrors, Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize, Array: b.Array,
+		Encoding: file.Encoding(b.Encoding), ForceQuote: b.ForceQuote}, nil
 }
 
 // checkJSON refuses options that JSON gives no meaning to, and those that only JSON has.
@@ -85,7 +83,7 @@ func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timi
 		return nil, err
 	}
 	defer res.Close()
-	if opts.Format != file.Parquet {
+	if opts.Format != file.Parquet && opts.Format != file.Arrow {
 		res.TextIntervals()
 	}
 	start := time.Now()
@@ -93,7 +91,15 @@ func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timi
 		opts.Schema = res.Schema()
 	}
 	var w file.Writer
-	if b.PartitionBy != nil {
+	if b.Stdio {
+		if s.Stdout == nil {
+			return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT where nobody takes what is written").WithHint("name a file; programs give a session its streams")
+		}
+		if b.PartitionBy != nil {
+			return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT with PARTITION_BY").WithHint("name a folder")
+		}
+		w, err = file.NewStreamWriter(s.Stdout, opts.Format, res.columnDefs(), opts)
+	} else if b.PartitionBy != nil {
 		w, err = file.NewPartitioned(ctx, b.Path, opts.Format, res.columnDefs(), b.PartitionBy, b.Replace, opts)
 	} else {
 		w, err = file.NewWriterContext(ctx, b.Path, opts.Format, res.columnDefs(), opts)
@@ -111,19 +117,34 @@ func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timi
 
 func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, opts file.Options, t Timing) (*Result, error) {
 	start := time.Now()
-	if opts.Format != file.Parquet {
+	named := opts.Format == file.Parquet || opts.Format == file.Arrow // columns have names there
+	if !named {
 		for _, ord := range b.Columns {
 			opts.Columns = append(opts.Columns, b.Table.Columns[ord])
 		}
 	}
 	set := s.Settings()
 	opts.Zone = set.client.zone
-	src, err := file.OpenContext(ctx, b.Path, opts)
+	var src *file.Source
+	var err error
+	switch {
+	case !b.Stdio:
+		src, err = file.OpenContext(ctx, b.Path, opts)
+	case s.Stdin == nil:
+		err = diag.Unsupported(b.Pos, "COPY FROM STDIN where nobody gives what is to be read").WithHint("name a file; programs give a session its streams")
+	case named:
+		err = diag.Unsupported(b.Pos, "COPY FROM STDIN in %s format", b.Format).WithHint("name a file: it is read from its end")
+	default:
+		if opts.Delimiter == 0 && opts.Format == file.CSV {
+			opts.Delimiter = ','
+		}
+		src, err = file.OpenReader(s.Stdin, "stdin", opts)
+	}
 	if err != nil {
 		return nil, atPos(err, b.Pos)
 	}
 	load := file.LoadOptions{Account: budget.New(set.Memory), Threads: set.Threads, Columns: b.Columns, NoMap: !set.FileMap, NoSIMD: !set.FileSIMD, Progress: s.fileProgress()}
-	if opts.Format == file.Parquet { // columns have names there
+	if named {
 		if load.Columns, err = src.MapByName(b.Table); err != nil {
 			return nil, atPos(err, b.Pos)
 		}

@@ -72,11 +72,12 @@ func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*
 		return nil, err
 	}
 	var t *catalog.Table
-	if !src.Small() || set.FileBlock > 0 {
+	if !src.Small() || set.FileBlock > 0 && src.Format() != file.Arrow {
 		t = src.Table(ref.Path, set.FileStatistics, c.chunks)
 	} else {
 		t = catalog.NewTable(ref.Path, src.Columns(), nil, column.Options{Narrow: set.Narrow, Dict: set.Dict})
-		if _, err := src.Load(ctx, t, file.LoadOptions{Account: budget.New(set.Memory), Threads: set.Threads}); err != nil {
+		load := file.LoadOptions{Account: budget.New(set.Memory), Threads: set.Threads, Columns: readable(src)}
+		if _, err := src.Load(ctx, t, load); err != nil {
 			return nil, err
 		}
 		if !set.FileCache {
@@ -93,6 +94,17 @@ func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*
 	}
 	c.tables[name] = &fileTable{state: src.Files(), table: t}
 	return t, nil
+}
+
+// readable are the columns of a file, without those that there is no SQL type for: they can be listed.
+func readable(src *file.Source) []int {
+	out := make([]int, len(src.Columns()))
+	for i, c := range src.Columns() {
+		if out[i] = i; c.Foreign != nil && c.Foreign.Unreadable {
+			out[i] = -1
+		}
+	}
+	return out
 }
 
 // pathOf is all files that a reference means, as the file room has them.
@@ -117,7 +129,7 @@ func (e env) Paths(ref bind.FileRef) ([]string, error) {
 func readingOf(ref bind.FileRef) file.Options {
 	o := file.Options{Format: fileFormats[ref.Format], Header: ref.Header, HasHeader: ref.HasHeader,
 		Delimiter: ref.Delimiter, Quote: ref.Quote, Escape: ref.Escape, SampleRows: ref.SampleRows, AllText: ref.AllText,
-		Skip: ref.Skip, Comment: ref.Comment, Names: ref.Names, IgnoreErrors: ref.IgnoreErrors, Filename: ref.Filename, NoFolders: ref.NoFolders}
+		Skip: ref.Skip, Comment: ref.Comment, Names: ref.Names, IgnoreErrors: ref.IgnoreErrors, Filename: ref.Filename, NoFolders: ref.NoFolders, Encoding: file.Encoding(ref.Encoding)}
 	if len(ref.Nulls) > 0 {
 		o.Null, o.HasNull, o.Nulls = ref.Nulls[0], true, ref.Nulls[1:]
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"io"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -40,6 +41,9 @@ type Session struct {
 	numbers  bind.Numbers // that it got from sequences
 	// Progress, if set, is told how far a long statement is.
 	Progress func(stage string, done, total, rows int64)
+	// Stdin and Stdout are what COPY FROM STDIN reads and COPY TO STDOUT writes; nil: such statements are refused.
+	Stdin  io.Reader
+	Stdout io.Writer
 }
 
 // New opens a session with default settings.
@@ -71,6 +75,12 @@ type Statement struct {
 // GivesRows reports whether the statement is one that answers with rows.
 func (s *Statement) GivesRows() bool {
 	return givesRows(s.Stmt)
+}
+
+// Stdio tells whether the statement is COPY FROM STDIN, or COPY TO STDOUT.
+func (s *Statement) Stdio() (in, out bool) {
+	c, ok := s.Stmt.(*ast.Copy)
+	return ok && c.Stdio && c.From, ok && c.Stdio && !c.From
 }
 
 func givesRows(stmt ast.Statement) bool {

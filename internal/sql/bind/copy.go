@@ -57,6 +57,9 @@ type Copy struct {
 	Skip         int
 	Comment      byte
 	IgnoreErrors bool
+	Encoding     string
+	// TO: columns of the query that are in quotes, unless they are NULL.
+	ForceQuote []bool
 	// TO: a file for each value of these columns of the query, by which it is sorted; the path is that of a folder.
 	PartitionBy []int
 	Replace     bool // the folder may have files already
@@ -64,24 +67,32 @@ type Copy struct {
 
 // copyOptions lists the names that COPY knows, for hints.
 var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size", "array",
-	"skip", "comment", "ignore_errors", "on_error", "partition_by", "overwrite_or_ignore"}
+	"skip", "comment", "ignore_errors", "on_error", "partition_by", "overwrite_or_ignore", "force_quote"}
 
 func (b *binder) copy(s *ast.Copy) Bound {
 	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
-	if s.Stdio {
-		out.Format = CSV
+	if s.Stdio { // as PostgreSQL has it: nothing is guessed of what comes, and goes, without a name
+		out.Format = Text
 	}
-	var partition ast.Expr
+	var partition, quote ast.Expr
 	for _, o := range s.Options {
 		if o.Name == "partition_by" && !s.From && o.Value != nil {
 			partition = o.Value
 			continue
 		}
+		if o.Name == "force_quote" && !s.From && o.Value != nil {
+			quote = o.Value
+			continue
+		}
 		b.copyOption(out, o)
+	}
+	if s.Stdio && (out.Format == CSV || out.Format == Text) && !out.HasHeader {
+		out.HasHeader = true
 	}
 	if s.Query != nil {
 		out.Query = b.root(s.Query)
 		b.partitionCopy(out, partition)
+		b.forceQuote(out, quote)
 		return out
 	}
 	if s.From {
@@ -112,20 +123,37 @@ func (b *binder) copy(s *ast.Copy) Bound {
 	}
 	out.Query = b.finish(q)
 	b.partitionCopy(out, partition)
+	b.forceQuote(out, quote)
 	return out
 }
 
-// partitionCopy sorts what is written by the columns that PARTITION_BY names.
-func (b *binder) partitionCopy(out *Copy, x ast.Expr) {
+// forceQuote marks the columns that FORCE_QUOTE names: a list of them, or all.
+func (b *binder) forceQuote(out *Copy, x ast.Expr) {
 	if x == nil {
 		return
 	}
+	if out.Format != CSV && out.Format != ByName {
+		fail(diag.FeatureNotSupported, x.Position(), "COPY force quote available only in CSV mode")
+	}
+	out.ForceQuote = make([]bool, len(out.Query.Names))
+	if _, all := x.(*ast.Star); all {
+		for i := range out.ForceQuote {
+			out.ForceQuote[i] = true
+		}
+		return
+	}
+	for _, at := range b.copyColumns(out.Query, x, "FORCE_QUOTE") {
+		out.ForceQuote[at] = true
+	}
+}
+
+// copyColumns finds the columns of a query that an option names.
+func (b *binder) copyColumns(q *plan.Query, x ast.Expr, option string) []int {
 	list := []ast.Expr{x}
 	if row, ok := x.(*ast.Row); ok {
 		list = row.Elems
 	}
-	q := out.Query
-	sort := &plan.Sort{Input: q.Root, Limit: -1}
+	var out []int
 	for _, e := range list {
 		name, ok := bareName(e)
 		if lit, is := e.(*ast.Literal); is && lit.Kind == ast.LitString {
@@ -134,13 +162,26 @@ func (b *binder) partitionCopy(out *Copy, x ast.Expr) {
 		at := slices.Index(q.Names, name)
 		switch {
 		case !ok:
-			fail(diag.SyntaxError, e.Position(), "PARTITION_BY takes names of columns")
+			fail(diag.SyntaxError, e.Position(), "%s takes names of columns", option)
 		case at < 0:
 			panic(diag.Errorf(diag.UndefinedColumn, e.Position(), "column %q does not exist", name).WithHint(diag.DidYouMean(name, q.Names)))
-		case slices.Contains(out.PartitionBy, at):
+		case slices.Contains(out, at):
 			fail(diag.DuplicateColumn, e.Position(), "column %q specified more than once", name)
 		}
-		out.PartitionBy = append(out.PartitionBy, at)
+		out = append(out, at)
+	}
+	return out
+}
+
+// partitionCopy sorts what is written by the columns that PARTITION_BY names.
+func (b *binder) partitionCopy(out *Copy, x ast.Expr) {
+	if x == nil {
+		return
+	}
+	q := out.Query
+	sort := &plan.Sort{Input: q.Root, Limit: -1}
+	out.PartitionBy = b.copyColumns(q, x, "PARTITION_BY")
+	for _, at := range out.PartitionBy {
 		sort.Keys = append(sort.Keys, plan.SortKey{Col: q.Output[at]})
 	}
 	q.Root = sort
@@ -152,7 +193,7 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 	if o.Value != nil {
 		switch o.Value.(type) {
 		case *ast.Row, *ast.Star:
-			unsupported(o.Pos, "COPY option %s", o.Name)
+			panic(diag.Unsupported(o.Pos, "COPY option %s", o.Name).WithHint(diag.DidYouMean(o.Name, copyOptions)))
 		}
 		value, pos = b.constant(o.Value, "COPY"), o.Value.Position()
 	}
@@ -195,6 +236,8 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 		default:
 			fail(diag.InvalidParameter, pos, "COPY ON_ERROR %q not recognized", value.S)
 		}
+	case "force_null", "force_not_null":
+		panic(diag.Unsupported(o.Pos, "COPY option %s", o.Name).WithHint("nullif(column, '') and coalesce(column, '') do the same for a table that was filled"))
 	case "auto_detect":
 		if !flag() {
 			unsupported(pos, "COPY without a look at the file")
@@ -233,8 +276,8 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 	case "null", "nullstr":
 		out.Null, out.HasNull = text(), true
 	case "encoding":
-		if e := strings.ToLower(strings.ReplaceAll(text(), "-", "")); e != "utf8" {
-			unsupported(pos, "COPY encoding %q", value.S)
+		if out.Encoding = encoding(text(), pos); out.Encoding != "" && !out.From {
+			panic(diag.Unsupported(pos, "COPY TO in the encoding %q", value.S).WithHint("files are written in UTF-8; iconv changes them"))
 		}
 	case "compression", "codec":
 		out.Compression = strings.ToLower(text())

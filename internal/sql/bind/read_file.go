@@ -32,7 +32,8 @@ type FileRef struct {
 	Names             []string // of the first columns
 	DateFormat        string   // as strptime has them
 	TimestampFormat   string
-	IgnoreErrors      bool // rows that cannot be read are left out
+	IgnoreErrors      bool   // rows that cannot be read are left out
+	Encoding          string // of the characters; "": UTF-8
 
 	Types   []FileColumn // of columns that are not to be guessed: by their names, or those without one by their places
 	Columns []FileColumn // all columns that there are, with their types
@@ -84,7 +85,7 @@ func init() { // the functions bind expressions, which may have functions that r
 		"dateformat":      {"csv", func(f *FileRef, o *optionValue) { f.DateFormat = o.text() }},
 		"timestampformat": {"csv", func(f *FileRef, o *optionValue) { f.TimestampFormat = o.text() }},
 		"ignore_errors":   {"csv", func(f *FileRef, o *optionValue) { f.IgnoreErrors = o.flag() }},
-		"encoding":        {"csv", func(_ *FileRef, o *optionValue) { o.oneOf("utf-8", "utf8") }},
+		"encoding":        {"csv", func(f *FileRef, o *optionValue) { f.Encoding = encoding(o.text(), o.x.Position()) }},
 		"strict_mode":     {"csv", func(_ *FileRef, o *optionValue) { o.oneOf("true") }},
 		"null_padding":    {"csv", func(_ *FileRef, o *optionValue) { o.oneOf("false") }},
 		"auto_detect":     {"csv json", func(_ *FileRef, o *optionValue) { o.oneOf("true") }},
@@ -117,6 +118,17 @@ var optionNames = map[string]string{"delimiter": "delim", "sep": "delim", "null"
 // knownFileOptions are names that DuckDB has, too.
 const knownFileOptions = " store_rejects rejects_table rejects_scan rejects_limit decimal_separator thousands normalize_names force_not_null " +
 	"allow_quoted_nulls new_line file_row_number binary_as_string encryption_config maximum_depth hive_types hive_types_autocast "
+
+// encodings are names of encodings, without hyphens and the like, and what the file room calls them.
+var encodings = map[string]string{"utf8": "", "unicode": "", "latin1": "latin1", "iso88591": "latin1", "utf16": "utf16", "utf16le": "utf16", "utf16be": "utf16be"}
+
+func encoding(name string, pos int) string {
+	e, ok := encodings[strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))]
+	if !ok {
+		panic(diag.Unsupported(pos, "the encoding %q", name).WithHint("there are utf-8, latin-1, utf-16, utf-16le and utf-16be"))
+	}
+	return e
+}
 
 // readFile binds read_csv('x.csv', header => true) and its like.
 func (b *binder) readFile(t *ast.FuncTable, name string) (plan.Node, []*rel) {

@@ -30,7 +30,7 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 		return q.node, []*rel{r}
 	}
 	switch name {
-	case "read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto":
+	case "read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_json", "read_json_auto", "read_ndjson", "read_ndjson_auto", "read_arrow", "scan_arrow_ipc":
 		return b.readFile(t, name)
 	case "unnest":
 		n, r := b.unnestTable(s, left, t)
@@ -44,12 +44,12 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 		return n, []*rel{r}
 	}
 	panic(diag.Errorf(diag.UndefinedFunction, t.Pos, "table function %s does not exist", name).
-		WithHint(diag.DidYouMean(name, []string{"read_parquet", "read_csv", "read_json", "generate_series", "range"})))
+		WithHint(diag.DidYouMean(name, []string{"read_parquet", "read_csv", "read_json", "read_arrow", "generate_series", "range"})))
 }
 
 // fileFormat is the format that a function reads.
 func fileFormat(function string) string {
-	for _, f := range []string{"parquet", "csv", "json"} {
+	for _, f := range []string{"parquet", "csv", "arrow", "json"} {
 		if strings.Contains(function, f) || f == "json" {
 			return f
 		}

@@ -321,6 +321,27 @@ func (p *parser) oldCopyOptions() []ast.Option {
 				o.Name = "delimiter"
 			}
 			o.Value = p.literal(ast.LitString)
+		case p.isWord("force"): // FORCE QUOTE *, FORCE NOT NULL a, b
+			p.next()
+			switch {
+			case p.acceptWord("quote"):
+				o.Name = "force_quote"
+			case p.accept(kNot):
+				p.expect(kNull)
+				o.Name = "force_not_null"
+			default:
+				p.expect(kNull)
+				o.Name = "force_null"
+			}
+			if p.kind() == tStar {
+				o.Value = &ast.Star{Pos: p.expect(tStar)}
+				break
+			}
+			row := &ast.Row{Pos: p.pos()}
+			for again := true; again; again = p.accept(tComma) {
+				row.Elems = append(row.Elems, p.settingValue())
+			}
+			o.Value = row
 		default:
 			return list
 		}

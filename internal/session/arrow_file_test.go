@@ -1,0 +1,101 @@
+package session
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+)
+
+// arrowRows has a column of each type that Arrow files have, extremes, NULLs and more rows than a segment.
+const arrowRows = `CREATE TABLE t AS
+	SELECT 1::smallint AS i, 2 AS n, 9223372036854775807 AS l, 1.5::real AS r, 'NaN'::double AS f, -12.34::decimal(10,2) AS d,
+		-99999999999999999999999999999999999999::decimal(38,0) AS w, true AS b, date '1600-02-29' AS day, timestamp '1969-12-31 23:59:59.999999' AS ts,
+		timestamptz '2024-01-02 03:04:05+01' AS tz, time '24:00:00' AS t, interval '1 month -2 days 03:00:00.5' AS iv, 'Grüße, 世界' AS s, '\x00ff'::bytea AS by,
+		array[1, NULL, 3] AS la, array['a', '', NULL] AS ls
+	UNION ALL SELECT NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+	UNION ALL SELECT 1, i, -i, i, i / 7, i % 100, i, i % 2 = 0, date '2000-01-01' + i, timestamp '2000-01-01', NULL, NULL, NULL, repeat('x', i % 9), NULL, array[i], array[]::text[]
+		FROM generate_series(3, 70000) AS g(i)`
+
+func TestArrowFiles(t *testing.T) {
+	s := New(NewDB())
+	dir := t.TempDir()
+	rowsOf(t, s, arrowRows)
+	want := rowsOf(t, s, "SELECT * FROM t ORDER BY n")
+	for _, option := range []string{"", " (COMPRESSION zstd)", " (COMPRESSION lz4)"} {
+		path := filepath.Join(dir, "t.arrow")
+		rowsOf(t, s, "COPY t TO '"+path+"'"+option)
+		for _, from := range []string{"'" + path + "'", "read_arrow('" + path + "')"} {
+			if got := rowsOf(t, s, "SELECT * FROM "+from+" ORDER BY n"); got != want {
+				t.Errorf("FROM %s%s differs", from, option)
+			}
+		}
+		rowsOf(t, s, "CREATE OR REPLACE TABLE u AS SELECT * FROM t LIMIT 0")
+		rowsOf(t, s, "COPY u FROM '"+path+"'")
+		if got := rowsOf(t, s, "SELECT * FROM u ORDER BY n"); got != want {
+			t.Errorf("COPY FROM%s differs", option)
+		}
+	}
+	// By names, with defaults, and as assignments convert.
+	path := filepath.Join(dir, "few.arrow")
+	rowsOf(t, s, "COPY (SELECT n::bigint AS b, s AS a FROM t WHERE n < 5) TO '"+path+"'")
+	rowsOf(t, s, "CREATE TABLE v (a text, c int DEFAULT 7, b smallint); COPY v FROM '"+path+"'")
+	if got := rowsOf(t, s, "SELECT * FROM v ORDER BY b"); got != "NULL|7|0\nGrüße, 世界|7|2\nxxx|7|3\nxxxx|7|4\n" {
+		t.Errorf("by names: %s", got)
+	}
+	// Folders and lists of files.
+	rowsOf(t, s, "COPY (SELECT n, n % 2 AS odd FROM t WHERE n < 10) TO '"+dir+"/parts' (FORMAT arrow, PARTITION_BY (odd))")
+	if got := rowsOf(t, s, "SELECT odd, sum(n), count(DISTINCT filename) FROM read_arrow('"+dir+"/parts/*/*.arrow', filename = true) GROUP BY odd ORDER BY 1"); got != "0|20|1\n1|24|1\n" {
+		t.Errorf("folders: %s", got)
+	}
+	rowsOf(t, s, "COPY (SELECT 1 AS n WHERE false) TO '"+dir+"/none.arrow'")
+	if got := rowsOf(t, s, "SELECT count(*), sum(n) FROM '"+dir+"/none.arrow'"); got != "0|NULL\n" {
+		t.Errorf("no rows: %s", got)
+	}
+}
+
+// TestArrowFilesDamaged cuts a file off, and changes each byte of its footer: the answer is rows or an error that names the file, never a bug.
+func TestArrowFilesDamaged(t *testing.T) {
+	s := New(NewDB())
+	path := filepath.Join(t.TempDir(), "t.arrow")
+	rowsOf(t, s, "COPY (SELECT 1 AS n, 'a' AS s, array[1, 2] AS l UNION ALL SELECT 2, NULL, NULL) TO '"+path+"'")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	try := func(data []byte, what string, at int) {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		res, err := s.Query(context.Background(), "SELECT * FROM '"+path+"'")
+		if err == nil {
+			res.Close()
+			return
+		}
+		if e, ok := err.(*diag.Error); !ok || e.Code == diag.InternalError {
+			t.Errorf("%s at %d: %v", what, at, err)
+		}
+	}
+	step := 5
+	if testing.Short() {
+		step = 31
+	}
+	for n := 0; n < len(whole); n += step * 3 {
+		try(whole[:n], "cut off", n)
+	}
+	for i := 8; i < len(whole); i += step {
+		for _, x := range []byte{0xff, 0x7f, 0x01} {
+			data := append([]byte(nil), whole...)
+			data[i] ^= x
+			try(data, "changed", i)
+		}
+	}
+	_, err = s.Query(context.Background(), "SELECT * FROM read_arrow('arrow_file_test.go')")
+	if err == nil || !strings.Contains(err.Error(), "is not an Arrow file") {
+		t.Errorf("a text: %v", err)
+	}
+}
