@@ -103,7 +103,6 @@ func TestReadOptions(t *testing.T) {
 		{"FROM read_csv([])", diag.InvalidParameter, "needs the name of a file"},
 		{"FROM read_csv(['a.csv', 'none.csv'])", diag.UndefinedFile, ""},
 		{"FROM read_csv('days.csv', dateformat = '%d.%m.%Y', types = {'n': 'DATE'})", diag.InvalidDatetime, "could not parse"},
-		{"SELECT {'a': 1}", diag.FeatureNotSupported, "a struct"},
 	} {
 		_, err := s.Query(context.Background(), expand(c.sql))
 		if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
