@@ -1,7 +1,9 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
@@ -109,6 +111,15 @@ func (w *Rewriter) write(g *group, sb *SegmentBuilder, fresh *rowSet) (*Segment,
 	edits, first := g.edits, g.first
 	for _, seg := range g.segs {
 		end := first + int64(seg.Rows)
+		if n := editsBefore(edits, end); n > seg.Rows/scatteredPart {
+			sb.appendScattered(seg, first, edits[:n], fresh)
+			edits = edits[n:]
+			if err := sb.Count(); err != nil {
+				return nil, err
+			}
+			first = end
+			continue
+		}
 		for row := first; row < end; {
 			if len(edits) == 0 || edits[0].Row > row { // rows that stay
 				to := end
@@ -143,6 +154,73 @@ func (w *Rewriter) write(g *group, sb *SegmentBuilder, fresh *rowSet) (*Segment,
 	return w.Table.Seal(sb)
 }
 
+// scatteredPart: where one row of so many is edited, rows are taken one by one, not in stretches.
+const scatteredPart = 32
+
+// editsBefore is how many edits are of rows before end.
+func editsBefore(edits []Edit, end int64) int {
+	return sort.Search(len(edits), func(i int) bool { return edits[i].Row >= end })
+}
+
+// appendScattered copies the rows of a segment after edits of many of them: those that stay, then those that take the places of others, column by
+// column; and then all are put where they belong.
+func (sb *SegmentBuilder) appendScattered(seg *Segment, first int64, edits []Edit, fresh *rowSet) {
+	before := sb.Rows()
+	stay := make([]uint32, 0, seg.Rows-len(edits))
+	order := make([]uint32, 0, seg.Rows) // of each row that there will be: its number among those that are appended
+	var places []placed
+	for row := range seg.Rows {
+		switch {
+		case len(edits) == 0 || edits[0].Row != first+int64(row):
+			order = append(order, uint32(len(stay)))
+			stay = append(stay, uint32(row))
+			continue
+		case edits[0].By >= 0:
+			places = append(places, placed{edits[0].By, len(order)})
+			order = append(order, 0)
+		}
+		edits = edits[1:]
+	}
+	if len(stay) > 0 {
+		sb.appendPicked(seg, stay)
+	}
+	if len(places) == 0 {
+		return
+	}
+	byFresh := func(a, b placed) int { return cmp.Compare(a.fresh, b.fresh) }
+	if !slices.IsSortedFunc(places, byFresh) {
+		slices.SortFunc(places, byFresh)
+	}
+	var rows []uint32
+	for i := 0; i < len(places); {
+		from, local := fresh.find(places[i].fresh)
+		start := places[i].fresh - int64(local)
+		rows = rows[:0]
+		for ; i < len(places) && places[i].fresh < start+int64(from.Rows); i++ {
+			order[places[i].at] = uint32(len(stay) + i)
+			rows = append(rows, uint32(places[i].fresh-start))
+		}
+		sb.appendPicked(from, rows)
+	}
+	if len(stay) > 0 || !slices.IsSorted(order) {
+		for _, b := range sb.Cols {
+			b.Arrange(before, order)
+		}
+	}
+}
+
+// placed is where a fresh row goes among the rows of a segment.
+type placed struct {
+	fresh int64
+	at    int
+}
+
+func (sb *SegmentBuilder) appendPicked(s *Segment, rows []uint32) {
+	for i, b := range sb.Cols {
+		b.AppendPick(s.Chunks[i], &column.Pick{Rows: rows})
+	}
+}
+
 // appendRows copies rows of a segment.
 func (sb *SegmentBuilder) appendRows(s *Segment, lo, hi int) {
 	for i, b := range sb.Cols {
@@ -156,13 +234,17 @@ func (t *Table) Picked(from []*Segment, rows []int64, acct *budget.Account) (out
 	sb := t.NewSegmentBuilder()
 	sb.Account = acct
 	defer sb.Close()
+	var picked []uint32
 	for len(rows) > 0 {
 		seg, local := all.find(rows[0])
-		n := 1
-		for n < len(rows) && n < sb.Room() && local+n < seg.Rows && rows[n] == rows[0]+int64(n) {
+		start := rows[0] - int64(local)
+		n := 0
+		picked = picked[:0]
+		for n < len(rows) && n < sb.Room() && rows[n] >= start && rows[n] < start+int64(seg.Rows) {
+			picked = append(picked, uint32(rows[n]-start))
 			n++
 		}
-		sb.appendRows(seg, local, local+n)
+		sb.appendPicked(seg, picked)
 		if rows = rows[n:]; sb.Room() == 0 || sb.Large() || len(rows) == 0 {
 			if err := sb.Count(); err != nil {
 				return nil, err

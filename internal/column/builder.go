@@ -33,7 +33,8 @@ type Builder struct {
 	nNull  int
 	coded  coded // strings that are codes of a dictionary instead
 
-	scratch scratch
+	scratch  scratch
+	arranged spares
 }
 
 // NewBuilder returns a builder for a column of type t.
