@@ -3,6 +3,7 @@ package emit
 import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
 )
 
 // The least and the greatest of values of two words: texts, intervals and wide decimals. No atomic operation replaces two words
@@ -12,7 +13,8 @@ import (
 // replaced it since. So most rows, which bring nothing better, write nothing.
 //
 // Fences hold the order of it: a version is read before the words and after them, and becomes odd before they change
-// and even after that. Waiting for another is only waiting for its two stores: lanes that hold a version are in
+// and even after that. A fence also empties the cache of a multiprocessor, so reading texts does without: the address of each load depends on what the
+// load before it has brought. Waiting for another is only waiting for its two stores: lanes that hold a version are in
 // different groups if they are of one warp, and warps of a device that have begun go on.
 
 // foldWide takes a value into a lane's share if it is better, or the first. v stays the caller's.
@@ -39,22 +41,43 @@ func (e *warp) foldWide(s *share, v code.Value) {
 	}
 }
 
+// readWide opens a value with the words of the group at p, read after its version was seen, and sets now to the version after that.
+func (e *warp) readWide(p ir.Reg, s *share, seen, now ir.Reg) code.Value {
+	f := *s.f
+	f.Null = -1
+	if f.Desc.Form != layout.Str {
+		e.B.Fence()
+		cur := e.loadField(p, &f, ir.K(0))
+		e.B.Fence()
+		e.B.LoadAs(ir.Relaxed, now, ir.At(p, s.version), 8, false)
+		return cur
+	}
+	// The top bit of a version, of an address and of a length is 0, which nobody else knows.
+	at := e.Int("at")
+	e.B.Op2(ir.Shr, at, seen.V(), ir.K(63))
+	e.B.Op2(ir.Add, at, at.V(), p.V())
+	from := len(e.B.F.Code)
+	cur := e.loadField(at, &f, ir.K(0))
+	e.relax(from, at)
+	e.B.Op2(ir.Or, now, cur.A, cur.B)
+	e.B.Op2(ir.Shr, now, now.V(), ir.K(63))
+	e.B.Op2(ir.Add, at, now.V(), p.V())
+	e.B.LoadAs(ir.Relaxed, now, ir.At(at, s.version), 8, false)
+	e.B.Clear(at)
+	return cur
+}
+
 // putWide replaces the value in the group at p by a lane's share while that is better.
 func (e *warp) putWide(p ir.Reg, s *share) {
 	version := ir.At(p, s.version)
 	seen, now := e.Int("version"), e.Int("now")
 	l := e.B.Loop()
 	e.Block(func() {
-		e.B.Atom(ir.AtomOr, seen, version, ir.K(0), ir.Val{})
+		e.B.LoadAs(ir.Relaxed, seen, version, 8, false)
 		e.B.Op2(ir.And, now, seen.V(), ir.K(1))
 		e.B.Continue(l, ir.NE, now.V(), ir.K(0))
 		e.When(ir.NE, seen.V(), ir.K(0), func() {
-			e.B.Fence()
-			f := *s.f
-			f.Null = -1
-			cur := e.loadField(p, &f, ir.K(0))
-			e.B.Fence()
-			e.B.Atom(ir.AtomOr, now, version, ir.K(0), ir.Val{})
+			cur := e.readWide(p, s, seen, now)
 			e.B.Continue(l, ir.NE, now.V(), seen.V())
 			better := e.Compare(s.better(), s.v.Borrowed().WithNull(ir.K(0), false), cur)
 			e.Free(cur)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
-	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
@@ -153,64 +152,6 @@ func (r *run) visitAll(array uintptr, lo, hi, size int, visit []visitor) error {
 		}
 		return nil
 	})
-}
-
-// homing replaces addresses of texts by those of the same texts on the host; those of some columns are not there yet. nil: there are none.
-func (r *run) homing(t *layout.Tuple, lacking []plan.ColID) visitor {
-	fields := textFields(t, lacking)
-	if len(fields) == 0 {
-		return nil
-	}
-	slices.SortFunc(r.texts, func(a, b homes) int { return cmp.Compare(a.at, b.at) })
-	return func(first uintptr, n int) error {
-		for _, f := range fields {
-			last := homes{} // neighbours are often from the same place
-			for a := first; a < first+uintptr(n*t.Size); a += uintptr(t.Size) {
-				at := a + uintptr(f.Off)
-				n := mem.Load64(at + 8)
-				if f.Null >= 0 && mem.Load8(a+uintptr(f.Null)) != 0 || n == 0 {
-					mem.Store64(at, 0)
-					continue
-				}
-				text := device.Addr(mem.Load64(at))
-				if !last.has(text, int(n)) {
-					var ok bool
-					if last, ok = r.home(text, int(n)); !ok {
-						return diag.Internalf("gpu", "a text of %d bytes at %#x of the device is nowhere on the host", n, text)
-					}
-				}
-				mem.Store64(at, uint64(last.host)+uint64(text-last.at))
-			}
-		}
-		return nil
-	}
-}
-
-// textFields are the texts of a tuple, but for some columns.
-func textFields(t *layout.Tuple, lacking []plan.ColID) (out []*layout.Field) {
-	for i := range t.Fields {
-		if f := &t.Fields[i]; f.Desc.Form == layout.Str && !slices.Contains(lacking, plan.ColID(f.ID)) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// has reports that a text of the device lies there; its end may be in what is behind all texts.
-func (h *homes) has(a device.Addr, n int) bool {
-	return a >= h.at && a < h.at+device.Addr(h.n) && int(a-h.at)+n <= h.n+column.TextPad
-}
-
-// home is where a text of the device is on the host.
-func (r *run) home(a device.Addr, n int) (homes, bool) {
-	i, found := slices.BinarySearchFunc(r.texts, a, func(h homes, a device.Addr) int { return cmp.Compare(h.at, a) })
-	if !found {
-		i--
-	}
-	if i < 0 {
-		return homes{}, false
-	}
-	return r.texts[i], r.texts[i].has(a, n)
 }
 
 // lateRows are the columns of a result whose tuples have numbers of rows instead of them, by their places in the table, and the table's segments.

@@ -26,8 +26,10 @@ type textSpace struct {
 type addrRange struct{ start, end device.Addr }
 
 const (
-	// textTakes is how many bytes a lane takes at a time: the texts of several rows. What it does not use is lost.
+	// textTakes is how many bytes a lane takes at a time, at least, and mostTaken where many rows are kept: all lanes take from one counter, which is what
+	// holds them up then. What a lane does not use is lost.
 	textTakes = 512
+	mostTaken = 8 << 10
 	// keptText is how long the texts of a row that is kept are, as long as nothing else is known.
 	keptText = 48
 )
@@ -48,7 +50,7 @@ func (r *run) makesTexts(f *emit.Fragment, items, kept int64) (*making, error) {
 			continue
 		}
 		if m == nil {
-			m = &making{r: r, take: textTakes}
+			m = &making{r: r}
 		}
 		switch w.Kind {
 		case code.WordSpace:
@@ -63,7 +65,9 @@ func (r *run) makesTexts(f *emit.Fragment, items, kept int64) (*making, error) {
 		return nil, nil
 	}
 	m.lanes = phys.ChooseLaunch(r.grid(items)).Lanes()
-	want := m.lanes*m.take + min(items, kept)*keptText
+	bytes := min(items, kept) * keptText
+	m.take = min(max(textTakes, bytes/(2*m.lanes)&^7), mostTaken)
+	want := m.lanes*m.take + bytes
 	if few := r.store.Room; few > 0 { // a test wants to see it overflow
 		m.take = 32
 		want = 16 * few

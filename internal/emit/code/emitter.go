@@ -22,6 +22,8 @@ type Emitter struct {
 	Check, Verbose bool
 	// Brief: the code serves literals of any length, at the cost of some speed.
 	Brief bool
+	// Folds is how the letters of texts are changed that are read by words.
+	Folds Fold
 	// Exit ends the query with an error status under a condition.
 	Exit func(status int32, c ir.Cond, x, y ir.Val)
 	// Texts is where texts are made.
@@ -63,6 +65,15 @@ type TextSpace interface {
 	Mark() ir.Reg
 	Drop(mark ir.Reg)
 }
+
+// Fold is a change of case.
+type Fold uint8
+
+const (
+	FoldNone Fold = iota
+	FoldLower
+	FoldUpper
+)
 
 // WordKind says what a context word holds.
 type WordKind uint8

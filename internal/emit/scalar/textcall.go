@@ -55,7 +55,25 @@ func (e *Evaluator) like(x *plan.Call) code.Value {
 	if c.V.Null {
 		return e.NullValue(types.TBool)
 	}
+	if inner, upper, ok := e.foldedText(x); ok {
+		v := e.eachText(inner)
+		return text.Folded(&e.Emitter, upper, func() code.Value { return text.Like(&e.Emitter, v, c.V.S, x.Pos) })
+	}
 	return text.Like(&e.Emitter, e.eachText(x.Args[0]), c.V.S, x.Pos)
+}
+
+// foldedText is the text of a search in another case, such as x in lower(x) LIKE 'pattern', if it can be read in that case, and need not be made. Operations
+// on masks cannot do that.
+func (e *Evaluator) foldedText(x *plan.Call) (inner plan.Expr, upper, ok bool) {
+	if x.Op != plan.Like || e.Can.Masks {
+		return nil, false, false
+	}
+	c, pattern := x.Args[0], constantOf(x.Args[1])
+	call, isCall := c.(*plan.Call)
+	if !isCall || pattern == nil || call.Op != plan.Lower && call.Op != plan.Upper || !text.CanFold(pattern.S, call.Op == plan.Upper) {
+		return nil, false, false
+	}
+	return call.Args[0], call.Op == plan.Upper, true
 }
 
 // substringCall is substring(text from start for count), counted in characters.

@@ -37,6 +37,10 @@ func (e *Evaluator) Makes(x plan.Expr, lazily bool) bool {
 	plan.WalkExpr(x, func(x plan.Expr) bool {
 		switch x := x.(type) {
 		case *plan.Call:
+			if inner, _, ok := e.foldedText(x); ok {
+				found = found || e.Makes(inner, lazily)
+				return false
+			}
 			found = found || !lazily && MakesText(x)
 		case *plan.Ref:
 			if lazily {

@@ -14,7 +14,6 @@ import (
 
 // ChangeCase is lower and upper: ASCII eight letters at a time, all else character by character. v is used up.
 func ChangeCase(e *code.Emitter, v code.Value, upper bool) code.Value {
-	const ones, tops = 0x0101010101010101, -0x7f7f7f7f7f7f7f80
 	v = e.Text(v)
 	n, own := e.AnyNull(v)
 	if n == ir.K(1) {
@@ -23,9 +22,9 @@ func ChangeCase(e *code.Emitter, v code.Value, upper bool) code.Value {
 	}
 	size := lengthOf(e, v)
 	p := e.Texts.Room(size.V())
-	first, last := int64('A'), int64('Z')
+	fold := code.FoldLower
 	if upper {
-		first, last = 'a', 'z'
+		fold = code.FoldUpper
 	}
 	i, all := e.Int("i"), e.Int("all")
 	e.B.Mov(i, ir.K(0))
@@ -35,7 +34,7 @@ func ChangeCase(e *code.Emitter, v code.Value, upper bool) code.Value {
 		left := e.Int("left")
 		e.B.Op2(ir.Sub, left, size.V(), i.V())
 		e.B.Break(l, ir.LE, left.V(), ir.K(0))
-		w, t, u := e.Int("word"), e.Int("t"), e.Int("u")
+		w := e.Int("word")
 		loadBytes(e, w, ir.AtIndex(src, i, 1, 0))
 		e.When(ir.LT, left.V(), ir.K(8), func() { // what follows the text is no part of it
 			e.B.Op2(ir.Shl, left, left.V(), ir.K(3))
@@ -44,21 +43,13 @@ func ChangeCase(e *code.Emitter, v code.Value, upper bool) code.Value {
 			e.B.Op2(ir.Shr, w, w.V(), left.V())
 		}, nil)
 		e.B.Op2(ir.Or, all, all.V(), w.V())
-		// Without their top bits the sums below do not carry from byte to byte; the top bit of
-		// one tells ≥ first, that of the other > last.
-		e.B.Op2(ir.And, t, w.V(), ir.K(ones*0x7f))
-		e.B.Op2(ir.Add, u, t.V(), ir.K(ones*(0x80-first)))
-		e.B.Op2(ir.Add, t, t.V(), ir.K(ones*(0x7f-last)))
-		e.B.Op2(ir.Xor, t, t.V(), u.V())
-		e.B.Op2(ir.And, t, t.V(), ir.K(tops))
-		e.B.Op2(ir.Shr, t, t.V(), ir.K(2)) // 0x20 for each letter
-		e.B.Op2(ir.Xor, w, w.V(), t.V())
+		foldCase(e, w, fold, false)
 		e.B.Store(ir.AtIndex(p, i, 1, 0), w.V(), 8)
 		e.B.Op2(ir.Add, i, i.V(), ir.K(8))
-		e.B.Clear(left, w, t, u)
+		e.B.Clear(left, w)
 	})
 	e.B.Clear(i)
-	e.B.Op2(ir.And, all, all.V(), ir.K(tops))
+	e.B.Op2(ir.And, all, all.V(), ir.K(topBits))
 	e.When(ir.EQ, all.V(), ir.K(0), func() {
 		e.B.Op2(ir.Add, size, size.V(), p.V())
 		e.Texts.Take(size.V())

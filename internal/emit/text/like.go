@@ -165,6 +165,10 @@ func search(e *code.Emitter, once int32, p, stop ir.Reg, part likePart, toEnd bo
 // searchLiteral looks for the literal's rarest byte, eight positions at a time, and compares
 // the whole only where it stands.
 func searchLiteral(e *code.Emitter, once int32, p, stop ir.Reg, lit string) {
+	if !e.Can.Unaligned {
+		searchAligned(e, once, p, stop, lit)
+		return
+	}
 	rare := rarest(lit)
 	const ones, tops = 0x0101010101010101, -0x7f7f7f7f7f7f7f80
 	last := e.Int("last") // the last place where the literal can begin

@@ -63,6 +63,13 @@ func wordAt(e *code.Emitter, base ir.Val, i ir.Reg) ir.Reg {
 // first byte and the word with the last, which are the same when the address is such a multiple, so that nothing
 // else is touched.
 func loadBytes(e *code.Emitter, d ir.Reg, m ir.Mem) {
+	loadWord(e, d, m)
+	if e.Folds != code.FoldNone {
+		foldCase(e, d, e.Folds, true)
+	}
+}
+
+func loadWord(e *code.Emitter, d ir.Reg, m ir.Mem) {
 	if e.Can.Unaligned {
 		e.B.Load8(d, m)
 		return
