@@ -33,11 +33,31 @@ var checks = map[string]func(t *testing.T, r *Result){
 	},
 	"horseqc-17": func(t *testing.T, r *Result) {
 		first, last := r.Table.Rows[0].Values, r.Table.Rows[5].Values
-		if worst(r.Table.column(4)) > 1.02 || first[4] > 0.5 {
-			t.Errorf("passes %v", r.Table.column(4))
+		if worst(r.Table.column(6)) > 1.02 || first[6] > 0.5 {
+			t.Errorf("passes %v", r.Table.column(6))
+		}
+		if half := r.Table.Rows[3].Values; half[3] < 1.5*half[0] || half[4] < 1.2*half[3] {
+			t.Errorf("half of the rows: %v", half)
 		}
 		if first[0] > last[0]/2 || first[2] < 2*first[0] {
 			t.Errorf("costs %v to %v", first, last)
+		}
+	},
+	"horseqc-27": func(t *testing.T, r *Result) {
+		for _, row := range r.Table.Rows[2:] {
+			if v := row.Values; v[4] < 2*v[3] || v[5] < v[4] || v[2] < v[1] {
+				t.Errorf("%s: %v", row.Name, v)
+			}
+		}
+	},
+	"weaver-26": func(t *testing.T, r *Result) {
+		if len(r.Table.Rows) != 5 {
+			t.Errorf("%d patterns", len(r.Table.Rows))
+		}
+		for _, row := range r.Table.Rows {
+			if row.Values[2] < 1 || row.Values[6] < 1.5 {
+				t.Errorf("%s: %v", row.Name, row.Values)
+			}
 		}
 	},
 	"horseqc-18": func(t *testing.T, r *Result) {

@@ -12,6 +12,7 @@ import (
 type Listing struct {
 	Pipeline *pipe.Pipeline
 	Fragment *emit.Fragment
+	Counting *emit.Fragment // what counts its rows before; nil: nothing does
 	How      phys.Decision
 	Filters  []scanned.Filter
 	Err      error // why there is none for the place
@@ -53,5 +54,9 @@ func (w *Walk) explain(p *pipe.Pipeline, s *statistics) Listing {
 		return Listing{Pipeline: p, Err: err}
 	}
 	s.ran(p)
-	return Listing{p, f, step.Decision(f), step.Filters, ir.Verify(f.Func)}
+	l := Listing{Pipeline: p, Fragment: f, How: step.Decision(f), Filters: step.Filters, Err: ir.Verify(f.Func)}
+	if l.Err == nil {
+		l.Counting, l.Err = step.Counting()
+	}
+	return l
 }

@@ -38,6 +38,7 @@ type Options struct {
 	Refill  phys.Refill     // GPU: what becomes of lanes whose rows are dropped, likewise
 	Queue   *phys.Queue     // GPU: how rows with very many matches go to a queue, likewise
 	Resolve phys.Resolve    // GPU: how lanes come together
+	Fuse    phys.Fuse       // GPU: how much one kernel does
 }
 
 // Facts tell what lies below a pipeline.
@@ -146,7 +147,9 @@ func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 		}
 	}
 	if w.Target == ir.GPU {
-		s.Expand, s.Queue.Queue = w.expansions(p, s.Filters)
+		if s.Writing = phys.ChooseWriting(w.Fuse, p); s.Writing == phys.WriteClaimed {
+			s.Expand, s.Queue.Queue = w.expansions(p, s.Filters)
+		} // else a row's lane must know what came of it
 	}
 	return s, nil
 }
@@ -180,6 +183,16 @@ func (s *Step) Pieces() (*emit.Fragment, error) {
 	return s.w.Emit(req)
 }
 
+// Counting makes the code that counts the rows of the pipeline before they are written, after Emit; nil: nothing does.
+func (s *Step) Counting() (*emit.Fragment, error) {
+	if s.Writing != phys.WriteCounted {
+		return nil, nil
+	}
+	req, l := s.Request, s.w.sinks[s.Pipeline.Sink]
+	req.Name, req.Sink, req.Group, req.Counting = req.Name+"_count", l.Tuple, l.Group, true
+	return s.w.Emit(req)
+}
+
 // Emit makes the pipeline's code, for the shapes that its table's columns have in the request, or else where they are first read.
 func (s *Step) Emit() (*emit.Fragment, error) {
 	sink := s.Pipeline.Sink
@@ -199,7 +212,7 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 // Decision is all that was decided for the pipeline, of which f is the code.
 func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 	d := f.How
-	d.Late, d.Resolve = s.Late, s.w.Resolve
+	d.Late, d.Resolve, d.Fuse, d.Writing = s.Late, s.w.Resolve, s.w.Fuse, s.Writing
 	for _, x := range s.Filters {
 		d.Sets = append(d.Sets, phys.KeySet{Kind: x.Kind, Bits: x.Bits})
 	}

@@ -75,6 +75,9 @@ type Request struct {
 	Off techniques.Off
 	// Resolve is how lanes of a GPU come together.
 	Resolve phys.Resolve
+	// Writing is how rows find their places in the sink of a GPU. Counting: the code only counts those that each row of the source makes.
+	Writing  phys.Writing
+	Counting bool
 	// Takes is the number of tuples for which warps of a GPU take room at a time; 0: that which pays.
 	Takes int64
 	// Expand tells by operator how warps of a GPU share the matches of a probe; what is beyond its end is done by each lane.

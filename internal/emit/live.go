@@ -16,7 +16,9 @@ func (e *emitter) liveness() []plan.ColSet {
 		for _, x := range k.Keys {
 			plan.AddRefs(s, x)
 		}
-		s.AddAll(k.Payload)
+		if !e.Counting {
+			s.AddAll(k.Payload)
+		}
 	case *pipe.Aggregate:
 		for _, x := range k.Group.Keys {
 			plan.AddRefs(s, x)
@@ -37,6 +39,9 @@ func (e *emitter) liveness() []plan.ColSet {
 		s.AddAll(k.Cols)
 	case *pipe.Stage:
 		s.AddAll(k.Cols)
+	}
+	if _, keys := e.Pipeline.Sink.(*pipe.Build); e.Counting && !keys { // nothing is written
+		*s = plan.MakeColSet()
 	}
 	for i := len(ops) - 1; i >= 0; i-- {
 		s := &live[i]

@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/emit/vector"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -158,25 +157,7 @@ func (e *rowLoop) tally(off int) {
 // write puts a tuple at the sink's cursor.
 func (e *rowLoop) write(t *layout.Tuple, r written) {
 	out := e.newTuple(t.Size)
-	if r.hash != ir.NoReg {
-		e.B.Store(ir.At(out, 0), r.hash.V(), 8)
-		e.B.Clear(r.hash)
-	}
-	for i := range r.keys {
-		e.storeField(out, &t.Fields[i], r.keys[i])
-	}
-	for i, id := range r.cols {
-		e.storeField(out, &t.Fields[len(r.keys)+i], e.Column(id))
-	}
-	if r.late {
-		row := e.LoadWord("row", code.Word{Kind: code.WordRow})
-		e.B.Op2(ir.Add, row, row.V(), e.row.V())
-		e.B.Store(ir.At(out, t.Find(layout.LateRow).Off), row.V(), 8)
-		e.B.Clear(row)
-	}
-	if t.Flag >= 0 {
-		e.B.Store(ir.At(out, t.Flag), ir.K(0), 1)
-	}
+	e.storeRow(out, t, r)
 	e.B.Clear(out)
 }
 

@@ -72,6 +72,29 @@ func (e *emitter) storeField(p ir.Reg, f *layout.Field, v code.Value) {
 	e.Free(w)
 }
 
+// storeRow fills the tuple at p.
+func (e *emitter) storeRow(p ir.Reg, t *layout.Tuple, r written) {
+	if r.hash != ir.NoReg {
+		e.B.Store(ir.At(p, 0), r.hash.V(), 8)
+		e.B.Clear(r.hash)
+	}
+	for i := range r.keys {
+		e.storeField(p, &t.Fields[i], r.keys[i])
+	}
+	for i, id := range r.cols {
+		e.storeField(p, &t.Fields[len(r.keys)+i], e.Column(id))
+	}
+	if r.late {
+		row := e.LoadWord("row", code.Word{Kind: code.WordRow})
+		e.B.Op2(ir.Add, row, row.V(), e.row.V())
+		e.B.Store(ir.At(p, t.Find(layout.LateRow).Off), row.V(), 8)
+		e.B.Clear(row)
+	}
+	if t.Flag >= 0 {
+		e.B.Store(ir.At(p, t.Flag), ir.K(0), 1)
+	}
+}
+
 // field describes a value to be stored, with what other pipelines into the sink may bring.
 func (e *emitter) field(id plan.ColID, name string, v code.Value) layout.Field {
 	e.f.Void = append(e.f.Void, v.IsNull())

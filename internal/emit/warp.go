@@ -104,19 +104,19 @@ func (e *warp) scan(s *pipe.Table) {
 	flush := e.Refill == phys.RefillFlush // takes rows one by one, as they come
 	if f := e.front(s); f != nil && !flush {
 		e.f.How.Front = f.how
-		e.readFirst = len(f.rest) == 0 && len(f.left) == 0 && !e.Off.EarlyReads && e.lasting() >= phys.WorthReading
+		e.readFirst = !e.Counting && len(f.rest) == 0 && len(f.left) == 0 && !e.Off.EarlyReads && e.lasting() >= phys.WorthReading
 		e.f.How.Refill = phys.ChooseRefill(f.how, e.Rows, phys.RowWork(e.Pipeline), e.Refill)
 		loop := f.loop
 		if e.f.How.Refill == phys.RefillList {
 			loop = f.listed
 		}
 		loop(func(i ir.Reg) {
-			e.number = i
+			e.setNumber(i)
 			e.scanRow(s, i, f.rest, f.left)
 		})
 		return
 	}
-	e.takeRows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) }, e.Arrays && !e.Off.WideRows && !flush)
+	e.takeRows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) }, e.Arrays && !e.Off.WideRows && !flush && e.Writing == phys.WriteClaimed)
 }
 
 // rows gives every lane rows a grid's width apart.
@@ -131,7 +131,7 @@ func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 				e.pieces(i, body)
 				return
 			}
-			e.number = i
+			e.setNumber(i)
 			body(i)
 		},
 		func() { e.B.Op2(ir.Add, i, i.V(), step.V()) })

@@ -6,10 +6,15 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
 // write keeps the values past the guard, where the warp finds places for its tuples.
 func (e *warp) write(t *layout.Tuple, r written) {
+	if e.Writing != phys.WriteClaimed {
+		e.writeInPasses(t, r)
+		return
+	}
 	var kept []code.Value
 	for _, v := range r.keys {
 		kept = append(kept, e.keep(t.Fields[len(kept)].Name, v))

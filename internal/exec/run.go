@@ -55,6 +55,8 @@ type Options struct {
 	FeedBlock int64
 	// Expand is how lanes of a GPU share the matches of their rows, 0: as it pays.
 	Expand phys.Expand
+	// Fuse is how much of a query one kernel of a GPU does.
+	Fuse phys.Fuse
 	// Refill is what becomes of lanes of a GPU whose rows are dropped, 0: what pays.
 	Refill phys.Refill
 	// Resolve is how the lanes of a GPU come together where rows meet.

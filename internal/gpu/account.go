@@ -31,14 +31,36 @@ func scattered(n, m int64, width float64) int64 {
 	return int64(all * (1 - missed))
 }
 
+// rowsAfter is how many rows left an operator, numbered in this part of a pipeline.
+func rowsAfter(p *pipe.Pipeline, src *source, st *exec.PipelineStats, after int) int64 {
+	if after < -1 {
+		return src.rows
+	}
+	return st.OpRows[p.First+after]
+}
+
 // reckon adds what a pipeline's loop over its rows moved, by the rows that were counted.
 func (r *run) reckon(p *pipe.Pipeline, f *emit.Fragment, src *source, st *exec.PipelineStats) {
-	rows := func(after int) int64 { // that left an operator, numbered in this part
-		if after < -1 {
-			return src.rows
+	r.reckonReads(p, f, src, st)
+	d := &st.Device
+	n, width := rowsAfter(p, src, st, len(p.Ops)-1), size(f.Sink)
+	switch g := f.Group; {
+	case g == nil:
+		d.Reckoned += n * width
+	case g.Mode == phys.HashGroups || g.Mode == phys.DenseGroups: // each changes a group: it is read, and written
+		groups := min(n, max(g.Expect, 1))
+		d.Reckoned += 2 * groups * (width + 8)
+	default: // arrays; where blocks keep them, rows change them there
+		d.Reckoned += 2 * min(n, g.Slots) * width
+		if f.How.Block.Copies > 0 {
+			d.ReckonedChip += n * 8 * int64(len(g.Tuple.Fields)-len(g.Domains)) // mostly a cell of 4 bytes is read and written
 		}
-		return st.OpRows[p.First+after]
 	}
+}
+
+// reckonReads adds what it read of its source and of tables.
+func (r *run) reckonReads(p *pipe.Pipeline, f *emit.Fragment, src *source, st *exec.PipelineStats) {
+	rows := func(after int) int64 { return rowsAfter(p, src, st, after) }
 	d := &st.Device
 	switch s := p.Source.(type) {
 	case *pipe.Table:
@@ -73,19 +95,6 @@ func (r *run) reckon(p *pipe.Pipeline, f *emit.Fragment, src *source, st *exec.P
 		d.Reckoned += scattered(slots/8, rows(k-1), 8)
 		if t.Rows > 0 {
 			d.Reckoned += scattered(t.Rows, rows(k), float64(size(t.Tuple)))
-		}
-	}
-	n, width := rows(len(p.Ops)-1), size(f.Sink)
-	switch g := f.Group; {
-	case g == nil:
-		d.Reckoned += n * width
-	case g.Mode == phys.HashGroups || g.Mode == phys.DenseGroups: // each changes a group: it is read, and written
-		groups := min(n, max(g.Expect, 1))
-		d.Reckoned += 2 * groups * (width + 8)
-	default: // arrays; where blocks keep them, rows change them there
-		d.Reckoned += 2 * min(n, g.Slots) * width
-		if f.How.Block.Copies > 0 {
-			d.ReckonedChip += n * 8 * int64(len(g.Tuple.Fields)-len(g.Domains)) // mostly a cell of 4 bytes is read and written
 		}
 	}
 }

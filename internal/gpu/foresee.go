@@ -40,6 +40,9 @@ func (r *run) foresee() {
 			f.keySet(x)
 		}
 		f.begin(l.Fragment.Func)
+		if l.Counting != nil {
+			f.begin(l.Counting.Func)
+		}
 		for _, lut := range l.Fragment.Luts {
 			f.begin(lut.Frag.Func)
 		}
@@ -66,7 +69,7 @@ const unsure = 4
 // options are those of the compilation.
 func (r *run) options() compile.Options {
 	return compile.Options{Off: r.Off, Count: r.Count, Lanes: r.Lanes, Check: r.Verify, Verbose: r.Listing, Done: r.ctx.Done(), Takes: r.store.Takes,
-		Stretch: r.store.Stretch, Expand: r.Expand, Refill: r.Refill, Queue: r.store.Queue, Resolve: r.Resolve}
+		Stretch: r.store.Stretch, Expand: r.Expand, Refill: r.Refill, Queue: r.store.Queue, Resolve: r.Resolve, Fuse: r.Fuse}
 }
 
 // begin lets the device compile functions, as soon as all are known.

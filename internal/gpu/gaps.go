@@ -11,7 +11,7 @@ import (
 
 // room is what is known of the room that warps take.
 func (r *run) room() phys.Room {
-	return phys.Room{Off: r.Off.WarpRoom || r.Resolve != phys.ResolveAuto, Own: r.store.Takes}
+	return phys.Room{Off: r.Off.WarpRoom || r.Resolve != phys.ResolveAuto || r.Fuse.InPasses(), Own: r.store.Takes}
 }
 
 // closeGaps makes the array dense again: so many tuples were taken, of which some are not used and lie in a number of gaps.

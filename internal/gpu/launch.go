@@ -45,6 +45,11 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 	if from.chunks() == 0 {
 		return s.begin(0)
 	}
+	passes, err := r.newPasses(step, f, fn, src, st)
+	if err != nil {
+		return err
+	}
+	defer passes.close()
 	r.ordered[p.Sink] = phys.KeepsOrder(p, func(s pipe.Sink) bool { return r.ordered[s] })
 	for k := range from.chunks() {
 		n := from.rows(k)
@@ -59,6 +64,14 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 				return err
 			}
 		}
+		if passes != nil {
+			bind := func(c *block, f *emit.Fragment) error { return from.toContext(c, f, k) }
+			if err := passes.run(c, n, bind, meanwhile); err != nil {
+				return err
+			}
+			r.addCounts(st, p, f, c)
+			continue
+		}
 		if err := r.launches(p, c, f, fn, n, func() error { return from.toContext(c, f, k) }, q, meanwhile); err != nil {
 			return err
 		}
@@ -66,6 +79,9 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 		if err := q.drain(step, src, st, func(c *block, f *emit.Fragment) error { return from.toContext(c, f, k) }); err != nil {
 			return err
 		}
+	}
+	if passes != nil && r.Count {
+		passes.reckon(p, src, st)
 	}
 	return nil
 }

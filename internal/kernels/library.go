@@ -17,7 +17,7 @@ type Library struct {
 
 // functions are all kernels of the library.
 func functions() []*ir.Func {
-	return []*ir.Func{fill(), pairOrder().Kernel()}
+	return []*ir.Func{fill(), pairOrder().Kernel(), prefixSums(), prefix()}
 }
 
 // Load makes the library for a device. Each kernel is a module of its own, compiled when it is first needed: whoever needs one waits for no other.

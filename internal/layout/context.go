@@ -18,6 +18,7 @@ const (
 	CtxKeyHi    = CtxMask          // likewise the largest
 	CtxGaps     = CtxState         // tuple sink of a GPU: where warps note what they took and did not use: first byte and end
 	CtxGapCount = CtxRoom          // how many those are, times GapUnit, and their bytes
+	CtxPlaces   = CtxState         // tuple sink of a GPU, in passes: a word of 4 bytes for each row of the source
 	CtxNullKey  = ir.CtxFree + 72  // build sink: set to 1 when a key was NULL
 	CtxParts    = ir.CtxFree + 80  // hashed groups: cur and end (as above) of each part; the part is bits of the hash
 	CtxPartMask = ir.CtxFree + 88  // hashed groups: (number of parts - 1) * 16

@@ -17,6 +17,8 @@ type Decision struct {
 	Block    Block   // of an array of groups
 	Launch   Launch  // on a GPU, once it is known
 	Resolve  Resolve // likewise
+	Fuse     Fuse    // likewise
+	Writing  Writing
 }
 
 // String tells what is worth to be told, "" if nothing is.
@@ -57,6 +59,9 @@ func (d Decision) String() string {
 		if d.Block.Copies > 0 {
 			text += " " + d.Block.String()
 		}
+		parts = append(parts, text)
+	}
+	if text := d.passes(); text != "" {
 		parts = append(parts, text)
 	}
 	if d.Resolve != ResolveAuto {

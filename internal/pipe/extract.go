@@ -43,7 +43,7 @@ func (s *splitter) whole(c *plan.Call) bool {
 		// A branch that is not taken must not fail.
 		switch c.Op {
 		case plan.And, plan.Or, plan.Case, plan.Coalesce:
-			if i > 0 && mayFail(a) {
+			if i > 0 && MayFail(a) {
 				return true
 			}
 		}
@@ -55,8 +55,8 @@ func (s *splitter) whole(c *plan.Call) bool {
 	return false
 }
 
-// mayFail reports that computing x can raise an error.
-func mayFail(x plan.Expr) bool {
+// MayFail reports that computing x can raise an error.
+func MayFail(x plan.Expr) bool {
 	fails := false
 	plan.WalkExpr(x, func(x plan.Expr) bool {
 		if c, ok := x.(*plan.Call); ok && c.MayFail() {

@@ -81,7 +81,7 @@ func (s *splitter) sink(k Sink) {
 		g.Aggs = slices.Clone(g.Aggs)
 		for i := range g.Aggs {
 			a := &g.Aggs[i]
-			if a.Arg != nil && a.Filter != nil && !s.all(a.Arg) && mayFail(a.Arg) {
+			if a.Arg != nil && a.Filter != nil && !s.all(a.Arg) && MayFail(a.Arg) {
 				// The argument is only looked at where the filter is true.
 				a.Arg = plan.NewCall(plan.Case, a.Arg.Type(), a.Filter, a.Arg)
 			}
@@ -154,7 +154,7 @@ func (s *splitter) start(q *Pipeline) *splitting {
 	if t, ok := q.Source.(*Table); ok {
 		var rest []plan.Expr
 		for _, x := range t.Filter {
-			if s.all(x) && !(len(rest) > 0 && mayFail(x)) {
+			if s.all(x) && !(len(rest) > 0 && MayFail(x)) {
 				w.scan = append(w.scan, x)
 			} else {
 				rest = append(rest, x)
@@ -277,8 +277,8 @@ func (w *splitting) filter(preds []plan.Expr, node plan.Node) {
 		switch x = w.inlined(x); {
 		case !w.all(x):
 			rest = append(rest, x)
-			fails = fails || mayFail(x)
-		case len(rest) > 0 && mayFail(x):
+			fails = fails || MayFail(x)
+		case len(rest) > 0 && MayFail(x):
 			last = append(last, x)
 		default:
 			first = append(first, x)
@@ -375,7 +375,7 @@ func (s *splitter) sides(x plan.Expr, build plan.ColSet) (both *plan.Call, fails
 		if !outside.Empty() && outside.Len() < refs.Len() {
 			both = c
 		}
-		fails = fails || mayFail(c)
+		fails = fails || MayFail(c)
 		return c
 	})
 	return both, fails

@@ -83,6 +83,9 @@ func corpusCells() []corpusCell {
 	for _, how := range []phys.Resolve{phys.ResolveTuple, phys.ResolveWarp} {
 		add("simt resolve="+how.String(), func(x *Settings) { x.Device, x.Resolve = "simt", how })
 	}
+	for _, how := range []phys.Fuse{phys.FuseMultipass, phys.FuseOperator} {
+		add("simt fuse="+how.String(), func(x *Settings) { x.Device, x.Fuse = "simt", how })
+	}
 	return cells
 }
 

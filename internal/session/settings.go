@@ -33,6 +33,7 @@ type Settings struct {
 	FeedBlock  int64           // GPU: bytes of columns that stream at a time; 0: as many as pay
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
 	Refill     phys.Refill     // GPU: what becomes of lanes whose rows are dropped
+	Fuse       phys.Fuse       // GPU: how much one kernel does
 	GPUCode    exec.CodeFrom   // GPU: which code it may use
 	Disabled   map[string]bool // optimizer passes
 	SIMD       device.SIMD     // vector instructions of the CPU
@@ -137,6 +138,9 @@ var settings = []setting{
 	{"file_statistics", "believe the statistics in Parquet files: skip row groups and pages, store columns narrowly",
 		func(s *Settings) string { return onOff(s.FileStatistics) },
 		func(s *Settings, v types.Value) (err error) { s.FileStatistics, err = boolOf(v); return }},
+	{"fuse", "how much of a query one kernel of a GPU does: auto, compound (a pipeline), multipass (a pipeline that counts its rows, adds the counts up and writes) or operator (likewise each operator)",
+		func(s *Settings) string { return s.Fuse.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.Fuse, v, phys.ParseFuse) }},
 	technique("fused_operands", "read and change operands of machine instructions in memory",
 		func(s *Settings) *bool { return &s.Off.Fusing }),
 	{"gpu_blocks", "blocks per launch on a GPU; 0: by the number of rows",
