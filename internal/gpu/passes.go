@@ -60,28 +60,35 @@ func (x *passes) close() {
 
 // run takes n rows of a chunk through all passes; c is the context of what writes. bind tells a kernel where the chunk is, meanwhile comes while the last runs.
 func (x *passes) run(c *block, n int64, bind func(c *block, f *emit.Fragment) error, meanwhile func() error) error {
-	total, err := n, error(nil)
-	if x.count != nil {
-		if total, err = x.counted(n, bind); err != nil {
+	s := tuplesOf(x.sink)
+	for {
+		total, err := n, error(nil)
+		if x.count != nil {
+			if total, err = x.counted(n, bind); err != nil {
+				return err
+			}
+		}
+		if err := s.reserve(s.n + total); err != nil {
 			return err
 		}
-	}
-	s := tuplesOf(x.sink)
-	if err := s.reserve(s.n + total); err != nil {
+		again, m, err := x.launch(c, x.f, x.fn, n, bind, meanwhile)
+		if err != nil {
+			return err
+		}
+		meanwhile = func() error { return nil }
+		if again { // places have moved on
+			continue
+		}
+		m.keep(c)
+		c.set(layout.CtxCur, uint64(s.start)+uint64(s.n+total)*uint64(s.tuple.Size))
+		if again, err = x.sink.fromContext(c); again && err == nil {
+			err = diag.Internalf("gpu", "%d rows were counted and do not fit", total)
+		}
 		return err
 	}
-	if err := x.launch(c, x.f, x.fn, n, bind, meanwhile); err != nil {
-		return err
-	}
-	c.set(layout.CtxCur, uint64(s.start)+uint64(s.n+total)*uint64(s.tuple.Size))
-	again, err := x.sink.fromContext(c)
-	if again && err == nil {
-		err = diag.Internalf("gpu", "%d rows were counted and do not fit", total)
-	}
-	return err
 }
 
-// counted is how many rows a chunk makes; after it, the words of its rows tell where those of each begin.
+// counted is how many rows a chunk makes; after it, the words of its rows tell where those of each begin. Texts that were made on the way are nobody's.
 func (x *passes) counted(n int64, bind func(c *block, f *emit.Fragment) error) (int64, error) {
 	r := x.r
 	bytes := kernels.PrefixBytes(n)
@@ -93,11 +100,14 @@ func (x *passes) counted(n int64, bind func(c *block, f *emit.Fragment) error) (
 		}
 		x.places, x.room = a, bytes
 	}
-	if err := r.failed(r.st.Fill(x.places, 0, int(bytes))); err != nil {
-		return 0, err
-	}
-	if err := x.launch(x.c, x.count, x.countF, n, bind, func() error { return nil }); err != nil {
-		return 0, err
+	for again := true; again; {
+		err := r.failed(r.st.Fill(x.places, 0, int(bytes)))
+		if err != nil {
+			return 0, err
+		}
+		if again, _, err = x.launch(x.c, x.count, x.countF, n, bind, func() error { return nil }); err != nil {
+			return 0, err
+		}
 	}
 	sum, err := r.counter()
 	if err != nil {
@@ -116,21 +126,29 @@ func (x *passes) counted(n int64, bind func(c *block, f *emit.Fragment) error) (
 	return int64(total[0]), nil
 }
 
-// launch runs one of the kernels.
-func (x *passes) launch(c *block, f *emit.Fragment, fn device.Function, n int64, bind func(c *block, f *emit.Fragment) error, meanwhile func() error) error {
+// launch runs one of the kernels; again: it found too little room for the texts that it makes, and there is more now.
+func (x *passes) launch(c *block, f *emit.Fragment, fn device.Function, n int64, bind func(c *block, f *emit.Fragment) error, meanwhile func() error) (again bool, m *making, err error) {
+	if m, err = x.r.makesTexts(f, n, x.sink.expected()); err != nil {
+		return false, nil, err
+	}
 	c.clearCounts(f)
 	x.sink.toContext(c)
 	c.set(layout.CtxPlaces, uint64(x.places))
+	m.toContext(c)
 	if err := bind(c, f); err != nil {
-		return err
+		return false, nil, err
 	}
 	if err := x.r.start(c, fn, n, false); err != nil {
-		return err
+		return false, nil, err
 	}
 	if err := meanwhile(); err != nil {
-		return err
+		return false, nil, err
 	}
-	return x.r.finish(c, f)
+	if err := x.r.finish(c, f); err != nil {
+		return false, nil, err
+	}
+	again, err = m.lacked(c)
+	return again, m, err
 }
 
 // tuplesOf is the array of a sink that keeps rows.

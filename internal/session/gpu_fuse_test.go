@@ -68,7 +68,7 @@ func TestFuseShapes(t *testing.T) {
 			accelerate(t, s, 3, func(g *gpu.Store, x *Settings) {
 				x.Fuse = how
 				if narrow {
-					x.Grid, x.Block, x.Expand, x.Refill = 2, 32, phys.ExpandBalanced, phys.RefillList
+					g.Room, x.Grid, x.Block, x.Expand, x.Refill = 5, 2, 32, phys.ExpandBalanced, phys.RefillList
 				}
 			})
 			for i, sql := range queries {
