@@ -8,6 +8,7 @@ import (
 
 // Options of the linker, as numbered by the driver.
 const (
+	optRegisters    = 0
 	optErrorLog     = 5
 	optErrorBytes   = 6
 	optOptimization = 7
@@ -15,12 +16,15 @@ const (
 )
 
 // Link compiles PTX to machine code for this device. Several goroutines may link at once, and nothing
-// else waits meanwhile (loading PTX as a module takes one lock and holds up copies).
-func (c *Context) Link(ptx []byte) (cubin []byte, err error) {
+// else waits meanwhile (loading PTX as a module takes one lock and holds up copies). registers bounds what a thread has; 0: nothing does.
+func (c *Context) Link(ptx []byte, registers int) (cubin []byte, err error) {
 	src := append(bytes.TrimRight(ptx, "\x00"), 0)
 	log := make([]byte, 16<<10)
 	options := []int32{optErrorLog, optErrorBytes, optOptimization}
 	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log)), 3}
+	if registers > 0 {
+		options, values = append(options, optRegisters), append(values, uintptr(registers))
+	}
 	// The driver keeps the address of the log from the first call to the last.
 	var pin runtime.Pinner
 	pin.Pin(&log[0])

@@ -98,7 +98,7 @@ func addParams(in, out Ptr, n, add uint32) []uint64 {
 
 func compileAdd(t *testing.T, c *Context, name string) *Function {
 	t.Helper()
-	cubin, err := c.Link([]byte(addText(name)))
+	cubin, err := c.Link([]byte(addText(name)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestStreams(t *testing.T) {
 // TestRefusals: what the driver refuses is an error that says so, and nothing is broken by it.
 func TestRefusals(t *testing.T) {
 	c, s := gpu(t)
-	_, err := c.Link([]byte(strings.Replace(addText("add"), "mad.lo.u32", "mad.low.u32", 1)))
+	_, err := c.Link([]byte(strings.Replace(addText("add"), "mad.lo.u32", "mad.low.u32", 1)), 0)
 	if err == nil || !strings.Contains(err.Error(), "mad.low") && !strings.Contains(err.Error(), "line") {
 		t.Errorf("bad PTX: %v", err)
 	}
@@ -252,7 +252,7 @@ func TestCompiler(t *testing.T) {
 		var builds []*Build
 		start := time.Now()
 		for i := range 16 {
-			builds = append(builds, k.Start(addText(fmt.Sprintf("add%d", i))))
+			builds = append(builds, k.Start(addText(fmt.Sprintf("add%d", i)), i%2*32))
 		}
 		for i, b := range builds {
 			m, err := k.Module(b)
@@ -265,10 +265,10 @@ func TestCompiler(t *testing.T) {
 			}
 		}
 		t.Logf("round %d: 16 kernels in %v", round, time.Since(start))
-		if k.Start(addText("add3")) != builds[3] {
+		if k.Start(addText("add3"), 32) != builds[3] {
 			t.Error("compiled again")
 		}
-		if _, err := k.Module(k.Start("no PTX")); err == nil {
+		if _, err := k.Module(k.Start("no PTX", 0)); err == nil {
 			t.Error("no PTX compiles")
 		}
 	}

@@ -171,10 +171,12 @@ func (d *cudaDevice) Close() error {
 	return d.wrap("close", errors.Join(d.c.Sync(), d.c.Trim(0), d.c.Close()))
 }
 
-func (d *cudaDevice) Load(text string) Code { return &cudaCode{d, d.compiler.Start(text)} }
+func (d *cudaDevice) Load(text string) Code {
+	return &cudaCode{d, d.compiler.Start(text, Bound(text))}
+}
 
 func (d *cudaDevice) Anew(text string, stored bool) Code {
-	return &cudaCode{d, d.compiler.Again(text, stored)}
+	return &cudaCode{d, d.compiler.Again(text, Bound(text), stored)}
 }
 
 type cudaCode struct {

@@ -11,3 +11,6 @@ func ListGPU(fs ...*ir.Func) (string, error) { return ptx.Translate(fs...) }
 // ModuleGPU is the PTX module of functions for GPUs of an architecture (Info.Arch): what Device.Load
 // takes.
 func ModuleGPU(arch int, fs ...*ir.Func) (string, error) { return ptx.TranslateFor(arch, fs...) }
+
+// Bound is how many registers of a module's kernels are worth having, as it says; 0: as many as its compiler likes.
+func Bound(text string) int { return ptx.Bound(text) }

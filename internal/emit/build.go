@@ -72,6 +72,14 @@ func (e *emitter) buildTuple(s *pipe.Build, fs []layout.Field) *layout.Tuple {
 	return layout.NarrowTuple(hash, s.Flag, fs)
 }
 
+// sunk is a column as a sink will get it, or only what it is like: with TopN most rows are dropped before their columns are read.
+func (e *emitter) sunk(id plan.ColID) code.Value {
+	if e.TopN || e.outlines {
+		return e.Outline(e.Ref(id))
+	}
+	return e.Column(id)
+}
+
 // collectSink materializes a row.
 func (e *emitter) collectSink(s *pipe.Collect) {
 	cols := s.Cols
@@ -87,13 +95,7 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 	if e.f.Sink == nil {
 		var fs []layout.Field
 		for _, id := range cols {
-			v := code.Value{}
-			if e.TopN { // most rows are dropped before their columns are read
-				v.Desc = e.Describe(e.Ref(id))
-			} else {
-				v = e.Column(id)
-			}
-			fs = append(fs, e.field(id, e.Cols.Get(id).Name, v))
+			fs = append(fs, e.field(id, e.Cols.Get(id).Name, e.sunk(id)))
 		}
 		if s.Window != nil {
 			fs = e.windowFields(s.Window, fs)

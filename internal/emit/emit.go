@@ -172,7 +172,9 @@ type emitter struct {
 	behind  int                      // the operator that rows have passed, as Read.After
 	// readFirst: rows that come here mostly come to the end, so their columns are read at once, before any is waited for.
 	readFirst bool
-	looks     ir.Reg // registers from this one on are opened after the row was looked up in a table; 0: none is
+	// outlines: values are written as they are made; what they are like is asked before.
+	outlines bool
+	looks    ir.Reg // registers from this one on are opened after the row was looked up in a table; 0: none is
 }
 
 // newEmitter is an emitter before its first instruction.

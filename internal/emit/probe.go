@@ -190,7 +190,7 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 	find := func() {
 		if p.t.Kind == layout.Direct {
 			k := e.Int("k")
-			e.B.Op2(ir.Sub, k, p.keys[0].A, e.Fact(p.t.Min))
+			e.placeOf(k, p)
 			if p.must() && e.filtered(p.op) { // it is there: nothing waits for that
 				miss = func(_ ir.Cond, _, _ ir.Val, then func()) { then() }
 			}
@@ -246,6 +246,25 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 	return r
 }
 
+// shortKeys are keys whose distances fit in 32 bits.
+var shortKeys = layout.Between(-1<<30, 1<<30-1)
+
+// placeOf sets k to the place of a probe's key in a table that it addresses. One that lies outside has a place beyond the last, also where only 32
+// bits are computed.
+func (e *emitter) placeOf(k ir.Reg, p *probe) {
+	key, least := p.keys[0], e.Fact(p.t.Min)
+	if !e.Can.Words || !key.Desc.Range.Within(shortKeys) || !layout.Between(p.t.Min, p.t.Min+p.t.Span).Within(shortKeys) {
+		e.B.Op2(ir.Sub, k, key.A, least)
+		return
+	}
+	x, y := e.B.Vreg("k", ir.I32), e.B.Vreg("least", ir.I32)
+	e.B.Op1(ir.Narrow, x, key.A)
+	e.B.Op1(ir.Narrow, y, least)
+	e.B.Op2(ir.Sub, x, x.V(), y.V())
+	e.B.Op1(ir.WidenU, k, x.V())
+	e.B.Clear(x, y)
+}
+
 // candidates opens registers with begin and end of the tuples that may match.
 func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
 	cur, end = e.Int("cur"), e.Int("last")
@@ -259,7 +278,7 @@ func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
 			e.B.Op2(ir.Add, end, cur.V(), e.Fact(p.t.Rows*size))
 		case layout.DenseBuckets:
 			k := e.Int("k")
-			e.B.Op2(ir.Sub, k, p.keys[0].A, e.Fact(p.t.Min))
+			e.placeOf(k, p)
 			e.When(ir.ULT, k.V(), e.Fact(p.t.Span), func() {
 				slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
 				e.B.Load(cur, ir.AtIndex(slots, k, 4, 0), 4, false)

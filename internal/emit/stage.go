@@ -16,8 +16,7 @@ func (e *emitter) stageSink(s *pipe.Stage) {
 	if e.f.Sink == nil {
 		var fs []layout.Field
 		for _, id := range s.Cols {
-			v := e.Column(id)
-			fs = append(fs, layout.Field{ID: int32(id), Name: e.Cols.Get(id).Name, Desc: v.Desc})
+			fs = append(fs, layout.Field{ID: int32(id), Name: e.Cols.Get(id).Name, Desc: e.sunk(id).Desc})
 		}
 		for _, id := range s.Compute.Cols {
 			c := e.Cols.Get(id)

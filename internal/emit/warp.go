@@ -124,6 +124,7 @@ func (e *warp) rows(body func(i ir.Reg)) { e.takeRows(body, false) }
 
 // takeRows does so; several: a lane may take several rows at a time.
 func (e *warp) takeRows(body func(i ir.Reg), several bool) {
+	e.outlines = e.writesEvery()
 	i, n, step := e.openRows(1)
 	code := e.warpLoop(while{c: ir.LT, x: i.V(), y: n.V()},
 		func() {
@@ -181,6 +182,18 @@ func (e *warp) closeRows(i, n, step ir.Reg) {
 	e.hoistWords()
 	e.B.Clear(e.ofKernel...)
 	e.B.Clear(i, n, step, e.lane, e.below)
+	e.boundRegisters()
+}
+
+// boundRegisters says how many registers are worth having.
+func (e *warp) boundRegisters() {
+	if e.Pipeline == nil || e.Off.RegisterBound {
+		return
+	}
+	_, scans := e.Pipeline.Source.(*pipe.Table)
+	looks := len(e.Filters) > 0 || slices.ContainsFunc(e.Pipeline.Ops, func(op pipe.Op) bool { _, ok := op.(*pipe.Probe); return ok })
+	f := e.B.F
+	f.Bound = phys.ChooseBound(phys.Kernel{Scans: scans, Looks: looks, Shared: f.SharedBytes, Pressure: f.Pressure()})
 }
 
 // while is the condition under which a lane has a row: a comparison, and what else set adds to it.

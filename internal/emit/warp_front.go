@@ -160,6 +160,9 @@ func (f *laneFront) addCompare(x plan.Expr) bool {
 	return true
 }
 
+// shortRows reports that numbers of rows have 32 bits, so that addresses are computed from those.
+func (f *laneFront) shortRows() bool { return f.Rows < 1<<32 }
+
 // loop is the loop of a scan with a front: steps of n rows for each lane, and in each the rows that pass.
 func (f *laneFront) loop(body func(i ir.Reg)) {
 	e := f.warp
@@ -173,19 +176,25 @@ func (f *laneFront) loop(body func(i ir.Reg)) {
 	f.mask = e.word("mask")
 	e.B.Mov(f.mask, ir.K(0))
 	e.When(ir.NE, has.V(), ir.K(0), func() { f.test(n) }, nil)
-	t := e.word("t")
+	t, from := e.word("t"), e.word("from")
 	e.warpLoop(while{c: ir.NE, x: f.mask.V(), y: ir.K(0)}, func() {
 		i := e.Int("row")
 		e.B.Op1(ir.Ctz, t, f.mask.V())
-		e.B.Op1(ir.WidenU, i, t.V())
-		e.B.Op2(ir.Add, i, i.V(), first.V())
+		if f.shortRows() {
+			e.B.Op1(ir.Narrow, from, first.V())
+			e.B.Op2(ir.Add, t, t.V(), from.V())
+			e.B.Op1(ir.WidenU, i, t.V())
+		} else {
+			e.B.Op1(ir.WidenU, i, t.V())
+			e.B.Op2(ir.Add, i, i.V(), first.V())
+		}
 		body(i)
 		e.B.Clear(i)
 	}, func() {
 		e.B.Op2(ir.Sub, t, f.mask.V(), ir.K(1))
 		e.B.Op2(ir.And, f.mask, f.mask.V(), t.V())
 	})
-	e.B.Clear(t, has, any, f.mask)
+	e.B.Clear(t, from, has, any, f.mask)
 	e.B.Op2(ir.Add, first, first.V(), step.V())
 	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	e.closeRows(first, n, step)

@@ -101,13 +101,22 @@ func (f *laneFront) read(cols []int) (own []int) {
 		words := f.n * w / 4
 		r := f.B.Vregs(name, ir.I32, words)
 		p := f.LoadWord(f.PartName(name, ".data"), code.Word{Kind: code.WordData, Index: k})
-		at := ir.AtIndex(p, f.first, w, 0)
+		row, short := f.first, ir.NoReg
+		if f.shortRows() {
+			short = f.word("row")
+			f.B.Op1(ir.Narrow, short, f.first.V())
+			row = short
+		}
+		at := ir.AtIndex(p, row, w, 0)
 		if words == 1 {
 			f.B.LoadAs(ir.ReadOnly, r, at, 4, false)
 		} else {
 			f.B.LoadN(ir.ReadOnly, r, words, at, 4)
 		}
 		f.B.Clear(p)
+		if short != ir.NoReg {
+			f.B.Clear(short)
+		}
 		f.vecs[k] = r
 		f.reads(k)
 		own = append(own, k)

@@ -47,6 +47,29 @@ func (e *warp) newRoom(size int, takes int64) *room {
 	return &room{e.perKernel("next", ir.I64, 0), e.perKernel("room", ir.I64, 0), size, takes}
 }
 
+// ownRoom is the warp's room for tuples of which so many are expected; nil: it has none.
+func (e *warp) ownRoom(size int, rows int64) (own *room) {
+	if n := e.room().Takes(rows); n > 0 {
+		own = e.newRoom(size, n)
+		before := e.finally
+		e.finally = func() {
+			if before != nil {
+				before()
+			}
+			e.noteGap(own)
+		}
+	}
+	return own
+}
+
+// positionOf is position in room r, if there is one.
+func (e *warp) positionOf(r *room, all ir.Reg, size int) ir.Reg {
+	if r != nil {
+		return e.positionIn(r, all)
+	}
+	return e.position(all, size)
+}
+
 // positionIn is position in room: first in what is left of it, then in more.
 func (e *warp) positionIn(r *room, all ir.Reg) ir.Reg {
 	out, left, n, bytes := e.Int("out"), e.Int("left"), e.Int("n"), ir.K(r.takes*int64(r.size))
@@ -107,12 +130,7 @@ func (e *warp) writeTogether(size int, r *room, store func(out ir.Reg)) {
 	active := e.guard.active
 	all := e.ballot("writers", active.V())
 	e.When(ir.NE, all.V(), ir.K(0), func() {
-		var out ir.Reg
-		if r != nil {
-			out = e.positionIn(r, all)
-		} else {
-			out = e.position(all, size)
-		}
+		out := e.positionOf(r, all, size)
 		e.When(ir.NE, active.V(), ir.K(0), func() {
 			fits := e.fits(out, size)
 			e.When(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)

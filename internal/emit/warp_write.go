@@ -15,6 +15,10 @@ func (e *warp) write(t *layout.Tuple, r written) {
 		e.writeInPasses(t, r)
 		return
 	}
+	if e.outlines {
+		e.writeEarly(t, r)
+		return
+	}
 	var kept []code.Value
 	for _, v := range r.keys {
 		kept = append(kept, e.keep(t.Fields[len(kept)].Name, v))
@@ -37,17 +41,7 @@ func (e *warp) write(t *layout.Tuple, r written) {
 	if len(r.keys) > 0 && kept[0].Desc.Form == layout.I64 {
 		e.noteRange(kept[0])
 	}
-	var own *room
-	if n := e.room().Takes(r.rows); n > 0 {
-		own = e.newRoom(t.Size, n)
-		before := e.finally
-		e.finally = func() {
-			if before != nil {
-				before()
-			}
-			e.noteGap(own)
-		}
-	}
+	own := e.ownRoom(t.Size, r.rows)
 	e.arrive(func() {
 		e.writeTogether(t.Size, own, func(out ir.Reg) {
 			if h != ir.NoReg {

@@ -24,6 +24,7 @@ type compiled struct {
 	types  []ir.Type // of registers
 	shared int
 	params int
+	bound  int
 	fn     device.Function
 }
 
@@ -44,7 +45,7 @@ func (c *codes) find(f *ir.Func) (fn device.Function, hash uint64) {
 
 // madeOf remembers what a function is made of.
 func madeOf(f *ir.Func) *compiled {
-	k := &compiled{name: f.Name, code: slices.Clone(f.Code), types: make([]ir.Type, len(f.Regs)), shared: f.SharedBytes, params: f.Params}
+	k := &compiled{name: f.Name, code: slices.Clone(f.Code), types: make([]ir.Type, len(f.Regs)), shared: f.SharedBytes, params: f.Params, bound: f.Bound}
 	for i, r := range f.Regs {
 		k.types[i] = r.Type
 	}
@@ -65,7 +66,7 @@ func (c *codes) add(f *ir.Func, hash uint64, fn device.Function) {
 
 // is reports that k is the function f, whatever its comments and names of registers say.
 func (k *compiled) is(f *ir.Func) bool {
-	return k.name == f.Name && k.shared == f.SharedBytes && k.params == f.Params && slices.Equal(k.code, f.Code) &&
+	return k.name == f.Name && k.shared == f.SharedBytes && k.params == f.Params && k.bound == f.Bound && slices.Equal(k.code, f.Code) &&
 		slices.EqualFunc(k.types, f.Regs, func(t ir.Type, r ir.RegInfo) bool { return t == r.Type })
 }
 

@@ -311,6 +311,7 @@ type Func struct {
 	Texts       []string // of comments
 	SharedBytes int      // GPU scratchpad of a block
 	Params      int      // GPU: words that a launch passes beside the context; Param has them as 1 to Params
+	Bound       int      // GPU: not 0: no more registers than these are worth having, unless some must be spilled then
 	Rolled      int      // GPU: not 0: loops stay as they are; compilers take long to write their steps one after the other
 
 	mem *memory // to be given back by Release

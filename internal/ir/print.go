@@ -105,6 +105,10 @@ func (p *printer) header() {
 		p.str(" " + sharedName + " ")
 		p.int(int64(p.f.SharedBytes))
 	}
+	if p.f.Bound != 0 {
+		p.str(" " + boundName + " ")
+		p.int(int64(p.f.Bound))
+	}
 	if p.f.Rolled != 0 {
 		p.str(" " + rolledName + " ")
 		p.int(int64(p.f.Rolled))
@@ -333,6 +337,7 @@ const (
 	ctxName     = "ctx"
 	sharedName  = "shared"
 	paramsName  = "params"
+	boundName   = "bound"
 	rolledName  = "rolled"
 	foreverName = "forever" // EndLoop without condition
 	nanPrefix   = "nan:"

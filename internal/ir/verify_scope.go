@@ -165,25 +165,14 @@ func (s *scopes) clear(r Reg) error {
 
 // uses checks that the registers of an instruction are open.
 func (s *scopes) uses(in *Instr) error {
-	info := in.Op.info()
-	if info.d != unused {
-		for i := range Reg(in.spans()) {
-			if err := s.use(in.D + i); err != nil {
-				return err
-			}
-		}
-	}
-	if info.d2 != unused {
-		if err := s.use(in.D2); err != nil {
-			return err
-		}
-	}
 	var err error
-	in.reads(func(r Reg) {
+	use := func(r Reg) {
 		if err == nil {
 			err = s.use(r)
 		}
-	})
+	}
+	in.writes(use)
+	in.reads(use)
 	return err
 }
 
@@ -195,6 +184,19 @@ func (s *scopes) use(r Reg) error {
 		return fmt.Errorf("register %s is used after its clear", regText(s.f, r))
 	}
 	return nil
+}
+
+// writes calls visit for each register that an instruction assigns.
+func (in *Instr) writes(visit func(Reg)) {
+	info := in.Op.info()
+	if info.d != unused {
+		for i := range Reg(in.spans()) {
+			visit(in.D + i)
+		}
+	}
+	if info.d2 != unused {
+		visit(in.D2)
+	}
 }
 
 // reads calls visit for each register that an instruction reads.

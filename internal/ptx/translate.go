@@ -55,6 +55,18 @@ func TranslateFor(arch int, fs ...*ir.Func) (string, error) {
 	return head + b.String(), nil
 }
 
+// boundMark begins the line of a text that says how many registers are worth having. Whoever assembles it tries that, but PTX itself has no
+// way to say so: its own bound makes assemblers spill.
+const boundMark = "// registers: "
+
+// Bound is what a text says of the number of registers that are worth having; 0: nothing.
+func Bound(text string) (n int) {
+	if _, rest, ok := strings.Cut(text, "\n"+boundMark); ok {
+		fmt.Sscanf(rest, "%d", &n)
+	}
+	return n
+}
+
 // translator writes one function. Its methods note the first error and go on.
 type translator struct {
 	f    *ir.Func
@@ -132,6 +144,9 @@ func (t *translator) write(b *strings.Builder) {
 		fmt.Fprintf(b, ", .param .u64 p%d", i+1)
 	}
 	b.WriteString(")\n")
+	if t.f.Bound != 0 {
+		fmt.Fprintf(b, "%s%d\n", boundMark, t.f.Bound)
+	}
 	if t.f.Rolled != 0 {
 		b.WriteString(".pragma \"nounroll\";\n")
 	}

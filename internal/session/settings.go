@@ -192,6 +192,8 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.PackedKeys }),
 	technique("early_kernels", "let a GPU begin to compile all kernels of a query at once, by what statistics tell",
 		func(s *Settings) *bool { return &s.Off.EarlyKernels }),
+	technique("early_places", "find the places of tuples before their values are computed, on a GPU, where every row is written",
+		func(s *Settings) *bool { return &s.Off.EarlyPlaces }),
 	technique("early_reads", "read all columns of rows that pass a GPU's front at once, before any is waited for",
 		func(s *Settings) *bool { return &s.Off.EarlyReads }),
 	technique("post_projection", "read columns where they are needed, not at the scan",
@@ -213,6 +215,8 @@ var settings = []setting{
 			s.Resolve, err = phys.ParseResolve(strings.ToLower(v.S))
 			return
 		}},
+	technique("register_bound", "give kernels of a GPU that wait for memory no more registers than let it hold all threads, if none is spilled",
+		func(s *Settings) *bool { return &s.Off.RegisterBound }),
 	technique("row_front", "test several rows of a scan at a time in each lane of a GPU",
 		func(s *Settings) *bool { return &s.Off.RowFront }),
 	technique("semijoin_filters", "drop rows at the scan whose keys no join will find",

@@ -31,11 +31,13 @@ type Off struct {
 	GroupParts     bool // many groups are kept by parts of the hash, which are merged one by one
 	BlockGroups    bool // GPU: blocks keep few groups in their shared memory
 	EarlyReads     bool // GPU: rows that pass a front have all their columns read at once
+	EarlyPlaces    bool // GPU: where every row is written, its place is known before its values are made
 	EarlyKernels   bool // GPU: all kernels of a query are begun to be compiled before their turn comes
 	MatchQueue     bool // GPU: rows with very many matches go to a queue, from which all multiprocessors take pieces
 	HostCopies     bool // GPU: columns that stream are kept by the host as the device wants them
 	BusReads       bool // GPU: columns that stream, and that few rows need, are read over the bus
 	WarpRoom       bool // GPU: warps take room for several tuples at a time
+	RegisterBound  bool // GPU: kernels that wait for memory have few registers, so that there are many threads
 	RowFront       bool // GPU: lanes test several rows at a time, by wide loads
 	WideRows       bool // GPU: lanes take several rows of a scan that most rows pass, by wide loads
 	TopN           bool // rows that a LIMIT cuts off are dropped before they are written

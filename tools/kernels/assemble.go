@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/kelpiedb/kelpie/internal/device"
 )
 
 // architectures are the GPUs that kernels are emitted for, and those that each text is assembled for.
@@ -119,12 +121,24 @@ func assemble(ptxas string, arch int, texts []string, from map[string]string) ([
 			if errs[i] = os.WriteFile(file, []byte(text), 0o600); errs[i] != nil {
 				return
 			}
-			out, err := exec.Command(ptxas, "-v", fmt.Sprintf("-arch=sm_%d", arch), "-o", file+".cubin", file).CombinedOutput()
-			if err != nil {
-				errs[i] = fmt.Errorf("sm_%d: a kernel of %s: %w\n%s", arch, from[text], err, out)
-				return
+			bounds := []int{0}
+			if n := device.Bound(text); n > 0 { // as devices do: if that spills, the assembler is free
+				bounds = []int{n, 0}
 			}
-			found[i], errs[i] = parseUsage(string(out))
+			for _, n := range bounds {
+				args := []string{"-v", fmt.Sprintf("-arch=sm_%d", arch), "-o", file + ".cubin", file}
+				if n > 0 {
+					args = append(args, "-maxrregcount", strconv.Itoa(n))
+				}
+				out, err := exec.Command(ptxas, args...).CombinedOutput()
+				if err != nil {
+					errs[i] = fmt.Errorf("sm_%d: a kernel of %s: %w\n%s", arch, from[text], err, out)
+					return
+				}
+				if found[i], errs[i] = parseUsage(string(out)); !slices.ContainsFunc(found[i], func(k kernel) bool { return k.spilled > 0 }) {
+					break
+				}
+			}
 			for k := range found[i] {
 				found[i][k].query = from[text]
 			}

@@ -22,8 +22,8 @@ type Evaluator struct {
 	Patience  diag.Patience
 	calendars []*calendar
 	textMaps  []placedMap
-	descs     map[plan.Expr]layout.Desc // what describe found out
-	asOf      int                       // the binding after which that was
+	descs     map[plan.Expr]code.Value // what Outline found out
+	asOf      int                      // the binding after which that was
 }
 
 // Eval writes code that computes an expression. The caller frees the result.

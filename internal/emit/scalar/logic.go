@@ -135,32 +135,38 @@ func (e *Evaluator) mayBeNull(x plan.Expr) bool { return e.Describe(x).Nullable 
 
 // Describe tells what evaluating x here would give, by emitting it and taking that back. The answer is
 // kept: a CASE asks about its branches, and those about theirs.
-func (e *Evaluator) Describe(x plan.Expr) layout.Desc {
+func (e *Evaluator) Describe(x plan.Expr) layout.Desc { return e.Outline(x).Desc }
+
+// Outline is Describe, with whether the value is known to be NULL, or not to be; it has no registers.
+func (e *Evaluator) Outline(x plan.Expr) code.Value {
 	if e.asOf != e.Bound { // a column means something else now
 		clear(e.descs)
 		e.asOf = e.Bound
 	}
-	if d, ok := e.descs[x]; ok {
-		return d
+	if v, ok := e.descs[x]; ok {
+		return v
 	}
 	if e.Makes(x, false) || e.Makes(x, true) {
 		e.Texts.Ready()
 	}
 	mark, pool := e.B.Mark(), len(e.Pool)
-	var d layout.Desc
+	var out code.Value
 	// Words allotted meanwhile are kept: the real evaluation wants them next.
 	e.Block(func() {
 		v := e.Eval(x)
-		d = v.Desc
-		d.Nullable = !v.Never()
+		out.Desc = v.Desc
+		out.Desc.Nullable = !v.Never()
+		if v.IsNull() {
+			out.Null = ir.K(1)
+		}
 		e.Free(v)
 	})
 	e.B.Undo(mark)
 	e.Pool = e.Pool[:pool]
 	e.forgetPool(pool)
 	if e.descs == nil {
-		e.descs = map[plan.Expr]layout.Desc{}
+		e.descs = map[plan.Expr]code.Value{}
 	}
-	e.descs[x] = d
-	return d
+	e.descs[x] = out
+	return out
 }
