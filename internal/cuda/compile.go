@@ -25,19 +25,11 @@ type Build struct {
 	err    error
 	Cached bool // it came from the disk
 	key    string
-	spare  *spare // nil: there is only one
+	loose  func() ([]byte, error) // compiles it with more registers than it was compiled with; nil: it has what it wants
+	entry  string                 // its first function
 
 	once   sync.Once
 	module *Module
-}
-
-// spare is the code of a text with as many registers as the assembler likes, for the case that fewer, with which it is
-// compiled at the same time, are so few that some must be spilled.
-type spare struct {
-	entry string
-	done  chan struct{}
-	cubin []byte
-	err   error
 }
 
 // Compiler makes a compiler for the context; disk may be nil.
@@ -68,7 +60,7 @@ func (k *Compiler) begin(ptx string, registers int, stored bool) *Build {
 	go func() {
 		k.build(b, ptx, registers, stored)
 		close(b.done)
-		if b.spare == nil { // else it is not known yet which of them
+		if b.loose == nil { // else it is not known yet whether it will do
 			k.keep(b)
 		}
 	}()
@@ -92,12 +84,9 @@ func (k *Compiler) build(b *Build, ptx string, registers int, stored bool) {
 			return
 		}
 	}
-	if entry := entryOf(ptx); registers > 0 && entry != "" {
-		b.spare = &spare{entry: entry, done: make(chan struct{})}
-		go func(s *spare) {
-			s.cubin, s.err = k.c.Link([]byte(ptx), 0)
-			close(s.done)
-		}(b.spare)
+	if registers > 0 {
+		b.entry = entryOf(ptx)
+		b.loose = func() ([]byte, error) { return k.c.Link([]byte(ptx), 0) }
 	}
 	b.cubin, b.err = k.c.Link([]byte(ptx), registers)
 }
@@ -120,17 +109,17 @@ func (k *Compiler) Module(b *Build) (*Module, error) {
 	}
 	b.once.Do(func() {
 		b.module, b.err = k.c.Load(b.cubin)
-		if b.err == nil && b.spare != nil {
-			b.err = k.choose(b)
+		if b.err == nil && b.loose != nil {
+			b.err = k.loosen(b)
 			go k.keep(b)
 		}
 	})
 	return b.module, b.err
 }
 
-// choose takes the spare code if the other spills.
-func (k *Compiler) choose(b *Build) error {
-	f, err := b.module.Function(b.spare.entry)
+// loosen compiles code once more that spills, with as many registers as its assembler likes.
+func (k *Compiler) loosen(b *Build) error {
+	f, err := b.module.Function(b.entry)
 	if err != nil {
 		return err
 	}
@@ -138,15 +127,15 @@ func (k *Compiler) choose(b *Build) error {
 	if err != nil || u.Local == 0 {
 		return err
 	}
-	<-b.spare.done
-	if b.spare.err != nil {
-		return b.spare.err
+	cubin, err := b.loose()
+	if err != nil {
+		return err
 	}
-	m, err := k.c.Load(b.spare.cubin)
+	m, err := k.c.Load(cubin)
 	if err != nil {
 		return err
 	}
 	spills := b.module
-	b.module, b.cubin = m, b.spare.cubin
+	b.module, b.cubin = m, cubin
 	return spills.Unload()
 }

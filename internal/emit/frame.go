@@ -26,6 +26,8 @@ type frame interface {
 	repeat(op *pipe.Repeat, i int)
 	// refill goes on with the row before operator i, or later with another.
 	refill(i int, rest func())
+	// shortPlace is longPlace for keys whose distances fit in 32 bits.
+	shortPlace(key code.Value, t *layout.Table) slotPlace
 	// tick counts a match, so that a row that has many does not keep the thread for itself.
 	tick()
 	// setOnce makes a byte 1 that is 0 or 1 already.
@@ -80,7 +82,7 @@ func (e *emitter) enterFrame() code.Abilities {
 		// There is nothing to fetch ahead of rows that other lanes work on, and registers of a row end at its guard.
 		off := &e.Request.Off
 		off.Prefetch, off.MatchedKeys = true, true
-		return code.Abilities{Checked: true, Words: true, Parameters: true}
+		return code.Abilities{Checked: true, Parameters: true}
 	}
 	e.frame = &rowLoop{emitter: e}
 	return code.Abilities{Unaligned: true, Divide128: true, Masks: e.SIMD, Yield: true, CheapLoads: true}

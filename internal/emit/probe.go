@@ -189,14 +189,17 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 	}
 	find := func() {
 		if p.t.Kind == layout.Direct {
-			k := e.Int("k")
-			e.placeOf(k, p)
+			at := e.placeOf(p)
+			k := at.k
+			if at.short {
+				k = e.Int("k")
+			}
 			if p.must() && e.filtered(p.op) { // it is there: nothing waits for that
 				miss = func(_ ir.Cond, _, _ ir.Val, then func()) { then() }
 			}
-			miss(ir.UGE, k.V(), e.Fact(p.t.Span), func() {
+			miss(ir.UGE, at.k.V(), at.span, func() {
 				slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
-				e.B.Load(k, ir.AtIndex(slots, k, 4, 0), 4, false)
+				e.B.Load(k, ir.AtIndex(slots, at.k, 4, 0), 4, false)
 				e.B.Clear(slots)
 				miss(ir.EQ, k.V(), ir.K(0), func() {
 					tuples := e.LoadWord("tuples", code.Word{Kind: code.WordTuples, Build: p.op.Build})
@@ -205,6 +208,9 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 				})
 			})
 			e.B.Clear(k)
+			if at.short {
+				e.B.Clear(at.k)
+			}
 			return
 		}
 		// Open addressing.
@@ -249,20 +255,36 @@ func (e *emitter) findUnique(p *probe) ir.Reg {
 // shortKeys are keys whose distances fit in 32 bits.
 var shortKeys = layout.Between(-1<<30, 1<<30-1)
 
-// placeOf sets k to the place of a probe's key in a table that it addresses. One that lies outside has a place beyond the last, also where only 32
-// bits are computed.
-func (e *emitter) placeOf(k ir.Reg, p *probe) {
-	key, least := p.keys[0], e.Fact(p.t.Min)
-	if !e.Can.Words || !key.Desc.Range.Within(shortKeys) || !layout.Between(p.t.Min, p.t.Min+p.t.Span).Within(shortKeys) {
-		e.B.Op2(ir.Sub, k, key.A, least)
-		return
+// slotPlace is the place of a key in a table that it addresses, and the number of places: what lies outside has a place beyond them.
+type slotPlace struct {
+	k     ir.Reg
+	span  ir.Val
+	short bool // k has 32 bits
+}
+
+// placeOf opens a register with the place of a probe's key, of 32 bits where those tell whether it lies inside.
+func (e *emitter) placeOf(p *probe) slotPlace {
+	key := p.keys[0]
+	if !key.Desc.Range.Within(shortKeys) || !layout.Between(p.t.Min, p.t.Min+p.t.Span).Within(shortKeys) {
+		return e.longPlace(key, p.t)
 	}
-	x, y := e.B.Vreg("k", ir.I32), e.B.Vreg("least", ir.I32)
-	e.B.Op1(ir.Narrow, x, key.A)
-	e.B.Op1(ir.Narrow, y, least)
-	e.B.Op2(ir.Sub, x, x.V(), y.V())
-	e.B.Op1(ir.WidenU, k, x.V())
-	e.B.Clear(x, y)
+	return e.shortPlace(key, p.t)
+}
+
+// longPlace does it with 64 bits.
+func (e *emitter) longPlace(key code.Value, t *layout.Table) slotPlace {
+	k := e.Int("k")
+	e.B.Op2(ir.Sub, k, key.A, e.Fact(t.Min))
+	return slotPlace{k: k, span: e.Fact(t.Span)}
+}
+
+func (e *rowLoop) shortPlace(key code.Value, t *layout.Table) slotPlace { return e.longPlace(key, t) }
+
+func (e *warp) shortPlace(key code.Value, t *layout.Table) slotPlace {
+	k := e.word("k")
+	e.B.Op1(ir.Narrow, k, key.A)
+	e.B.Op2(ir.Sub, k, k.V(), e.factWord(t.Min).V())
+	return slotPlace{k, e.factWord(t.Span).V(), true}
 }
 
 // candidates opens registers with begin and end of the tuples that may match.
@@ -277,12 +299,11 @@ func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
 			e.B.Load8(cur, ir.At(ir.Ctx, e.Word(code.Word{Kind: code.WordTuples, Build: p.op.Build})))
 			e.B.Op2(ir.Add, end, cur.V(), e.Fact(p.t.Rows*size))
 		case layout.DenseBuckets:
-			k := e.Int("k")
-			e.placeOf(k, p)
-			e.When(ir.ULT, k.V(), e.Fact(p.t.Span), func() {
+			at := e.placeOf(p)
+			e.When(ir.ULT, at.k.V(), at.span, func() {
 				slots := e.LoadWord("slots", code.Word{Kind: code.WordSlots, Build: p.op.Build})
-				e.B.Load(cur, ir.AtIndex(slots, k, 4, 0), 4, false)
-				e.B.Load(end, ir.AtIndex(slots, k, 4, 4), 4, false)
+				e.B.Load(cur, ir.AtIndex(slots, at.k, 4, 0), 4, false)
+				e.B.Load(end, ir.AtIndex(slots, at.k, 4, 4), 4, false)
 				e.B.Load8(slots, ir.At(ir.Ctx, e.Word(code.Word{Kind: code.WordTuples, Build: p.op.Build})))
 				e.B.Op2(ir.Mul, cur, cur.V(), ir.K(size))
 				e.B.Op2(ir.Mul, end, end.V(), ir.K(size))
@@ -290,7 +311,7 @@ func (e *emitter) candidates(p *probe) (cur, end ir.Reg) {
 				e.B.Op2(ir.Add, end, end.V(), slots.V())
 				e.B.Clear(slots)
 			}, nil)
-			e.B.Clear(k)
+			e.B.Clear(at.k)
 		default:
 			h := e.hashNow(e.ringOf(p.op.Build), p.keys, nil)
 			b, ent := e.Int("bucket"), e.Int("entry")

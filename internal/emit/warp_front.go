@@ -27,6 +27,7 @@ type laneFront struct {
 	left     []scanned.Filter // filters that rows must pass one by one
 
 	first ir.Reg         // the lane's first row
+	short ir.Reg         // the same in 32 bits; NoReg: that is too few
 	mask  ir.Reg         // which of its rows pass, 32 bits
 	vecs  map[int]ir.Reg // by column of the scan: the first of the registers that hold the lane's rows
 }
@@ -160,8 +161,20 @@ func (f *laneFront) addCompare(x plan.Expr) bool {
 	return true
 }
 
-// shortRows reports that numbers of rows have 32 bits, so that addresses are computed from those.
-func (f *laneFront) shortRows() bool { return f.Rows < 1<<32 }
+// beginShort opens the register with the lane's first row in 32 bits, where numbers of rows have no more: addresses are computed from
+// that for less. endShort ends it.
+func (f *laneFront) beginShort() {
+	if f.short = ir.NoReg; f.Rows < 1<<32 {
+		f.short = f.word("first")
+		f.B.Op1(ir.Narrow, f.short, f.first.V())
+	}
+}
+
+func (f *laneFront) endShort() {
+	if f.short != ir.NoReg {
+		f.B.Clear(f.short)
+	}
+}
 
 // loop is the loop of a scan with a front: steps of n rows for each lane, and in each the rows that pass.
 func (f *laneFront) loop(body func(i ir.Reg)) {
@@ -173,16 +186,16 @@ func (f *laneFront) loop(body func(i ir.Reg)) {
 	e.B.Set(has, ir.LT, first.V(), n.V())
 	e.B.Op1(ir.Ballot, any, has.V())
 	e.B.Break(l, ir.EQ, any.V(), ir.K(0))
+	f.beginShort()
 	f.mask = e.word("mask")
 	e.B.Mov(f.mask, ir.K(0))
 	e.When(ir.NE, has.V(), ir.K(0), func() { f.test(n) }, nil)
-	t, from := e.word("t"), e.word("from")
+	t := e.word("t")
 	e.warpLoop(while{c: ir.NE, x: f.mask.V(), y: ir.K(0)}, func() {
 		i := e.Int("row")
 		e.B.Op1(ir.Ctz, t, f.mask.V())
-		if f.shortRows() {
-			e.B.Op1(ir.Narrow, from, first.V())
-			e.B.Op2(ir.Add, t, t.V(), from.V())
+		if f.short != ir.NoReg {
+			e.B.Op2(ir.Add, t, t.V(), f.short.V())
 			e.B.Op1(ir.WidenU, i, t.V())
 		} else {
 			e.B.Op1(ir.WidenU, i, t.V())
@@ -194,7 +207,8 @@ func (f *laneFront) loop(body func(i ir.Reg)) {
 		e.B.Op2(ir.Sub, t, f.mask.V(), ir.K(1))
 		e.B.Op2(ir.And, f.mask, f.mask.V(), t.V())
 	})
-	e.B.Clear(t, from, has, any, f.mask)
+	e.B.Clear(t, has, any, f.mask)
+	f.endShort()
 	e.B.Op2(ir.Add, first, first.V(), step.V())
 	e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	e.closeRows(first, n, step)

@@ -101,11 +101,9 @@ func (f *laneFront) read(cols []int) (own []int) {
 		words := f.n * w / 4
 		r := f.B.Vregs(name, ir.I32, words)
 		p := f.LoadWord(f.PartName(name, ".data"), code.Word{Kind: code.WordData, Index: k})
-		row, short := f.first, ir.NoReg
-		if f.shortRows() {
-			short = f.word("row")
-			f.B.Op1(ir.Narrow, short, f.first.V())
-			row = short
+		row := f.first
+		if f.short != ir.NoReg {
+			row = f.short
 		}
 		at := ir.AtIndex(p, row, w, 0)
 		if words == 1 {
@@ -114,9 +112,6 @@ func (f *laneFront) read(cols []int) (own []int) {
 			f.B.LoadN(ir.ReadOnly, r, words, at, 4)
 		}
 		f.B.Clear(p)
-		if short != ir.NoReg {
-			f.B.Clear(short)
-		}
 		f.vecs[k] = r
 		f.reads(k)
 		own = append(own, k)

@@ -13,7 +13,7 @@ const (
 	fullRegisters = 32
 	// Below fewWanted assemblers take no more than that of themselves; beyond manyWanted they spill with so few.
 	fewWanted  = 24
-	manyWanted = 52
+	manyWanted = 40
 )
 
 // ChooseBound decides how many registers of a kernel are worth having; 0: as many as an assembler likes. Rows that are looked up wait for

@@ -213,3 +213,18 @@ func TestRolled(t *testing.T) {
 		}
 	}
 }
+
+// TestBound: a text says how many registers are worth having.
+func TestBound(t *testing.T) {
+	for _, want := range []int{0, 32} {
+		b := ir.NewFunc("f", ir.GPU)
+		b.F.Bound = want
+		text, err := Translate(b.F)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Bound(text); got != want {
+			t.Errorf("%d, not %d:\n%s", got, want, text)
+		}
+	}
+}

@@ -48,7 +48,6 @@ type Abilities struct {
 	Yield      bool // ask Go for something and go on, such as for space for texts
 	CheapLoads bool // read from a table sooner than do a dozen multiplications
 	Checked    bool // look at every access to memory themselves, when that is simulated
-	Words      bool // compute with 32 bits for less than with 64
 	Parameters bool // serve other literals and other data without being compiled again: numbers of them are parameters
 }
 
