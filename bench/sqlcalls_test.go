@@ -131,7 +131,7 @@ func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
 		return g.pick(orElse(z, g.literal(aZone))+" + interval '1 day'", "date_trunc('day', "+orElse(z, g.literal(aZone))+")", g.literal(aZone))
 	case aTime:
 		if z != "" {
-			return z + " at time zone " + g.pick("'UTC'", "'Europe/Berlin'", "'America/New_York'")
+			return "(" + z + " at time zone " + g.pick("'UTC'", "'Europe/Berlin'", "'America/New_York'") + ")"
 		}
 	}
 	return ""

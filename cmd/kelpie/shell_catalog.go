@@ -44,9 +44,12 @@ func (r *runner) list(ctx context.Context, kind, pattern string) error {
 		if kind == "" {
 			none = "There are no tables"
 		}
-		if pattern != "" {
+		switch {
+		case pattern != "":
 			none += " like " + pattern + "."
-		} else {
+		case strings.HasPrefix(kind, "view"):
+			none += " yet."
+		default:
 			none += " yet. CALL tpch(sf => 0.1); makes some."
 		}
 		_, err := fmt.Fprintln(r.output, none)

@@ -401,11 +401,11 @@ func ordinal(digits string, upper bool) string {
 // romanNumber writes 1 to 3999; others do not fit.
 func romanNumber(f numberFormat, v types.Value) (types.Value, error) {
 	w, err := types.Cast(v, types.TInt32)
-	if err != nil {
+	if err != nil && !v.Type.IsFloat() {
 		return types.Value{}, err
 	}
 	s := strings.Repeat("#", 15)
-	if w.I > 0 && w.I < 4000 {
+	if err == nil && w.I > 0 && w.I < 4000 {
 		s = roman(int(w.I))
 	}
 	for _, t := range f.tokens {
