@@ -9,6 +9,7 @@ import (
 var dateRows = []Row{
 	fn("age", "TT", tSpan, "age(timestamp '2001-04-10', timestamp '1957-06-13') → 43 years 9 mons 27 days", age),
 	made("age", "T", ""),
+	made("overlaps", "****", "overlaps(date '2001-02-16', date '2001-12-21', date '2001-10-30', date '2002-10-30') → true"),
 	made("date", "*", "date(timestamp '2001-02-16 20:38:40') → 2001-02-16"),
 	made("date_add", "TV", "date_add(date '2001-01-31', interval '1 month') → 2001-02-28 00:00:00"),
 	fn("date_bin", "VTT", tTime, "date_bin('15 minutes', timestamp '2020-02-11 15:44:17', timestamp '2001-01-01') → 2020-02-11 15:30:00", dateBin, fails),

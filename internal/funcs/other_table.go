@@ -25,6 +25,7 @@ var conditionalRows = []Row{
 		return fail("P0001", "%s", a[0].S)
 	}, fails),
 	made("greatest", "*…", "greatest(1, 4, 2) → 4"),
+	made("iif", "b**", "iif(1 < 2, 'yes', 'no') → yes"),
 	made("if", "b**", "if(1 < 2, 'yes', 'no') → yes"),
 	made("iff", "b**", "iff(1 < 2, 'yes', 'no') → yes"),
 	made("ifnull", "**", "ifnull(NULL, 2) → 2"),
@@ -107,10 +108,14 @@ var absent = func() map[string]string {
 	for what, names := range map[string][]string{
 		missing("lists of several rows or dimensions"): {"array_dims", "array_fill", "list_agg", "list_aggregate", "regexp_extract_all", "regexp_match", "regexp_matches",
 			"regexp_split_to_array", "regexp_split_to_table", "string_split_regex", "string_to_table", "width_buckets", "histogram", "range"},
-		missing("times with a zone"):               {"current_time", "get_current_time"},
-		missing("structs and maps"):                {"json_each_recursive", "json_object", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "json_object_agg", "jsonb_object_agg", "json_populate_record", "json_to_recordset"},
-		missing("values that differ on every row"): {"setseed", "random_normal"},
-		missing("Unicode tables"):                  {"normalize", "is_normalized", "nfc_normalize", "strip_accents", "unaccent"},
+		missing("times with a zone"):                                        {"current_time", "get_current_time"},
+		missing("structs and maps"):                                         {"json_each_recursive", "json_object", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "json_object_agg", "jsonb_object_agg", "json_populate_record", "json_to_recordset"},
+		missing("values that differ on every row"):                          {"setseed", "random_normal"},
+		"statements run one after the other; statement_timeout bounds them": {"pg_sleep", "pg_sleep_for", "sleep_ms"},
+		"SHOW name shows a setting, and SET name = value sets it":           {"current_setting", "set_config"},
+		"the environment is not visible to queries":                         {"getenv"},
+		"the shell shows its last statement with \\p":                       {"current_query"},
+		missing("Unicode tables"):                                           {"normalize", "is_normalized", "nfc_normalize", "strip_accents", "unaccent"},
 	} {
 		for _, n := range names {
 			m[n] = what

@@ -27,6 +27,7 @@ var textRows = []Row{
 	fn("chr", "i", tText, "chr(228) → ä", chr, fails),
 	made("concat", "*…", "concat('abc', 2, NULL, 22) → abc222"),
 	fn("concat_ws", "t*…", tText, "concat_ws(',', 'abc', 2, NULL, 22) → abc,2,22", concatWS, seesNull),
+	fn("printf", "t?*…", tText, "printf('%s: %05d, %.2f', 'a', 42, 1.5) → a: 00042, 1.50", printf, size(printfSize)),
 	fn("format", "t?*…", tText, "format('Hello %s, %1$s', 'World') → Hello World, World", format, seesNull, size(formatSize)),
 	fn("initcap", "t", tText, "initcap('hi THOMAS') → Hi Thomas", func(a []types.Value, _ types.Type) (types.Value, error) {
 		return text(initcap(a[0].S))

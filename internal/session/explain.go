@@ -140,9 +140,15 @@ func explained(b bind.Bound, analyze bool) (q *plan.Query, note string, err erro
 		q, note = b.Query, map[string]string{"DELETE": "DELETE FROM ", "UPDATE": "UPDATE ", "INSERT": "INSERT INTO ", "MERGE": "MERGE INTO "}[verb]+b.Table.Name
 	case *bind.CreateTable:
 		q, note = b.Query, "CREATE TABLE "+b.Name+" AS"
+	case *bind.Copy:
+		to := "'" + b.Path + "'"
+		if b.Stdio {
+			to = "STDOUT"
+		}
+		q, note = b.Query, "COPY TO "+to
 	}
 	if q == nil {
-		return nil, "", diag.Errorf(diag.FeatureNotSupported, -1, "EXPLAIN works for queries, INSERT, UPDATE, DELETE, MERGE and CREATE TABLE AS only").
+		return nil, "", diag.Errorf(diag.FeatureNotSupported, -1, "EXPLAIN works for queries, INSERT, UPDATE, DELETE, MERGE, CREATE TABLE AS and COPY TO only").
 			WithHint("write the SELECT by itself")
 	}
 	if analyze {
@@ -168,6 +174,8 @@ func explainOptionsOf(b *bind.Explain) (explainOptions, error) {
 				return o, diag.Errorf(diag.InvalidParameter, a.Pos, "unrecognized value for EXPLAIN option \"format\": %q", a.Value.String()).
 					WithHint("the formats are text, json, plan-json and, for LANES, svg")
 			}
+		case slices.Contains([]string{"costs", "buffers", "wal", "settings", "generic_plan", "memory", "serialize"}, name):
+			// PostgreSQL's; there is nothing to leave out or to add.
 		case flags[name] != nil || slices.Contains(explainForms, name):
 			on, err := boolOf(a.Value)
 			if err != nil {

@@ -39,6 +39,31 @@ func (b *binder) ifFunc(c *call) plan.Expr {
 	return &plan.Call{Op: plan.Case, T: t, Args: []plan.Expr{c.args[0], yes, no}, Pos: c.pos}
 }
 
+// overlapsFunc is (a, b) OVERLAPS (c, d), in which b and d may be how long it takes.
+func (b *binder) overlapsFunc(c *call) plan.Expr {
+	t := types.TTimestamp
+	for i, x := range c.args {
+		switch k := x.Type(); {
+		case k.Kind == types.TimestampTZ:
+			t = k
+		case k.Kind == types.Time && i == 0:
+			t = k
+		case k.IsCalendar(), k.Kind == types.Unknown, k.Kind == types.Time, k.Kind == types.Interval && i%2 == 1:
+		default:
+			panic(noFunction(c.name, c.args, c.pos))
+		}
+	}
+	for i := range c.args {
+		if c.args[i].Type().Kind != types.Interval {
+			c.args[i] = b.convert(c.args[i], t, c.argPos(i))
+			continue
+		}
+		at := place{op: c.pos, l: c.argPos(i - 1), r: c.argPos(i)}
+		c.args[i] = b.dateArith(plan.Add, c.args[i-1], c.args[i], at)
+	}
+	return plan.NewApply(funcs.Overlaps, types.TBool, c.pos, c.args...)
+}
+
 func (b *binder) isNullFunc(c *call) plan.Expr {
 	return &plan.Call{Op: plan.IsNull, T: types.TBool, Args: []plan.Expr{b.settle(c.args[0])}, Pos: c.pos}
 }

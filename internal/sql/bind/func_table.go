@@ -50,6 +50,8 @@ func init() {
 		"hour":                      part("hour"),
 		"if":                        (*binder).ifFunc,
 		"iff":                       (*binder).ifFunc,
+		"iif":                       (*binder).ifFunc,
+		"overlaps":                  (*binder).overlapsFunc,
 		"ifnull":                    variadic(plan.Coalesce),
 		"isnull":                    (*binder).isNullFunc,
 		"isodow":                    part("isodow"),

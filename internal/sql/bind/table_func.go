@@ -43,9 +43,30 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 		n, r := b.series(s, left, t, name == "generate_series")
 		return n, []*rel{r}
 	}
+	if hint, ok := foreignTables[name]; ok {
+		panic(diag.Unsupported(t.Pos, "the table function %s", name).WithHint("%s", hint))
+	}
 	panic(diag.Errorf(diag.UndefinedFunction, t.Pos, "table function %s does not exist", name).
 		WithHint(diag.DidYouMean(name, []string{"read_parquet", "read_csv", "read_json", "read_arrow", "generate_series", "range"})))
 }
+
+// foreignTables are table functions that PostgreSQL or DuckDB has, with what there is instead.
+var foreignTables = func() map[string]string {
+	m := map[string]string{}
+	for hint, names := range map[string]string{
+		"information_schema and pg_catalog have tables of such":                              "duckdb_columns duckdb_constraints duckdb_databases duckdb_dependencies duckdb_functions duckdb_indexes duckdb_schemas duckdb_sequences duckdb_tables duckdb_types duckdb_views",
+		"SHOW ALL lists the settings":                                                        "duckdb_settings pg_settings pg_show_all_settings",
+		"DESCRIBE SELECT * FROM 'x.parquet' shows the columns of a file":                     "parquet_schema parquet_metadata parquet_file_metadata parquet_kv_metadata sniff_csv",
+		"read_csv reads a text file line by line with a delimiter that does not occur in it": "read_text read_blob glob",
+		"generate_series(1, n) makes as many rows":                                           "repeat repeat_row",
+		"unnest turns a list into rows":                                                      "regexp_split_to_table regexp_matches string_to_table jsonb_to_recordset json_to_recordset json_populate_recordset jsonb_populate_recordset",
+	} {
+		for _, n := range strings.Fields(names) {
+			m[n] = hint
+		}
+	}
+	return m
+}()
 
 // fileFormat is the format that a function reads.
 func fileFormat(function string) string {

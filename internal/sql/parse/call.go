@@ -42,12 +42,37 @@ func (p *parser) args(f *ast.Func) {
 			a.Name = p.take()
 			p.next()
 		}
+		if p.lambdaAhead(f) {
+			panic(diag.Unsupported(p.pos(), "a lambda in %s", f.Name.Last()).WithHint("unnest the list in a subquery, and make a list of the results by array_agg"))
+		}
 		a.X = p.expr()
 		f.Args = append(f.Args, a)
 		if f.Variadic || !p.accept(tComma) {
 			return
 		}
 	}
+}
+
+// lambdaFuncs are functions of lists that take a lambda.
+var lambdaFuncs = wordSet(`list_transform array_transform list_apply array_apply apply list_filter array_filter filter list_reduce array_reduce reduce`)
+
+// lambdaAhead: x -> …, (x, y) -> … or LAMBDA x: … as an argument of such a function.
+func (p *parser) lambdaAhead(f *ast.Func) bool {
+	if !lambdaFuncs[f.Name.Last()] {
+		return false
+	}
+	arrow := func(i int) bool { return p.peek(i) == tOp && p.at(i).text == "->" }
+	switch {
+	case p.isWord("lambda") && p.peek(1).isName(), p.kind().isName() && arrow(1):
+		return true
+	case p.kind() == tLParen && p.peek(1).isName():
+		i := 2
+		for p.peek(i) == tComma && p.peek(i+1).isName() {
+			i += 2
+		}
+		return p.peek(i) == tRParen && arrow(i+1)
+	}
+	return false
 }
 
 // nullTreatment reads IGNORE NULLS, which stands inside the parentheses in DuckDB and

@@ -93,6 +93,10 @@ func (p *parser) infix(left ast.Expr, min int) ast.Expr {
 				}
 			case tIdent:
 				prec = p.wordOperator()
+			case kwOtherTypeFunc:
+				if _, row := left.(*ast.Row); row && p.text() == "overlaps" {
+					prec = precIn
+				}
 			}
 			if prec == 0 {
 				return left
@@ -122,7 +126,11 @@ func (p *parser) infix(left ast.Expr, min int) ast.Expr {
 		case precIs:
 			left = p.is(left)
 		case precIn:
-			left = p.in(left, pos, k, negated)
+			if k == kwOtherTypeFunc {
+				left = p.overlaps(left.(*ast.Row), pos)
+			} else {
+				left = p.in(left, pos, k, negated)
+			}
 		case precZone:
 			left = p.zone(left)
 		case precCollate:
@@ -132,6 +140,24 @@ func (p *parser) infix(left ast.Expr, min int) ast.Expr {
 			left = p.binary(left, prec)
 		}
 	}
+}
+
+// overlaps reads (a, b) OVERLAPS (c, d), which is the function overlaps(a, b, c, d).
+func (p *parser) overlaps(left *ast.Row, pos int) ast.Expr {
+	p.next()
+	at := p.pos()
+	right, ok := p.exprPrec(precIn + 1).(*ast.Row)
+	if !ok || len(right.Elems) != 2 {
+		panic(diag.Errorf(diag.SyntaxError, at, "wrong number of parameters on right side of OVERLAPS expression"))
+	}
+	if len(left.Elems) != 2 {
+		panic(diag.Errorf(diag.SyntaxError, left.Pos, "wrong number of parameters on left side of OVERLAPS expression"))
+	}
+	f := &ast.Func{Pos: pos, Name: ast.Name{{Name: "overlaps", Pos: pos}}}
+	for _, x := range append(left.Elems[:2:2], right.Elems...) {
+		f.Args = append(f.Args, ast.Arg{X: x})
+	}
+	return f
 }
 
 // wordOperator recognizes the operators that are unreserved words.

@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"strings"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -59,10 +61,20 @@ func (p *parser) queryRest(with *ast.With, first ast.Body) *ast.Query {
 		q.OrderBy = p.orderBy()
 	}
 	p.limit(q)
+	if p.kind() == kFor && p.lockAhead() {
+		panic(diag.Unsupported(p.pos(), "SELECT … FOR %s", strings.ToUpper(p.source(p.at(1)))).
+			WithHint("rows are not locked: of two transactions that change a table, the second to commit gets 40001"))
+	}
 	if inner, ok := q.Body.(*ast.Query); ok && with == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil {
 		return inner
 	}
 	return q
+}
+
+// lockAhead: FOR UPDATE, SHARE, NO KEY UPDATE or KEY SHARE.
+func (p *parser) lockAhead() bool {
+	next := p.at(1)
+	return next.is("update") || next.is("share") || next.is("no") || next.is("key")
 }
 
 // unwrap drops a query around a body that adds nothing to it: (select 1).
@@ -254,8 +266,20 @@ func (p *parser) selectList(s *ast.Select) {
 		}
 	case p.kind() == kAll:
 		p.next()
+	case p.isWord("top") && (p.peek(1) == tInt || p.peek(1) == tLParen && p.peek(2) == tInt && p.at(4).kind != tLParen && p.peek(3) == tRParen):
+		panic(diag.Unsupported(p.pos(), "SELECT TOP").WithHint("LIMIT at the end of the query says how many rows there are"))
+	}
+	if p.kind() == kInto {
+		p.refuseInto()
 	}
 	s.Items = p.selectItems()
+	if p.kind() == kInto {
+		p.refuseInto()
+	}
+}
+
+func (p *parser) refuseInto() {
+	panic(diag.Unsupported(p.pos(), "SELECT … INTO").WithHint("CREATE TABLE … AS SELECT … makes a table of a query"))
 }
 
 // more reports that a list goes on. A comma may follow its last entry, as DuckDB has it.

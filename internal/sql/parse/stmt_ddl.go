@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"strings"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -70,6 +72,7 @@ func (p *parser) createTable(s *ast.CreateTable) ast.Statement {
 			}
 		} else {
 			p.tableElements(s)
+			p.refuseStorage()
 			return s
 		}
 	}
@@ -83,6 +86,17 @@ func (p *parser) createTable(s *ast.CreateTable) ast.Statement {
 	return s
 }
 
+// refuseStorage leaves where PostgreSQL says how a table is stored, or whose columns it has.
+func (p *parser) refuseStorage() {
+	hints := map[string]string{"partition": "tables need no partitions: scans leave segments out by the values that they have",
+		"inherits": "write the columns of the other table, too", "tablespace": "", "using": ""}
+	for word, hint := range hints {
+		if p.isWord(word) || word == "using" && p.kind() == kUsing {
+			panic(diag.Unsupported(p.pos(), "CREATE TABLE … %s", strings.ToUpper(word)).WithHint("%s", hint))
+		}
+	}
+}
+
 // tableElements reads the columns and constraints of CREATE TABLE.
 func (p *parser) tableElements(s *ast.CreateTable) {
 	p.expect(tLParen)
@@ -90,6 +104,8 @@ func (p *parser) tableElements(s *ast.CreateTable) {
 		switch p.kind() {
 		case kConstraint, kPrimary, kUnique, kForeign, kCheck:
 			s.Constraints = append(s.Constraints, p.tableConstraint())
+		case kLike:
+			panic(diag.Unsupported(p.pos(), "CREATE TABLE … (LIKE …)").WithHint("CREATE TABLE a AS SELECT * FROM b LIMIT 0 has the columns of b"))
 		default:
 			s.Columns = append(s.Columns, p.columnDef())
 		}

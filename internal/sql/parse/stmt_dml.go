@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"strings"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -36,6 +38,9 @@ func (p *parser) insert(with *ast.With) ast.Statement {
 				panic(diag.Unsupported(p.pos(), "OVERRIDING USER VALUE"))
 			}
 			p.expectWord("value")
+		}
+		if p.isWord("by") && (p.at(1).is("name") || p.at(1).is("position")) {
+			panic(diag.Unsupported(p.pos(), "INSERT … BY %s", strings.ToUpper(p.source(p.at(1)))).WithHint("list the columns behind the table's name"))
 		}
 		if !p.queryAhead() {
 			p.unexpected()
