@@ -86,7 +86,7 @@ func corpusCells() []corpusCell {
 	for _, how := range []phys.Fuse{phys.FuseMultipass, phys.FuseOperator} {
 		add("simt fuse="+how.String(), func(x *Settings) { x.Device, x.Fuse = "simt", how })
 	}
-	for _, c := range drawnSwitches(12) {
+	for _, c := range drawnSwitches(5) {
 		add(c.name, c.set)
 	}
 	return cells
