@@ -49,7 +49,8 @@ func (s *statistics) ran(p *pipe.Pipeline) {
 }
 
 func (s *statistics) Scan(t *pipe.Table) Scan {
-	return Scan{Rows: t.Scan.Snap.Rows, Arrays: s.w.Copies != nil && !load.InFiles(t.Scan)}
+	arrays := s.w.Copies != nil && !load.InFiles(t.Scan)
+	return Scan{Rows: t.Scan.Snap.Rows, Arrays: arrays, Whole: arrays}
 }
 
 func (s *statistics) Shapes(t *pipe.Table, filters []scanned.Filter) []scanned.Shape {
@@ -72,7 +73,7 @@ func (s *statistics) Rows(of pipe.Sink) (Rows, bool) {
 	case *pipe.Fold:
 		out.Tuple = FoldTuple(s.w.prog.Query.Cols, of.Group)
 	case *pipe.Aggregate:
-		out.Indirect = s.w.Can.Lists || l.Group.Mode == phys.ArrayGroups
+		out.Indirect = s.w.Can.Lists && l.Group.Mode != phys.RunGroups || l.Group.Mode == phys.ArrayGroups
 	}
 	return out, true
 }

@@ -57,6 +57,7 @@ type Facts interface {
 type Scan struct {
 	Rows   int64 // at most
 	Arrays bool  // each column is one array, see emit.Request
+	Whole  bool  // one launch takes all rows
 }
 
 // Rows are tuples, or a list of their addresses.
@@ -274,7 +275,7 @@ func (w *Walk) source(req *emit.Request, facts Facts) error {
 	switch src := req.Pipeline.Source.(type) {
 	case *pipe.Table:
 		s := facts.Scan(src)
-		req.Rows, req.Arrays = s.Rows, s.Arrays
+		req.Rows, req.Arrays, req.Whole = s.Rows, s.Arrays, s.Whole
 		return nil
 	case *pipe.Series:
 		req.Rows = src.Node.N

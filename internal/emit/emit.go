@@ -34,6 +34,8 @@ type Request struct {
 	// Arrays: each column is one array that begins at a multiple of 16 bytes, can be read ArrayPad rows beyond its end, and
 	// whose codes count from the column's least value; rows begin at a multiple of 8.
 	Arrays bool
+	// Whole: one launch takes all rows of the table.
+	Whole bool
 	// Buffer and Constants sources: the tuples, and whether they come as an array of addresses.
 	Tuple    *layout.Tuple
 	Indirect bool

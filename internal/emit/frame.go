@@ -42,6 +42,8 @@ type frame interface {
 	// group's address p that it was given.
 	group(r *groupRow)
 	update(p ir.Reg, f *layout.Field, fn plan.AggFunc, v code.Value)
+	// inRuns reports that rows come in the order of a grouping's only key, and that its groups, with such fields, can be made of runs of them.
+	inRuns(g *plan.Group, fs []layout.Field) bool
 	// merge combines the partial group at src into the group with the same keys.
 	merge(src ir.Reg)
 	// texts is where texts are made. markKeys is where those of a grouping's keys begin, if they are dropped where the group is there

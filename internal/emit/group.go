@@ -68,6 +68,7 @@ func (e *emitter) planGroups(g *plan.Group, keys []code.Value) *GroupPlan {
 		fs = append(fs, f)
 	}
 	facts.OneTable = !e.alone()
+	facts.Sorted = facts.Plain && e.inRuns(g, fs)
 	facts.NoArray = !e.alone() && !sharedArray(g, fs[len(keys):])
 	gp := &GroupPlan{Groups: phys.ChooseGroups(facts)}
 	narrow := 0

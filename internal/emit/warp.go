@@ -49,6 +49,7 @@ type warp struct {
 	piece    piece       // of a row from the queue
 	made     *textRoom   // nil: no texts are made
 	ofGroup  *groupTexts // nil: its keys and aggregates make no texts, or keep them
+	ranges   bool        // warps take ranges of rows
 }
 
 // guard is where lanes without a row stay out.
@@ -136,7 +137,9 @@ func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 			body(i)
 		},
 		func() { e.B.Op2(ir.Add, i, i.V(), step.V()) })
-	if several {
+	if e.ranges {
+		e.takeRanges(i, n, step)
+	} else if several {
 		e.takeSeveral(code, i, n, step)
 	}
 	e.closeRows(i, n, step)

@@ -33,6 +33,9 @@ type blockGroups struct {
 	at     ir.Reg   // the row's copy of its slot
 	later  []func() // what comes after the row's first atomics
 	inside int      // conditions under which a value is added
+	// cached: slots are those of a cache, see warp_cache.go; names is the offset of cells that tell whose they are.
+	cached bool
+	names  int
 }
 
 // blockAgg is an aggregate in a block: 1 to 4 cells, or one of 8 bytes.
@@ -61,34 +64,9 @@ func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
 	if e.Off.BlockGroups || e.Resolve != phys.ResolveAuto || gp.Mode != phys.ArrayGroups {
 		return nil
 	}
-	b := &blockGroups{gp: gp, group: g, aggs: map[*layout.Field]*blockAgg{}}
-	words, longs, made := int64(0), int64(0), false
-	for i, a := range g.Aggs {
-		f := &gp.Tuple.Fields[len(g.Keys)+i]
-		if firstOnly(a, f) {
-			made = true
-			continue
-		}
-		x := e.newBlockAgg(a, f)
-		if x == nil {
-			return nil
-		}
-		b.aggs[f] = x
-		b.order = append(b.order, x)
-		if x.kind == wordCells {
-			words += int64(len(x.off))
-		} else {
-			longs++
-		}
-		if x.has >= 0 {
-			words++
-		}
-		if x.always {
-			b.seenBy = x
-		}
-	}
-	if made {
-		b.seenBy = nil
+	b, words, longs := e.blockCells(g, gp)
+	if b == nil {
+		return nil
 	}
 	if b.seenBy == nil {
 		words++
@@ -111,6 +89,40 @@ func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
 	e.f.How.Block = how
 	b.place()
 	return b
+}
+
+// blockCells finds the cells that a slot needs: so many of 4 bytes and so many of 8; nil: some aggregate has none.
+func (e *warp) blockCells(g *plan.Group, gp *GroupPlan) (b *blockGroups, words, longs int64) {
+	b = &blockGroups{gp: gp, group: g, aggs: map[*layout.Field]*blockAgg{}}
+	made := false
+	for i, a := range g.Aggs {
+		f := &gp.Tuple.Fields[len(g.Keys)+i]
+		if firstOnly(a, f) {
+			made = true
+			continue
+		}
+		x := e.newBlockAgg(a, f)
+		if x == nil {
+			return nil, 0, 0
+		}
+		b.aggs[f] = x
+		b.order = append(b.order, x)
+		if x.kind == wordCells {
+			words += int64(len(x.off))
+		} else {
+			longs++
+		}
+		if x.has >= 0 {
+			words++
+		}
+		if x.always {
+			b.seenBy = x
+		}
+	}
+	if made {
+		b.seenBy = nil
+	}
+	return b, words, longs
 }
 
 // newBlockAgg is the cells of an aggregate; nil if it has none.
@@ -199,6 +211,9 @@ func (b *blockGroups) place() {
 		b.bytes += size * n
 		return off
 	}
+	if b.cached {
+		b.names = take(8)
+	}
 	for _, x := range b.order {
 		if x.kind != wordCells {
 			x.off[0] = take(8)
@@ -214,7 +229,7 @@ func (b *blockGroups) place() {
 			x.has = take(4)
 		}
 	}
-	if b.seenBy == nil {
+	if b.seenBy == nil && !b.cached {
 		b.seen = take(4)
 	}
 }
@@ -223,7 +238,7 @@ func (b *blockGroups) place() {
 func (e *warp) addToBlock(b *blockGroups, keys []code.Value) {
 	e.block = b
 	e.B.F.SharedBytes = b.bytes
-	e.clearBlock(b)
+	e.clearBlock(b, b.copies, 4)
 	b.at = e.blockOffset(b, keys)
 	e.makeInBlock(b, keys)
 	for _, x := range b.order {

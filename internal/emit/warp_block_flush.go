@@ -10,13 +10,14 @@ import (
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// clearBlock fills the block's cells with neutral elements before the first row, and opens the register of the lane's copy.
-func (e *warp) clearBlock(b *blockGroups) {
+// clearBlock fills the block's cells with neutral elements before the first row, and opens the register of the lane's copy: steps times its number
+// among so many.
+func (e *warp) clearBlock(b *blockGroups, copies, step int64) {
 	e.insert(e.kernel, func() {
 		b.lane = e.word("copy")
 		e.B.Op1(ir.Narrow, b.lane, e.lane.V())
-		e.B.Op2(ir.And, b.lane, b.lane.V(), ir.K(b.copies-1))
-		e.B.Op2(ir.Mul, b.lane, b.lane.V(), ir.K(4))
+		e.B.Op2(ir.And, b.lane, b.lane.V(), ir.K(copies-1))
+		e.B.Op2(ir.Mul, b.lane, b.lane.V(), ir.K(step))
 		e.B.Comment("groups of the block")
 		e.fillShared(0, b.bytes, 0)
 		for _, x := range b.order {
@@ -75,7 +76,9 @@ func (e *warp) flushBlock(b *blockGroups) {
 	e.B.Comment("the block's groups are added to those of all")
 	e.B.Barrier()
 	slot, step, base := e.word("slot"), e.word("step"), e.Int("groups")
-	e.B.Load8(base, ir.At(ir.Ctx, layout.CtxDir))
+	if !b.cached {
+		e.B.Load8(base, ir.At(ir.Ctx, layout.CtxDir))
+	}
 	e.B.Special(slot, ir.ThreadID)
 	e.B.Special(step, ir.BlockDim)
 	e.B.Op2(ir.Div, slot, slot.V(), ir.K(b.copies))
@@ -142,11 +145,15 @@ func (e *warp) flushSlot(b *blockGroups, slot, has, base ir.Reg) {
 		}
 		e.When(ir.NE, first.V(), ir.K(0), func() {
 			p := e.Int("group")
-			e.B.Op1(ir.WidenU, p, slot.V())
-			e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(b.gp.Tuple.Size)))
-			e.B.Op2(ir.Add, p, p.V(), base.V())
-			e.storeKeys(b, slot, p)
-			e.B.Store(ir.At(p, b.gp.Tuple.Flag), ir.K(1), 1)
+			if b.cached {
+				e.B.Load8(p, b.long(b.names))
+			} else {
+				e.B.Op1(ir.WidenU, p, slot.V())
+				e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(b.gp.Tuple.Size)))
+				e.B.Op2(ir.Add, p, p.V(), base.V())
+				e.storeKeys(b, slot, p)
+				e.B.Store(ir.At(p, b.gp.Tuple.Flag), ir.K(1), 1)
+			}
 			for _, s := range shares {
 				e.propagate(p, s)
 			}
@@ -160,6 +167,14 @@ func (e *warp) flushSlot(b *blockGroups, slot, has, base ir.Reg) {
 // usedSlot opens a register of 0 or 1: whether the copy has seen a row.
 func (e *warp) usedSlot(b *blockGroups) ir.Reg {
 	used := e.word("used")
+	if b.cached {
+		p := e.Int("group")
+		e.B.Load8(p, b.long(b.names))
+		e.B.Set(p, ir.NE, p.V(), ir.K(0))
+		e.B.Op1(ir.Narrow, used, p.V())
+		e.B.Clear(p)
+		return used
+	}
 	if b.seenBy == nil {
 		e.B.Load(used, b.cell(b.seen), 4, false)
 		return used

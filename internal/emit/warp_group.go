@@ -28,7 +28,12 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 		e.addToBlock(b, keys)
 		return
 	}
-	if e.Resolve != phys.ResolveTuple && e.addUpFirst(g, gp, keys, h) {
+	if gp.Mode == phys.RunGroups {
+		e.addToRun(g, gp, keys)
+		return
+	}
+	cache := e.blockCache(g, gp)
+	if cache == nil && e.Resolve != phys.ResolveTuple && e.addUpFirst(g, gp, keys, h) {
 		return
 	}
 	group := e.perRow("group", ir.I64, 0)
@@ -53,6 +58,9 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 		})
 		e.dropTexts()
 	})
+	if cache != nil {
+		e.addToCache(cache, group, shares)
+	}
 }
 
 // rowShares are what the row brings to the aggregates.
@@ -158,7 +166,9 @@ func (e *warp) hashGroup(p, spare ir.Reg, gp *GroupPlan, g *plan.Group, keys []c
 		e.B.Load8(ent, ir.AtIndex(dir, slot, 8, 0))
 		e.When(ir.EQ, ent.V(), ir.K(0), func() {
 			e.unlessFull(spare, gp.Tuple.Size)
-			e.B.Store(ir.At(spare, 0), h.V(), 8)
+			if gp.Tuple.HasHash {
+				e.B.Store(ir.At(spare, 0), h.V(), 8)
+			}
 			e.initGroup(spare, gp, g, keys)
 			e.B.Fence()
 			e.B.Op2(ir.Shl, p, tag.V(), ir.K(layout.TagShift))
@@ -300,51 +310,58 @@ func (e *warp) resolve(group ir.Reg, shares []*share, take func()) {
 	active := e.guard.active
 	act := e.ballot("rows", active.V())
 	e.When(ir.NE, act.V(), ir.K(0), func() {
-		mates, rank, first := e.Int("mates"), e.Int("rank"), e.Int("first")
+		mates := e.Int("mates")
 		e.B.Op1(ir.Match, mates, group.V())
 		e.B.Sel(mates, ir.NE, active.V(), ir.K(0), mates.V(), ir.K(0)) // whose row was dropped may have a group in hand
 		e.B.Op2(ir.And, mates, mates.V(), act.V())
+		rank, first := e.Int("rank"), e.Int("first")
 		e.B.Op2(ir.And, rank, mates.V(), e.below.V())
 		e.B.Op1(ir.Popcnt, rank, rank.V())
 		e.B.Set(first, ir.EQ, rank.V(), ir.K(0))
 		e.B.Op2(ir.And, first, first.V(), active.V())
-
-		var rest []*share
-		for _, s := range shares {
-			switch {
-			case s.all:
-				n := e.Int(s.f.Name)
-				e.B.Op1(ir.Popcnt, n, mates.V())
-				s.v.A = n.V()
-			case s.one:
-				e.B.Op1(ir.Ballot, s.v.A.R, s.v.A)
-				e.B.Op2(ir.And, s.v.A.R, s.v.A, mates.V())
-				e.B.Op1(ir.Popcnt, s.v.A.R, s.v.A)
-			case s.fn == plan.AnyValue:
-				e.chosen(s, mates.V())
-				continue
-			default:
-				rest = append(rest, s)
-				if s.wide() {
-					continue
-				}
-			}
-			if !s.v.Null.IsImm() {
-				e.anyOf(s, mates.V())
-			}
-		}
-		if len(rest) > 0 {
-			e.addUp(mates, rank, rest)
-		}
-		e.When(ir.NE, first.V(), ir.K(0), take, nil)
-		for _, s := range shares {
-			if s.all {
-				e.B.Clear(s.v.A.R)
-			}
-		}
-		e.B.Clear(mates, rank, first)
+		e.settle(mates, shares, func(rest []*share) { e.addUp(mates, rank, rest) }, func() { e.When(ir.NE, first.V(), ir.K(0), take, nil) })
+		e.B.Clear(rank, first)
+		e.B.Clear(mates)
 	}, nil)
 	e.B.Clear(act)
+}
+
+// settle adds up the shares of sets of lanes: the first lane of each, whose mates are its set, has the sums for all that comes then. What cannot be told
+// by counting lanes addUp adds up.
+func (e *warp) settle(mates ir.Reg, shares []*share, addUp func(rest []*share), then func()) {
+	var rest []*share
+	for _, s := range shares {
+		switch {
+		case s.all:
+			n := e.Int(s.f.Name)
+			e.B.Op1(ir.Popcnt, n, mates.V())
+			s.v.A = n.V()
+		case s.one:
+			e.B.Op1(ir.Ballot, s.v.A.R, s.v.A)
+			e.B.Op2(ir.And, s.v.A.R, s.v.A, mates.V())
+			e.B.Op1(ir.Popcnt, s.v.A.R, s.v.A)
+		case s.fn == plan.AnyValue:
+			e.chosen(s, mates.V())
+			continue
+		default:
+			rest = append(rest, s)
+			if s.wide() {
+				continue
+			}
+		}
+		if !s.v.Null.IsImm() {
+			e.anyOf(s, mates.V())
+		}
+	}
+	if len(rest) > 0 {
+		addUp(rest)
+	}
+	then()
+	for _, s := range shares {
+		if s.all {
+			e.B.Clear(s.v.A.R)
+		}
+	}
 }
 
 // addUp folds the shares of each set of lanes into its first lane. mates is the lane's set,

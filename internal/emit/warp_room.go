@@ -101,23 +101,24 @@ func (e *warp) positionIn(r *room, all ir.Reg) ir.Reg {
 
 // noteGap tells the sink what is left of room in the end.
 func (e *warp) noteGap(r *room) {
-	left, at := e.Int("left"), e.Int("at")
-	e.B.Op2(ir.Sub, left, r.end.V(), r.next.V())
 	e.When(ir.EQ, e.lane.V(), ir.K(0), func() {
-		e.When(ir.NE, left.V(), ir.K(0), func() {
-			gaps := e.Int("gaps")
-			e.B.Op2(ir.Add, left, left.V(), ir.K(layout.GapUnit))
-			e.B.Atom(ir.AtomAdd, at, ir.At(ir.Ctx, layout.CtxGapCount), left.V(), ir.Val{})
-			e.B.Op2(ir.Shr, at, at.V(), ir.K(40))
-			e.B.Op2(ir.Shl, at, at.V(), ir.K(4))
-			e.B.Load8(gaps, ir.At(ir.Ctx, layout.CtxGaps))
-			e.B.Op2(ir.Add, at, at.V(), gaps.V())
-			e.B.Store(ir.At(at, 0), r.next.V(), 8)
-			e.B.Store(ir.At(at, 8), r.end.V(), 8)
-			e.B.Clear(gaps)
-		}, nil)
+		e.When(ir.NE, r.next.V(), r.end.V(), func() { e.noteUnused(r.next, r.end) }, nil)
 	}, nil)
-	e.B.Clear(left, at)
+}
+
+// noteUnused lets the lane tell the sink that nobody uses the tuples between two addresses.
+func (e *warp) noteUnused(from, to ir.Reg) {
+	bytes, at, gaps := e.Int("bytes"), e.Int("at"), e.Int("gaps")
+	e.B.Op2(ir.Sub, bytes, to.V(), from.V())
+	e.B.Op2(ir.Add, bytes, bytes.V(), ir.K(layout.GapUnit))
+	e.B.Atom(ir.AtomAdd, at, ir.At(ir.Ctx, layout.CtxGapCount), bytes.V(), ir.Val{})
+	e.B.Op2(ir.Shr, at, at.V(), ir.K(40))
+	e.B.Op2(ir.Shl, at, at.V(), ir.K(4))
+	e.B.Load8(gaps, ir.At(ir.Ctx, layout.CtxGaps))
+	e.B.Op2(ir.Add, at, at.V(), gaps.V())
+	e.B.Store(ir.At(at, 0), from.V(), 8)
+	e.B.Store(ir.At(at, 8), to.V(), 8)
+	e.B.Clear(bytes, at, gaps)
 }
 
 // writeTogether gives every active lane a tuple of the sink's and lets store fill it. r is the warp's room; nil: it has none.

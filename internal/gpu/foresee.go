@@ -137,6 +137,8 @@ func (f *foresight) groups(s *groupSink) {
 	t := s.plan.Tuple
 	switch s.plan.Mode {
 	case phys.Ungrouped:
+	case phys.RunGroups:
+		f.begin(closingGaps(t.Size).Kernel())
 	case phys.ArrayGroups:
 		f.begin(flaggedTuples(t))
 		if unsure*s.plan.Slots*int64(t.Size) > carryNeutral {

@@ -29,6 +29,8 @@ type groupSink struct {
 	saved  *savedGroups
 	lanes  int64 // of the chunk
 	result deviceRows
+	gaps   device.Addr // runs: where warps note what they took of the tuples and did not use
+	noted  uint64      // what they noted, as layout.CtxGapCount
 }
 
 // space is room for tuples, of which some are in use.
@@ -54,6 +56,9 @@ func (s *groupSink) begin(most int64) error {
 			err = s.room(min(most, s.plan.Slots, s.r.store.roomFor(s.plan.Expect)) + lanes)
 		}
 		s.first = s.plan.Slots + lanes
+	case phys.RunGroups:
+		s.lanes = lanes
+		err = s.runTable(min(most, s.r.store.roomFor(s.plan.Expect)) + lanes)
 	default:
 		s.first = most + lanes
 		err = s.hashTable(min(most, s.r.store.roomFor(s.plan.Expect)) + lanes)
@@ -72,6 +77,8 @@ func (s *groupSink) unused(rows int64) int64 {
 func (s *groupSink) further(most, lanes int64) error {
 	left := s.tuples.cap - s.tuples.used
 	switch {
+	case s.plan.Mode == phys.RunGroups:
+		return diag.Internalf("gpu", "runs of more than one launch")
 	case s.plan.Mode == phys.DenseGroups && left < min(most, s.plan.Slots)+lanes:
 		return s.compact(s.plan.Slots, func(groups int64) int64 { return min(2*(groups+most), 2*s.plan.Slots) + 4*lanes })
 	case s.plan.Mode == phys.HashGroups && left < most+lanes:
@@ -133,6 +140,23 @@ func (s *groupSink) hashTable(n int64) (err error) {
 	slots := slotsFor(n)
 	s.mask = uint64(slots - 1)
 	if s.dir, err = s.r.allocZero(8 * slots); err != nil {
+		return err
+	}
+	return s.room(n)
+}
+
+// sharedRuns is how many runs a warp may share with others, and how often it may leave tuples unused.
+const sharedRuns, runGaps = 2, 3
+
+// runTable makes room for the tuples of n runs, and a hash table for those that warps share.
+func (s *groupSink) runTable(n int64) (err error) {
+	warps := max(s.lanes/layout.WarpLanes, 1)
+	slots := slotsFor(sharedRuns * warps)
+	s.mask = uint64(slots - 1)
+	if s.dir, err = s.r.allocZero(8 * slots); err != nil {
+		return err
+	}
+	if s.gaps, err = s.r.alloc(16 * runGaps * warps); err != nil {
 		return err
 	}
 	return s.room(n)
@@ -282,6 +306,10 @@ func (s *groupSink) toContext(c *block) {
 	size := uint64(s.plan.Tuple.Size)
 	c.set(layout.CtxDir, uint64(s.dir))
 	c.set(layout.CtxState, uint64(s.dir))
+	if s.plan.Mode == phys.RunGroups {
+		c.set(layout.CtxGaps, uint64(s.gaps))
+		c.set(layout.CtxGapCount, 0)
+	}
 	c.set(layout.CtxMask, s.mask)
 	c.set(layout.CtxCur, uint64(s.tuples.start)+uint64(s.tuples.used)*size)
 	c.set(layout.CtxEnd, uint64(s.tuples.start)+uint64(s.tuples.cap)*size)
@@ -292,8 +320,14 @@ func (s *groupSink) fromContext(c *block) (again bool, err error) {
 	switch {
 	case used <= s.tuples.cap:
 		s.tuples.used = used
+		s.noted = c.get(layout.CtxGapCount)
 		s.forget()
 		return false, nil
+	case s.plan.Mode == phys.RunGroups: // what did not fit was counted
+		for _, a := range []device.Addr{s.dir, s.gaps, s.tuples.start} {
+			s.r.free(a)
+		}
+		return true, s.runTable(used + s.lanes)
 	case s.plan.Mode == phys.DenseGroups && s.tuples.used == 0 && s.tuples.cap < s.first: // more than expected
 		s.r.free(s.dir)
 		s.r.free(s.tuples.start)
@@ -334,6 +368,10 @@ func (s *groupSink) finish() error {
 	case phys.Ungrouped:
 		s.result.n = 1
 		s.result.addr, err = r.word(uint64(s.dir))
+	case phys.RunGroups:
+		runs := tupleSink{r: r, tuple: t, start: s.tuples.start, gaps: s.gaps}
+		err = runs.closeGaps(int64(s.noted/layout.GapUnit), s.tuples.used, int64(s.noted%layout.GapUnit)/int64(t.Size))
+		s.result = runs.rows()
 	case phys.ArrayGroups:
 		err = s.list(s.plan.Slots, s.plan.Slots, func() *ir.Func { return flaggedTuples(t) })
 	case phys.DenseGroups:

@@ -7,13 +7,17 @@ import "fmt"
 type Block struct {
 	Copies int64
 	Slots  int64 // that there is room for
+	// Cache: groups are in device memory, and blocks keep the sums of those for which they find a slot.
+	Cache bool
 }
 
 func (b Block) String() string {
-	switch b.Copies {
-	case 0:
+	switch {
+	case b.Cache:
+		return fmt.Sprintf("behind %d slots in shared memory", b.Slots)
+	case b.Copies == 0:
 		return "in device memory"
-	case 1:
+	case b.Copies == 1:
 		return "in shared memory"
 	}
 	return fmt.Sprintf("in shared memory, %d copies", b.Copies)
@@ -40,6 +44,32 @@ func ChooseBlock(slots, slotBytes int64) Block {
 	}
 	b := Block{Copies: 1, Slots: slots}
 	for b.Copies < most && bytes*b.Copies*2 <= fullBlockBytes {
+		b.Copies *= 2
+	}
+	return b
+}
+
+const (
+	// maxCached is the number of groups from which on few rows find theirs in a block's slots, unless some groups have most of the rows.
+	maxCached   = 1 << 18
+	leastCached = 64
+	cacheFill   = 4 // slots for each group: all find one then
+)
+
+// ChooseCache decides whether blocks keep some of the groups that are expected, each of which needs so many bytes there. Groups that
+// have rows early get a slot, and those that find none are changed in the device's memory.
+func ChooseCache(expect, slotBytes int64) Block {
+	if expect > maxCached {
+		return Block{}
+	}
+	b := Block{Slots: leastCached, Copies: 1, Cache: true}
+	for b.Slots*2*slotBytes <= maxBlockBytes {
+		b.Slots *= 2
+	}
+	if b.Slots*slotBytes > maxBlockBytes {
+		return Block{}
+	}
+	for b.Copies < someCopies && 2*b.Copies*cacheFill*max(expect, 1) <= b.Slots {
 		b.Copies *= 2
 	}
 	return b

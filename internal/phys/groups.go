@@ -13,10 +13,13 @@ const (
 	ArrayGroups                  // a slot for each combination of key values: known small domains
 	HashGroups                   // a directory with linear probing: tag<<48 | address of the tuple
 	DenseGroups                  // integer keys whose combinations are not many more than groups: a directory of addresses by keys
+	// RunGroups: rows come in the order of the key, so that a group is a run of them. A GPU's warps take ranges of rows and write a tuple
+	// for each run; a hash table has those that ranges share.
+	RunGroups
 )
 
 func (m GroupMode) String() string {
-	return [...]string{"one group", "array", "hash table", "dense directory"}[m]
+	return [...]string{"one group", "array", "hash table", "dense directory", "runs of sorted rows"}[m]
 }
 
 // Domain is the set of values of a key: Lo…Lo+Span-1, and NULL as one more where Null. That of a key which is no integer,
@@ -47,6 +50,8 @@ type Grouping struct {
 	NoDirect bool // groups are not to be addressed by their keys
 	NoPacked bool // several keys are not to be one number
 	OneTable bool // all who make groups share one directory, so that it may be large
+	// Sorted: rows come in the order of the one key, and whoever makes groups can make them of runs.
+	Sorted bool
 }
 
 // Groups is how groups are kept; the same for all workers and variants of a pipeline.
@@ -93,10 +98,11 @@ func ChooseGroups(g Grouping) Groups {
 	slots, width := combinations(g.Domains, g.mostDense())
 	mayPack := g.Plain || !g.NoPacked
 	switch {
-	case slots > 0 && slots <= maxArraySlots && !g.NoDirect:
-		if !g.NoArray {
-			out.Mode, out.Slots = ArrayGroups, slots
-		}
+	case slots > 0 && slots <= maxArraySlots && !g.NoDirect && !g.NoArray:
+		out.Mode, out.Slots = ArrayGroups, slots
+	case g.Sorted:
+		out.Mode = RunGroups
+	case slots > 0 && slots <= maxArraySlots && !g.NoDirect: // too few for a directory
 	case slots > 0 && slots <= g.widestDense() && mayPack && !g.NoDirect:
 		out.Mode, out.Slots = DenseGroups, slots
 	default:

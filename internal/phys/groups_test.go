@@ -25,6 +25,7 @@ func TestChooseGroups(t *testing.T) {
 	noArray, noDirect := func(g *Grouping) { g.NoArray = true }, func(g *Grouping) { g.NoDirect = true }
 	oneTable := func(g *Grouping) { g.OneTable = true }
 	noPacked := func(g *Grouping) { g.NoPacked = true }
+	sorted := func(g *Grouping) { g.Sorted = true }
 	nullable := func(g *Grouping) { g.Domains[0].Null = true }
 	for _, c := range []struct {
 		name  string
@@ -38,6 +39,10 @@ func TestChooseGroups(t *testing.T) {
 		{"and there is none left", with(several(10, maxArraySlots), nullable), "hash table by packed keys"},
 		{"an array that lanes cannot share", with(one(6, 6), noArray), "hash table"},
 		{"no array wanted", with(one(6, 6), noDirect), "hash table"},
+		{"sorted rows", with(one(maxArraySlots+1, 1000), sorted), "runs of sorted rows"},
+		{"however few groups", with(one(1<<40, 1), sorted), "runs of sorted rows"},
+		{"an array is better", with(one(maxArraySlots, 1000), sorted), "array of 8192 slots"},
+		{"but for one that lanes cannot share", with(with(one(6, 6), sorted), noArray), "runs of sorted rows"},
 		{"several keys", several(4, 2, 3), "array of 6 slots"},
 		{"a directory for few groups", one(16*1000+maxArraySlots, 1000), "dense directory of 24192 slots"},
 		{"too wide for few groups", one(16*1000+maxArraySlots+1, 1000), "hash table"},
@@ -104,6 +109,30 @@ func TestChooseBlock(t *testing.T) {
 	} {
 		if got := ChooseBlock(c.slots, c.bytes).String(); got != c.want {
 			t.Errorf("%d slots of %d bytes: %s, want %s", c.slots, c.bytes, got, c.want)
+		}
+	}
+}
+
+// TestChooseCache: as many slots as fit, copies where groups are few, and none where they are many or large.
+func TestChooseCache(t *testing.T) {
+	for _, c := range []struct {
+		expect, bytes int64
+		want          Block
+	}{
+		{1, 24, Block{Slots: 2048, Copies: 8, Cache: true}},
+		{0, 24, Block{Slots: 2048, Copies: 8, Cache: true}},
+		{64, 24, Block{Slots: 2048, Copies: 8, Cache: true}},
+		{65, 24, Block{Slots: 2048, Copies: 4, Cache: true}},
+		{257, 24, Block{Slots: 2048, Copies: 1, Cache: true}},
+		{256, 24, Block{Slots: 2048, Copies: 2, Cache: true}},
+		{256, 25, Block{Slots: 1024, Copies: 1, Cache: true}},
+		{maxCached, 24, Block{Slots: 2048, Copies: 1, Cache: true}},
+		{maxCached + 1, 24, Block{}},
+		{100, 48 << 10 / 64, Block{Slots: 64, Copies: 1, Cache: true}},
+		{100, 48<<10/64 + 1, Block{}},
+	} {
+		if got := ChooseCache(c.expect, c.bytes); got != c.want {
+			t.Errorf("%d groups of %d bytes: %+v, want %+v", c.expect, c.bytes, got, c.want)
 		}
 	}
 }

@@ -226,6 +226,8 @@ var settings = []setting{
 	{"simd", "vector instructions of generated CPU code: auto, avx512, avx2 or off",
 		func(s *Settings) string { return s.SIMD.String() },
 		func(s *Settings, v types.Value) error { return s.setSIMD(v.String()) }},
+	technique("sorted_runs", "take runs of rows for groups on a GPU, without a table, where a table's rows come in the order of the key",
+		func(s *Settings) *bool { return &s.Off.SortedRuns }),
 	technique("text_code", "make texts in generated code, not in Go",
 		func(s *Settings) *bool { return &s.Off.TextCode }),
 	technique("text_maps", "compute functions of texts once for each entry of a dictionary, not for each row",

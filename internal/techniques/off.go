@@ -30,6 +30,7 @@ type Off struct {
 	PackedKeys     bool // several keys of a group are one number where their ranges allow that
 	GroupParts     bool // many groups are kept by parts of the hash, which are merged one by one
 	BlockGroups    bool // GPU: blocks keep few groups in their shared memory
+	SortedRuns     bool // GPU: groups of a sorted column are runs of rows, without a table
 	EarlyReads     bool // GPU: rows that pass a front have all their columns read at once
 	EarlyPlaces    bool // GPU: where every row is written, its place is known before its values are made
 	EarlyKernels   bool // GPU: all kernels of a query are begun to be compiled before their turn comes

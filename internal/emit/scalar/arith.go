@@ -129,7 +129,14 @@ func (e *Evaluator) divide(x *plan.Call) code.Value {
 	rng := layout.TypeRange(x.T)
 	if l.Desc.Range.Fits64() { // the quotient is no larger in size than the dividend
 		m := l.Desc.Range.Union(l.Desc.Range.Neg())
+		if x.Op == plan.Mod && l.Desc.Range.Lo.Sign() >= 0 { // a remainder has the sign of the dividend
+			m.Lo = types.Int128{}
+		}
 		rng = rng.Intersect(m)
+	}
+	if size := r.Desc.Range.Union(r.Desc.Range.Neg()); x.Op == plan.Mod && size.Fits64() && size.Hi.Sign() > 0 { // and is smaller than the divisor
+		most := int64(size.Hi.Lo) - 1
+		rng = rng.Intersect(layout.Between(-most, most))
 	}
 	if x.Op == plan.Div && x.T.Kind != types.Int64 && layout.TypeRange(x.T).Fits64() {
 		e.rangeCheck(q, layout.TypeRange(x.T), n, Overflow(x.T, x.Pos))
