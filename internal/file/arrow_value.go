@@ -70,7 +70,7 @@ func appendNested(b []byte, t types.Type, col arrow.Array, i int) []byte {
 	switch c := col.(type) {
 	case *array.Struct:
 		for k, f := range t.Fields() {
-			elem(f.Type, c.Field(k), i+c.Data().Offset())
+			elem(f.Type, c.Field(k), i) // which begins where the struct does
 		}
 		return b
 	case *array.Map: // before List, which it is, too

@@ -164,6 +164,10 @@ func (r *chunkReader) read(t *chunkForm, take func(size int) (uintptr, error)) (
 	if def := &r.f.cols[r.col]; def.form == inPath {
 		b := &chunkMaker{r: r, t: t, take: take, c: &column.Chunk{Shape: t.Shape, Type: def.Type, Rows: int(r.hi - r.lo), Base: t.base}}
 		return b.c, b.constant(def.value)
+	} else if def.form == nested {
+		b := &chunkMaker{r: r, t: t, take: take, c: &column.Chunk{Shape: t.Shape, Type: def.Type, Rows: int(r.hi - r.lo), Base: t.base}}
+		defer r.done()
+		return b.c, b.nested(def.tree)
 	}
 	r.buffers = spareBuffers.Get().(*buffers)
 	defer func() {

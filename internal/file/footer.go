@@ -44,6 +44,14 @@ func (f *parquetFile) readFooter() {
 		for i := range f.cols {
 			if f.cols[i].leaf < 0 {
 				f.chunks[g][i] = chunkInfo{rows: rg.NumRows(), optional: true, bounds: bounds{nulls: -1}, distinct: -1}
+				if tree := f.cols[i].tree; tree != nil {
+					tree.leaves(func(l *nestedLeaf) {
+						if c, err := rg.ColumnChunk(l.leaf); err == nil {
+							f.chunks[g][i].size += c.TotalCompressedSize()
+							f.chunks[g][i].unpacked += c.TotalUncompressedSize()
+						}
+					})
+				}
 				continue
 			}
 			f.chunks[g][i] = f.readChunkInfo(rg, i)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -124,75 +123,17 @@ func batch(t *catalog.Table, lo, hi int64) arrow.RecordBatch {
 	var fields []arrow.Field
 	var arrays []arrow.Array
 	for c, def := range t.Columns {
-		typ := arrowType(def.Type)
+		typ := ArrowType(def.Type, nil)
 		b := array.NewBuilder(memory.DefaultAllocator, typ)
 		for row := lo; row < hi; row++ {
-			appendArrow(b, snap.Value(row, c))
+			if err := AppendArrow(b, snap.Value(row, c)); err != nil {
+				panic(err)
+			}
 		}
 		fields = append(fields, arrow.Field{Name: def.Name, Type: typ, Nullable: true})
 		arrays = append(arrays, b.NewArray())
 	}
 	return array.NewRecordBatch(arrow.NewSchema(fields, nil), arrays, hi-lo)
-}
-
-func arrowType(t types.Type) arrow.DataType {
-	switch t.Kind {
-	case types.Bool:
-		return arrow.FixedWidthTypes.Boolean
-	case types.Int16:
-		return arrow.PrimitiveTypes.Int16
-	case types.Int32:
-		return arrow.PrimitiveTypes.Int32
-	case types.Int64:
-		return arrow.PrimitiveTypes.Int64
-	case types.Float32:
-		return arrow.PrimitiveTypes.Float32
-	case types.Float64:
-		return arrow.PrimitiveTypes.Float64
-	case types.Decimal:
-		return &arrow.Decimal128Type{Precision: int32(t.Prec), Scale: int32(t.Scale)}
-	case types.Date:
-		return arrow.FixedWidthTypes.Date32
-	case types.Timestamp:
-		return &arrow.TimestampType{Unit: arrow.Microsecond}
-	case types.Interval:
-		return arrow.FixedWidthTypes.MonthDayNanoInterval
-	}
-	return arrow.BinaryTypes.String
-}
-
-func appendArrow(b array.Builder, v types.Value) {
-	if v.Null {
-		b.AppendNull()
-		return
-	}
-	switch b := b.(type) {
-	case *array.BooleanBuilder:
-		b.Append(v.I != 0)
-	case *array.Int16Builder:
-		b.Append(int16(v.I))
-	case *array.Int32Builder:
-		b.Append(int32(v.I))
-	case *array.Int64Builder:
-		b.Append(v.I)
-	case *array.Float32Builder:
-		b.Append(float32(v.F))
-	case *array.Float64Builder:
-		b.Append(v.F)
-	case *array.Decimal128Builder:
-		b.Append(decimal128.New(v.Hi, uint64(v.I)))
-	case *array.Date32Builder:
-		b.Append(arrow.Date32(v.I))
-	case *array.TimestampBuilder:
-		b.Append(arrow.Timestamp(v.I))
-	case *array.MonthDayNanoIntervalBuilder:
-		m, d, us := v.IntervalParts()
-		b.Append(arrow.MonthDayNanoInterval{Months: m, Days: d, Nanoseconds: us * 1000})
-	case *array.StringBuilder:
-		b.Append(v.S)
-	default:
-		panic(fmt.Sprintf("%T", b))
-	}
 }
 
 // save writes a table to a file, in batches of a few sizes.

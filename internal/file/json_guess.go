@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -13,13 +14,20 @@ import (
 
 // The columns of JSON files are the keys of the first objects of each, in the order in which they come,
 // of the types that hold their values unchanged: a number of many digits never becomes a DOUBLE that is
-// merely near it. Values of several kinds, and nested ones, are texts.
+// merely near it. Arrays are lists, and objects structs; values of several kinds are texts, and so are objects that have
+// none of their keys in common with each other: those are data and not names.
 
 // jsonGuess is what the values of a key are like.
 type jsonGuess struct {
-	bools, numbers, nested bool
-	guess                  // of strings
-	strings                bool
+	bools, numbers bool
+	arrays         bool
+	elem           *jsonGuess // of arrays
+	objects        int
+	keys           []string // of objects, in the order in which they come
+	fields         map[string]*jsonGuess
+	guess          // of strings
+	strings        bool
+	seen           int // values
 
 	fraction, exponent bool // numbers that are not plain integers
 	wide               bool // integers beyond 64 bits
@@ -41,11 +49,16 @@ func (g *jsonGuess) see(v jsonValue) {
 		g.texts[string(v.text)] = true
 		g.length += len(v.text)
 	}
+	g.seen++
 	switch v.kind {
 	case jsonBool:
 		g.bools = true
 	case jsonNested:
-		g.nested = true
+		if j, err := types.ParseJSON(string(v.text)); err == nil { // what is wrong with it is told when it is read
+			g.seeNested(j)
+		} else {
+			g.bools, g.strings = true, true
+		}
 	case jsonString:
 		g.strings = true
 		if c := classOf(string(v.text)); c == looksDate && v.text[4] == '-' || c == looksTimestamp && exactTimestamp(v.text) {
@@ -67,6 +80,70 @@ func (g *jsonGuess) see(v jsonValue) {
 	}
 }
 
+// seeNested takes an array or an object into account.
+func (g *jsonGuess) seeNested(j types.JSONValue) {
+	if j.Kind == '[' {
+		if g.arrays = true; g.elem == nil {
+			g.elem = &jsonGuess{}
+		}
+		for _, e := range j.Elems {
+			g.elem.seePart(e)
+		}
+		return
+	}
+	g.objects++
+	if g.fields == nil {
+		g.fields = map[string]*jsonGuess{}
+	}
+	for i, k := range j.Keys {
+		f := g.fields[k]
+		if f == nil {
+			f = &jsonGuess{}
+			g.fields[k], g.keys = f, append(g.keys, k)
+		}
+		f.seePart(j.Elems[i])
+	}
+}
+
+// seePart is see of a part of a nested value.
+func (g *jsonGuess) seePart(j types.JSONValue) {
+	switch j.Kind {
+	case 'n':
+	case '{', '[':
+		g.seen++
+		g.seeNested(j)
+	default:
+		g.see(partValue(j))
+	}
+}
+
+// partValue is a part of a nested value as those of columns are.
+func partValue(j types.JSONValue) jsonValue {
+	kind := map[byte]jsonKind{'"': jsonString, '0': jsonNumber, 't': jsonBool, 'n': jsonNull, '{': jsonNested, '[': jsonNested}[j.Kind]
+	return jsonValue{kind: kind, text: []byte(j.Text())}
+}
+
+// mostKeys is how many different keys the objects of a struct may have: as many as DuckDB takes for names.
+const mostKeys = 200
+
+// structType is the type of objects; false: their keys are no names of fields.
+func (g *jsonGuess) structType() (types.Type, bool) {
+	n := len(g.keys)
+	if n == 0 || n > mostKeys || n > 10*g.objects && g.objects > 1 {
+		return types.TText, false
+	}
+	var fields []types.Member
+	folded := map[string]bool{}
+	for _, k := range g.keys {
+		if folded[strings.ToLower(k)] { // fields are found in any case
+			return types.TText, false
+		}
+		folded[strings.ToLower(k)] = true
+		fields = append(fields, types.Member{Name: k, Type: g.fields[k].best()})
+	}
+	return types.TStruct(fields), true
+}
+
 // hunch is what the values of all rows may be like.
 func (g *jsonGuess) hunch(rows int64) hunch {
 	h := hunch{distinct: float64(len(g.texts)), length: float64(g.length) / float64(max(g.rows, 1))}
@@ -86,13 +163,18 @@ func exactTimestamp(s []byte) bool {
 // best is the type that holds all values.
 func (g *jsonGuess) best() types.Type {
 	kinds := 0
-	for _, k := range []bool{g.bools, g.numbers, g.nested, g.strings} {
+	for _, k := range []bool{g.bools, g.numbers, g.arrays, g.objects > 0, g.strings} {
 		if k {
 			kinds++
 		}
 	}
 	switch {
-	case kinds != 1 || g.nested:
+	case kinds != 1:
+	case g.arrays:
+		return types.TList(g.elem.best())
+	case g.objects > 0:
+		t, _ := g.structType()
+		return t
 	case g.bools:
 		return types.TBool
 	case g.strings:

@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -175,10 +176,18 @@ func (r *jsonRows) store(t *jsonTarget, v jsonValue) error {
 		j, err := types.ParseJSON(string(v.text))
 		var x types.Value
 		if err == nil {
-			x, err = types.FromJSON(r.s.zone, t.t, j)
+			var check func(types.Type, types.JSONValue) error
+			if r.s.guessed {
+				check = fitsGuess
+			}
+			x, err = types.FromJSON(r.s.zone, t.t, j, check)
 		}
 		if e, ok := err.(*types.Error); ok {
-			return diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg)
+			d := diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg)
+			if r.s.guessed {
+				return r.guessedError(d, t)
+			}
+			return d
 		}
 		t.b.Append(x)
 		return nil
@@ -191,6 +200,24 @@ func (r *jsonRows) store(t *jsonTarget, v jsonValue) error {
 		return r.guessedError(diag.Errorf(diag.InvalidTextRepresentation, diag.NoPos, "%s would change as %s: %q", v.kind, t.t, v.text), t)
 	}
 	return r.parse(t, v.text)
+}
+
+// fitsGuess refuses a part of a nested value that the type which was guessed would lose or change.
+func fitsGuess(t types.Type, j types.JSONValue) error {
+	if t.Kind == types.Struct {
+		for _, k := range j.Keys {
+			if t.FindField(k) < 0 {
+				return &types.Error{Code: diag.InvalidTextRepresentation, Msg: fmt.Sprintf("there is a key %q that %s has not", k, t)}
+			}
+		}
+		return nil
+	}
+	v := partValue(j)
+	number := v.kind == jsonNumber && (t.IsFloat() || t.Kind == types.Decimal)
+	if v.kind == jsonString && notString(t, v.text) || (number || v.kind == jsonString) && !keeps(t, v) {
+		return &types.Error{Code: diag.InvalidTextRepresentation, Msg: fmt.Sprintf("%s would change as %s: %q", v.kind, t, v.text)}
+	}
+	return nil
 }
 
 // keeps reports that a guessed type has the value as it is in the file.

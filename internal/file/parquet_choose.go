@@ -38,7 +38,7 @@ func (s *parquetSink) choose(recs []arrow.RecordBatch, col int) (encoding, error
 	s.reset()
 	for _, rec := range recs {
 		n := min(left, int(rec.NumRows()))
-		if !s.gather(rec.Column(col), 0, n) {
+		if leaf, lo, hi := s.leafOf(rec.Column(col), 0, n); !s.gather(leaf, lo, hi) {
 			return encoding{}, diag.Internalf("write parquet", "column %q of type %s is %s", s.def.Name, s.def.Type, rec.Column(col).DataType())
 		}
 		left -= n
@@ -147,15 +147,17 @@ func (e *parquetEncoder) properties(recs []arrow.RecordBatch) ([]parquet.WriterP
 		codec = "snappy"
 	}
 	out := []parquet.WriterProperty{parquet.WithCompression(codecs[codec])}
-	for i, s := range e.cols {
-		c, err := s.choose(recs, i)
-		if err != nil {
-			return nil, err
-		}
-		path := parquet.ColumnPath{s.path}
-		out = append(out, parquet.WithDictionaryPath(path, c.dict), parquet.WithDictionaryCostFallbackPath(path, false), parquet.WithEncodingPath(path, c.enc))
-		if e.codec == "" && !c.compress {
-			out = append(out, parquet.WithCompressionPath(path, compress.Codecs.Uncompressed))
+	for i, t := range e.tops {
+		for _, s := range t.sinks {
+			c, err := s.choose(recs, i)
+			if err != nil {
+				return nil, err
+			}
+			path := parquet.ColumnPath(s.path)
+			out = append(out, parquet.WithDictionaryPath(path, c.dict), parquet.WithDictionaryCostFallbackPath(path, false), parquet.WithEncodingPath(path, c.enc))
+			if e.codec == "" && !c.compress {
+				out = append(out, parquet.WithCompressionPath(path, compress.Codecs.Uncompressed))
+			}
 		}
 	}
 	return out, nil

@@ -64,7 +64,7 @@ func (c *columnCursor) next() error {
 	}
 	g := &c.groups[0]
 	r := &chunkReader{ctx: c.ctx, f: g.file, h: g.h, group: g.index, col: c.col, info: &g.file.chunks[g.index][c.col],
-		lo: c.at, hi: min(c.at+cursorRows, g.rows()), simd: c.q.opts.SIMD, acct: c.q.opts.Account}
+		lo: c.at, hi: c.upTo(g), simd: c.q.opts.SIMD, acct: c.q.opts.Account}
 	if c.q.opts.Map {
 		r.data = g.file.mapped(g.h)
 	}
@@ -73,6 +73,14 @@ func (c *columnCursor) next() error {
 	runtime.KeepAlive(g.file)
 	c.chunk, c.pos, c.at = chunk, 0, r.hi
 	return g.file.unchanged(g.h, err)
+}
+
+// upTo is the row before which the next chunk ends. Nested columns are put together from the first row on, once.
+func (c *columnCursor) upTo(g *rowGroup) int64 {
+	if g.file.cols[c.col].form == nested {
+		return g.rows()
+	}
+	return min(c.at+cursorRows, g.rows())
 }
 
 // room is memory for a chunk, which the last one needs no more.

@@ -37,6 +37,7 @@ type parquetColumn struct {
 	leaf int // its number among the columns of the file's row groups; -1: it has none that can be read
 
 	value types.Value // inPath: of all rows
+	tree  *nestedNode // nested
 }
 
 // leaf is how the file describes a column that can be read.
@@ -57,6 +58,7 @@ const (
 	uuidText
 	intervals // months, days, milliseconds
 	inPath    // the value of a folder's name, for all rows of the file
+	nested    // made of several leaves
 )
 
 // guard turns a panic of the Parquet library, which trusts files more than they
@@ -120,8 +122,17 @@ func openParquet(in *input) (f *parquetFile, err error) {
 	root := f.meta.Schema.Root()
 	leaves := 0
 	for i := range root.NumFields() {
-		c := columnOf(root.Field(i), marksTexts(f.meta.GetCreatedBy()))
-		if c.Foreign == nil || !c.Foreign.Unreadable {
+		marked := marksTexts(f.meta.GetCreatedBy())
+		c := columnOf(root.Field(i), marked)
+		if c.Foreign != nil {
+			if tree := f.nestedOf(root.Field(i), leaves, marked); tree != nil {
+				c.Foreign, c.Type, c.form, c.tree = nil, tree.t, nested, tree
+				c.NotNull = tree.def == 0
+			}
+		}
+		if c.form == nested {
+			// Its leaves have numbers; it has none.
+		} else if c.Foreign == nil || !c.Foreign.Unreadable {
 			c.leaf = leaves
 		}
 		f.cols = append(f.cols, c)
@@ -196,6 +207,11 @@ func (f *parquetFile) checkChunks() error {
 		}
 		total += rg.NumRows()
 		for i := range f.cols {
+			if f.cols[i].form == nested {
+				if err := f.checkLeaves(rg, &f.cols[i]); err != nil {
+					return err
+				}
+			}
 			if f.cols[i].leaf < 0 {
 				continue
 			}
@@ -203,12 +219,7 @@ func (f *parquetFile) checkChunks() error {
 			if err != nil {
 				return err
 			}
-			start := c.DataPageOffset()
-			if at := c.DictionaryPageOffset(); c.HasDictionaryPage() && at > 0 {
-				start = min(start, at)
-			}
-			size := c.TotalCompressedSize()
-			if start < 0 || size < 0 || start > f.in.size || size > f.in.size-start {
+			if !f.inside(c) {
 				return fmt.Errorf("column %q of row group %d is outside of the file", f.cols[i].Name, g)
 			}
 			if c.NumValues() != rg.NumRows() {
@@ -223,6 +234,35 @@ func (f *parquetFile) checkChunks() error {
 		return fmt.Errorf("the row groups have %d rows instead of %d", total, f.meta.GetNumRows())
 	}
 	return nil
+}
+
+// inside reports a chunk whose pages are in the file.
+func (f *parquetFile) inside(c *metadata.ColumnChunkMetaData) bool {
+	start := c.DataPageOffset()
+	if at := c.DictionaryPageOffset(); c.HasDictionaryPage() && at > 0 {
+		start = min(start, at)
+	}
+	size := c.TotalCompressedSize()
+	return start >= 0 && size >= 0 && start <= f.in.size && size <= f.in.size-start
+}
+
+// checkLeaves checks the chunks of a nested column.
+func (f *parquetFile) checkLeaves(rg *metadata.RowGroupMetaData, col *parquetColumn) (err error) {
+	col.tree.leaves(func(l *nestedLeaf) {
+		c, e := rg.ColumnChunk(l.leaf)
+		switch {
+		case err != nil:
+		case e != nil:
+			err = e
+		case !f.inside(c):
+			err = fmt.Errorf("column %q is outside of the file", col.Name)
+		case c.NumValues() < rg.NumRows():
+			err = fmt.Errorf("column %q has %d values for %d rows", col.Name, c.NumValues(), rg.NumRows())
+		case c.Type() != l.desc.PhysicalType():
+			err = fmt.Errorf("column %q has type %s", col.Name, c.Type())
+		}
+	})
+	return err
 }
 
 // columnOf is our view of a column.

@@ -31,7 +31,8 @@ type parquetEncoder struct {
 	kept  int64 // rows of first
 
 	w     *pqfile.Writer // nil: not yet
-	cols  []*parquetSink
+	tops  []*parquetTop  // columns …
+	cols  []*parquetSink // … and what is written of them: their leaves
 	group pqfile.BufferedRowGroupWriter
 	rows  int64 // of the group
 	limit int64
@@ -40,10 +41,12 @@ type parquetEncoder struct {
 // parquetSink is a column being written.
 type parquetSink struct {
 	def  catalog.ColumnDef
-	path string // name in the file
+	path []string  // name in the file
+	down []descent // from the column to what is written, if it is nested
 	w    pqfile.ColumnChunkWriter
 	page int // bytes of the page's texts, plus its rows
 	defs []int16
+	reps []int16 // of a leaf in a list
 
 	// Values that are not NULL, one of them used.
 	bools  []bool
@@ -80,13 +83,22 @@ func newParquetEncoder(w io.Writer, cols []catalog.ColumnDef, opts Options) (*pa
 	}
 	var fields schema.FieldList
 	for i, name := range uniqueNames(names) { // the same name twice would confuse readers
-		s := &parquetSink{def: cols[i], path: name}
-		node, err := s.node(name)
+		s := &parquetSink{def: cols[i], path: []string{name}}
+		top := &parquetTop{sinks: []*parquetSink{s}}
+		var node schema.Node
+		var err error
+		if cols[i].Type.IsNested() {
+			b := &shredder{top: cols[i].Name}
+			top.root, node, err = b.field(name, cols[i].Type, cols[i].NotNull, 0, nil, nil)
+			top.sinks = b.list
+		} else {
+			node, err = s.node(name)
+		}
 		if err != nil {
 			return nil, err
 		}
 		fields = append(fields, node)
-		e.cols = append(e.cols, s)
+		e.tops, e.cols = append(e.tops, top), append(e.cols, top.sinks...)
 	}
 	var err error
 	e.root, err = schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)
@@ -202,8 +214,8 @@ func decimalBytes(prec int) int {
 }
 
 func (e *parquetEncoder) write(rec arrow.RecordBatch) error {
-	if int(rec.NumCols()) != len(e.cols) {
-		return diag.Internalf("write parquet", "a batch of %d columns for %d", rec.NumCols(), len(e.cols))
+	if int(rec.NumCols()) != len(e.tops) {
+		return diag.Internalf("write parquet", "a batch of %d columns for %d", rec.NumCols(), len(e.tops))
 	}
 	if e.w == nil {
 		rec.Retain()
@@ -271,16 +283,19 @@ func (e *parquetEncoder) finish() error {
 
 // rowsOf writes rows of a batch, some columns at a time.
 func (e *parquetEncoder) rowsOf(rec arrow.RecordBatch, lo, hi int) error {
-	errs := make([]error, len(e.cols))
+	errs := make([]error, len(e.tops))
 	tokens := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
-	for i, s := range e.cols {
+	for i, t := range e.tops {
 		wg.Go(func() {
 			tokens <- struct{}{}
 			defer func() { <-tokens }()
 			defer diag.Recover("write parquet", &errs[i])
-			if errs[i] = s.write(rec.Column(i), lo, hi); errs[i] == nil && e.rows%pageRows == 0 {
-				errs[i] = s.cutPage()
+			errs[i] = t.write(rec.Column(i), lo, hi)
+			for _, s := range t.sinks {
+				if errs[i] == nil && e.rows%pageRows == 0 {
+					errs[i] = s.cutPage()
+				}
 			}
 		})
 	}
@@ -296,7 +311,7 @@ func (e *parquetEncoder) rowsOf(rec arrow.RecordBatch, lo, hi int) error {
 // reset forgets the values.
 func (s *parquetSink) reset() {
 	s.bools, s.i32, s.i64, s.f32, s.f64 = s.bools[:0], s.i32[:0], s.i64[:0], s.f32[:0], s.f64[:0]
-	s.bytes, s.fixed, s.arena, s.defs = s.bytes[:0], s.fixed[:0], s.arena[:0], s.defs[:0]
+	s.bytes, s.fixed, s.arena, s.defs, s.reps = s.bytes[:0], s.fixed[:0], s.arena[:0], s.defs[:0], s.reps[:0]
 }
 
 // cutPage ends a page.
@@ -344,25 +359,30 @@ func (s *parquetSink) writeSome(col arrow.Array, lo, hi int) error {
 		}
 		defs = s.defs
 	}
+	return s.flush(col, lo, hi, defs, nil)
+}
+
+// flush writes values of an array that are not NULL, with the levels of all.
+func (s *parquetSink) flush(col arrow.Array, lo, hi int, defs, reps []int16) error {
 	if !s.gather(col, lo, hi) {
 		return diag.Internalf("write parquet", "column %q of type %s is %s", s.def.Name, s.def.Type, col.DataType())
 	}
 	var err error
 	switch w := s.w.(type) {
 	case *pqfile.BooleanColumnChunkWriter:
-		_, err = w.WriteBatch(s.bools, defs, nil)
+		_, err = w.WriteBatch(s.bools, defs, reps)
 	case *pqfile.Int32ColumnChunkWriter:
-		_, err = w.WriteBatch(s.i32, defs, nil)
+		_, err = w.WriteBatch(s.i32, defs, reps)
 	case *pqfile.Int64ColumnChunkWriter:
-		_, err = w.WriteBatch(s.i64, defs, nil)
+		_, err = w.WriteBatch(s.i64, defs, reps)
 	case *pqfile.Float32ColumnChunkWriter:
-		_, err = w.WriteBatch(s.f32, defs, nil)
+		_, err = w.WriteBatch(s.f32, defs, reps)
 	case *pqfile.Float64ColumnChunkWriter:
-		_, err = w.WriteBatch(s.f64, defs, nil)
+		_, err = w.WriteBatch(s.f64, defs, reps)
 	case *pqfile.ByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(s.bytes, defs, nil)
+		_, err = w.WriteBatch(s.bytes, defs, reps)
 	case *pqfile.FixedLenByteArrayColumnChunkWriter:
-		_, err = w.WriteBatch(s.fixed, defs, nil)
+		_, err = w.WriteBatch(s.fixed, defs, reps)
 	default:
 		err = fmt.Errorf("no writer for column %q", s.def.Name)
 	}

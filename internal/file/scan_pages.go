@@ -29,6 +29,11 @@ func (p *rowPiece) cut(cols, tested []int) ([]*catalog.Segment, error) {
 		return []*catalog.Segment{p.segment(cols, func(c int) bounds { return chunks[c].bounds })}
 	}
 	index := map[int]*pageBounds{}
+	for _, c := range cols {
+		if p.f.cols[c].form == nested { // which is put together from the first row on
+			return whole(), nil
+		}
+	}
 	if p.q.t.trust && p.hi >= 2*pieceRows {
 		for _, c := range tested {
 			if chunks[c].columnIndex == nil || chunks[c].offsetIndex == nil || p.forms[c] == nil {

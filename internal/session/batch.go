@@ -16,6 +16,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
+	"github.com/kelpiedb/kelpie/internal/file"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -111,7 +112,7 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		bufs[1] = b
 		var err error
 		rd.Intervals(i, func(k int, months, days int32, micros int64) {
-			x, e := arrowInterval(months, days, micros)
+			x, e := file.ArrowInterval(months, days, micros)
 			if xs[k] = x; e != nil && err == nil && (nulls == 0 || valid[k/8]>>(k%8)&1 != 0) {
 				err = e
 			}
@@ -190,7 +191,7 @@ type listBuilder struct {
 func (l *listBuilder) Null() { l.b.AppendNull() }
 
 func (l *listBuilder) Text(s []byte) {
-	if err := appendValue(l.b, types.Value{Type: l.t, S: string(s)}); err != nil && l.err == nil {
+	if err := file.AppendArrow(l.b, types.Value{Type: l.t, S: string(s)}); err != nil && l.err == nil {
 		l.err = err
 	}
 }

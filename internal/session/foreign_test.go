@@ -30,10 +30,10 @@ func TestUnreadableColumns(t *testing.T) {
 	s := New(NewDB())
 	from := " FROM '" + path + "'"
 	for q, want := range map[string]string{
-		"DESCRIBE '" + path + "'": "l|LIST (cannot be read)|YES\na|INTEGER|NO\ns|STRUCT (cannot be read)|YES\nb|VARCHAR|YES\n" +
-			"tm|TIME|YES\nHalf Float|FLOAT16 (cannot be read)|YES\nd|DECIMAL(60,2) (cannot be read)|YES\nraw|BINARY(3) (cannot be read)|YES\nm|MAP (cannot be read)|YES\nc|DOUBLE|YES\n",
-		"DESCRIBE SELECT *" + from + " LIMIT 1": "l|LIST (cannot be read)|YES\na|INTEGER|NO\ns|STRUCT (cannot be read)|YES\nb|VARCHAR|YES\n" +
-			"tm|TIME|YES\nHalf Float|FLOAT16 (cannot be read)|YES\nd|DECIMAL(60,2) (cannot be read)|YES\nraw|BINARY(3) (cannot be read)|YES\nm|MAP (cannot be read)|YES\nc|DOUBLE|YES\n",
+		"DESCRIBE '" + path + "'": "l|INTEGER[]|YES\na|INTEGER|NO\ns|STRUCT(x BIGINT, y VARCHAR)|YES\nb|VARCHAR|YES\n" +
+			"tm|TIME|YES\nHalf Float|FLOAT16 (cannot be read)|YES\nd|DECIMAL(60,2) (cannot be read)|YES\nraw|BINARY(3) (cannot be read)|YES\nm|MAP(VARCHAR, INTEGER)|YES\nc|DOUBLE|YES\n",
+		"DESCRIBE SELECT *" + from + " LIMIT 1": "l|INTEGER[]|YES\na|INTEGER|NO\ns|STRUCT(x BIGINT, y VARCHAR)|YES\nb|VARCHAR|YES\n" +
+			"tm|TIME|YES\nHalf Float|FLOAT16 (cannot be read)|YES\nd|DECIMAL(60,2) (cannot be read)|YES\nraw|BINARY(3) (cannot be read)|YES\nm|MAP(VARCHAR, INTEGER)|YES\nc|DOUBLE|YES\n",
 		"SELECT a, b, c" + from + " ORDER BY a DESC":                                                          "3|three|-0.25\n2|NULL|NULL\n1|one|0.5\n",
 		"SELECT count(*)" + from:                                                                              "3\n",
 		`SELECT * EXCLUDE (l, s, "Half Float", d, raw, m)` + from + " WHERE c < 0":                            "3|three|NULL|-0.25\n",
@@ -48,30 +48,30 @@ func TestUnreadableColumns(t *testing.T) {
 			t.Errorf("%s:\n%swant\n%s", q, got, want)
 		}
 	}
-	hint := "\nHINT: the other columns can be read: SELECT * EXCLUDE (l)"
+	hint := "\nHINT: the other columns can be read: SELECT * EXCLUDE (\"Half Float\")"
 	for q, want := range map[string]string{
-		"SELECT *" + from:                                                               "ERROR: column \"l\": the type LIST of the file is not supported (0A000)\nLINE 1: SELECT *" + from + "\n               ^" + hint,
+		"SELECT *" + from:                                                               "ERROR: column \"Half Float\": the type FLOAT16 of the file is not supported (0A000)\nLINE 1: SELECT *" + from + "\n               ^" + hint,
 		"SELECT x.\"Half Float\"" + from + " x":                                         "SELECT * EXCLUDE (\"Half Float\")",
-		"SELECT l" + from + " LIMIT 0":                                                  "column \"l\": the type LIST",
-		"SELECT l FROM (SELECT *" + from + ") x":                                        "column \"l\": the type LIST",
+		"SELECT d" + from + " LIMIT 0":                                                  "column \"d\": the type DECIMAL(60,2)",
+		"SELECT d FROM (SELECT *" + from + ") x":                                        "column \"d\": the type DECIMAL(60,2)",
 		"SELECT d, count(*)" + from + " GROUP BY d":                                     "DECIMAL(60,2)",
-		"SELECT *" + from + " UNION ALL SELECT *" + from:                                "column \"l\": the type LIST",
-		"SELECT DISTINCT *" + from:                                                      "column \"l\": the type LIST",
-		"SELECT count(l)" + from:                                                        "column \"l\": the type LIST",
-		"SELECT a FROM (SELECT *" + from + ") x ORDER BY s":                             "column \"s\": the type STRUCT",
-		"CREATE TABLE w AS SELECT *" + from + " LIMIT 0":                                "column \"l\": the type LIST",
-		"CREATE TABLE w (l VARCHAR); INSERT INTO w SELECT l" + from:                     "column \"l\": the type LIST",
-		"COPY (SELECT *" + from + ") TO '" + dir + "/out.csv'":                          "column \"l\": the type LIST",
-		"WITH w AS MATERIALIZED (SELECT *" + from + ") SELECT x.s FROM w x, w y":        "column \"s\": the type STRUCT",
-		"SELECT a" + from + " x JOIN '" + path + "' y USING (l)":                        "column \"l\": the type LIST",
-		"CREATE TABLE f (a INTEGER, b VARCHAR, tm VARCHAR); COPY f FROM '" + path + "'": "column \"l\"",
+		"SELECT *" + from + " UNION ALL SELECT *" + from:                                "column \"Half Float\": the type FLOAT16",
+		"SELECT DISTINCT *" + from:                                                      "column \"Half Float\": the type FLOAT16",
+		"SELECT count(d)" + from:                                                        "column \"d\": the type DECIMAL(60,2)",
+		"SELECT a FROM (SELECT *" + from + ") x ORDER BY raw":                           "column \"raw\": the type BINARY(3)",
+		"CREATE TABLE w AS SELECT *" + from + " LIMIT 0":                                "column \"Half Float\": the type FLOAT16",
+		"CREATE TABLE w (l VARCHAR); INSERT INTO w SELECT d" + from:                     "column \"d\": the type DECIMAL(60,2)",
+		"COPY (SELECT *" + from + ") TO '" + dir + "/out.csv'":                          "column \"Half Float\": the type FLOAT16",
+		"WITH w AS MATERIALIZED (SELECT *" + from + ") SELECT x.raw FROM w x, w y":      "column \"raw\": the type BINARY(3)",
+		"SELECT a" + from + " x JOIN '" + path + "' y USING (d)":                        "column \"d\": the type DECIMAL(60,2)",
+		"CREATE TABLE f (a INTEGER, b VARCHAR, tm VARCHAR); COPY f FROM '" + path + "'": "column \"",
 	} {
 		if got := failure(t, s, q); !strings.Contains(got, want) || strings.Contains(got, "internal") {
 			t.Errorf("%s:\n%s\nwant\n%s", q, got, want)
 		}
 	}
 	// Files of a glob must mean the same by a column that cannot be read, too.
-	if got := failure(t, s, "SELECT a FROM 'testdata/files/part*.parquet'"); !strings.Contains(got, `column 2 is "x" LIST`) {
+	if got := failure(t, s, "SELECT a FROM 'testdata/files/part*.parquet'"); !strings.Contains(got, `column 2 is "x" INTEGER[]`) {
 		t.Error(got)
 	}
 }

@@ -27,8 +27,8 @@ func TestJSONFiles(t *testing.T) {
 	rowsOf(t, s, `INSERT INTO t VALUES (1, 'a "quoted" \ text
 of two lines', 12345678901234567890123456789012345.678, 0.1, '2024-02-29'), (2, NULL, NULL, 'NaN', NULL)`)
 	for _, c := range []struct{ q, want string }{
-		{"SELECT * FROM '" + dir + "/a.json' ORDER BY id", "1|x|12345678901234567890|NULL\n2|NULL|1|[\"p\", \"q\"]\n"},
-		{"DESCRIBE '" + dir + "/a.json'", "id|BIGINT|YES\nname|VARCHAR|YES\nbig|DECIMAL(38,0)|YES\ntags|VARCHAR|YES\n"},
+		{"SELECT * FROM '" + dir + "/a.json' ORDER BY id", "1|x|12345678901234567890|NULL\n2|NULL|1|{p,q}\n"},
+		{"DESCRIBE '" + dir + "/a.json'", "id|BIGINT|YES\nname|VARCHAR|YES\nbig|DECIMAL(38,0)|YES\ntags|VARCHAR[]|YES\n"},
 		{"SELECT at, ok FROM '" + dir + "/b.ndjson' WHERE id = 1", "2024-01-02 03:04:05|NULL\n"},
 		{"SELECT v FROM read_json('" + dir + "/d.data')", "0.5\n"},
 		{"SELECT sum(a.id) FROM '" + dir + "/a.json' a JOIN '" + dir + "/b.ndjson' b ON a.id = b.id", "3\n"},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec"
@@ -116,7 +115,7 @@ func (r *Result) Schema() *arrow.Schema {
 	if r.schema == nil {
 		fs := make([]arrow.Field, len(r.Columns))
 		for i, c := range r.Columns {
-			fs[i] = arrow.Field{Name: c.Name, Type: arrowTypeIn(c.Type, r.zone), Nullable: c.Nullable}
+			fs[i] = arrow.Field{Name: c.Name, Type: file.ArrowType(c.Type, r.zone), Nullable: c.Nullable}
 			if r.textIntervals && c.Type.Kind == types.Interval {
 				fs[i].Type = arrow.BinaryTypes.String
 			}
@@ -127,51 +126,7 @@ func (r *Result) Schema() *arrow.Schema {
 }
 
 // ArrowType is the Arrow type by which a SQL type is delivered.
-func ArrowType(t types.Type) arrow.DataType { return arrowTypeIn(t, nil) }
-
-// arrowTypeIn is ArrowType for a session in a zone; nil: UTC.
-func arrowTypeIn(t types.Type, z *types.Zone) arrow.DataType {
-	switch t.Kind {
-	case types.Bool:
-		return arrow.FixedWidthTypes.Boolean
-	case types.Int16:
-		return arrow.PrimitiveTypes.Int16
-	case types.Int32:
-		return arrow.PrimitiveTypes.Int32
-	case types.Int64:
-		return arrow.PrimitiveTypes.Int64
-	case types.Decimal:
-		return &arrow.Decimal128Type{Precision: int32(t.Prec), Scale: int32(t.Scale)}
-	case types.Float32:
-		return arrow.PrimitiveTypes.Float32
-	case types.Float64:
-		return arrow.PrimitiveTypes.Float64
-	case types.Date:
-		return arrow.FixedWidthTypes.Date32
-	case types.Timestamp:
-		return &arrow.TimestampType{Unit: arrow.Microsecond}
-	case types.TimestampTZ:
-		if z == nil {
-			z = types.UTC
-		}
-		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: z.Name}
-	case types.Bytes:
-		return arrow.BinaryTypes.Binary
-	case types.List:
-		return arrow.ListOf(arrowTypeIn(t.Elem(), z))
-	case types.Struct:
-		return file.ArrowStruct(t, func(t types.Type) arrow.DataType { return arrowTypeIn(t, z) })
-	case types.Map:
-		return arrow.MapOf(arrowTypeIn(t.Fields()[0].Type, z), arrowTypeIn(t.Fields()[1].Type, z))
-	case types.Time:
-		return arrow.FixedWidthTypes.Time64us
-	case types.Interval:
-		return arrow.FixedWidthTypes.MonthDayNanoInterval
-	case types.Text, types.UUID, types.JSON:
-		return arrow.BinaryTypes.String
-	}
-	return arrow.Null
-}
+func ArrowType(t types.Type) arrow.DataType { return file.ArrowType(t, nil) }
 
 // Next returns the next batch, nil at the end. The caller releases it.
 func (r *Result) Next() (arrow.RecordBatch, error) {
@@ -217,89 +172,12 @@ func (r *Result) literalBatch(n int) (arrow.RecordBatch, error) {
 		f := b.Field(i)
 		f.Reserve(n)
 		for _, row := range r.values[r.pos : r.pos+int64(n)] {
-			if err := appendValue(f, row[i]); err != nil {
+			if err := file.AppendArrow(f, row[i]); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return b.NewRecordBatch(), nil
-}
-
-func appendValue(b array.Builder, v types.Value) error {
-	if v.Null {
-		b.AppendNull()
-		return nil
-	}
-	switch b := b.(type) {
-	case *array.BooleanBuilder:
-		b.Append(v.I != 0)
-	case *array.Int16Builder:
-		b.Append(int16(v.I))
-	case *array.Int32Builder:
-		b.Append(int32(v.I))
-	case *array.Int64Builder:
-		b.Append(v.I)
-	case *array.Time64Builder:
-		b.Append(arrow.Time64(v.I))
-	case *array.Date32Builder:
-		b.Append(arrow.Date32(v.I))
-	case *array.TimestampBuilder:
-		b.Append(arrow.Timestamp(v.I))
-	case *array.Decimal128Builder:
-		x := v.Int128()
-		b.Append(decimal128.New(x.Hi, x.Lo))
-	case *array.Float32Builder:
-		b.Append(float32(v.F))
-	case *array.Float64Builder:
-		b.Append(v.F)
-	case *array.StringBuilder:
-		b.Append(v.String())
-	case *array.BinaryBuilder:
-		b.Append([]byte(v.S))
-	case *array.StructBuilder:
-		b.Append(true)
-		for i, x := range v.FieldValues() {
-			if err := appendValue(b.FieldBuilder(i), x); err != nil {
-				return err
-			}
-		}
-	case *array.MapBuilder:
-		b.Append(true)
-		for _, e := range v.Elems() {
-			if err := appendValue(b.KeyBuilder(), e.FieldValue(0)); err != nil {
-				return err
-			}
-			if err := appendValue(b.ItemBuilder(), e.FieldValue(1)); err != nil {
-				return err
-			}
-		}
-	case *array.ListBuilder:
-		b.Append(true)
-		for _, e := range v.Elems() {
-			if err := appendValue(b.ValueBuilder(), e); err != nil {
-				return err
-			}
-		}
-	case *array.MonthDayNanoIntervalBuilder:
-		x, err := arrowInterval(v.IntervalParts())
-		if err != nil {
-			return err
-		}
-		b.Append(x)
-	default:
-		b.AppendNull()
-	}
-	return nil
-}
-
-// arrowInterval is an interval as Arrow has them, whose time is counted in nanoseconds.
-func arrowInterval(months, days int32, micros int64) (arrow.MonthDayNanoInterval, error) {
-	ns := micros * 1000
-	if ns/1000 != micros {
-		return arrow.MonthDayNanoInterval{}, diag.Errorf(diag.DatetimeOverflow, -1, "interval %s is out of the range of Arrow's intervals",
-			types.AppendInterval(nil, months, days, micros)).WithHint("cast it to VARCHAR")
-	}
-	return arrow.MonthDayNanoInterval{Months: months, Days: days, Nanoseconds: ns}, nil
 }
 
 // Values reads all remaining rows as Go values, for tests, small tools and INSERT.

@@ -317,12 +317,18 @@ func jsonNested(v Value, to Type) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	return FromJSON(UTC, to, j)
+	return FromJSON(UTC, to, j, nil)
 }
 
 // FromJSON is the value of type t that a value of JSON stands for: null is NULL, objects are structs and maps, arrays lists, and
 // strings are read as texts are. Keys that a struct lacks mean nothing, and fields without a key are NULL.
-func FromJSON(z *Zone, t Type, j JSONValue) (Value, error) {
+// What check refuses is an error; it may be nil.
+func FromJSON(z *Zone, t Type, j JSONValue, check func(Type, JSONValue) error) (Value, error) {
+	if check != nil && j.Kind != 'n' {
+		if err := check(t, j); err != nil {
+			return Value{}, err
+		}
+	}
 	mismatch := func() (Value, error) {
 		return Value{}, errf(codeSyntax, "cannot cast %s of JSON to %s: %s", j.TypeName(), t, j.Raw)
 	}
@@ -338,7 +344,7 @@ func FromJSON(z *Zone, t Type, j JSONValue) (Value, error) {
 		elems := make([]Value, len(j.Elems))
 		for i, e := range j.Elems {
 			var err error
-			if elems[i], err = FromJSON(z, t.Elem(), e); err != nil {
+			if elems[i], err = FromJSON(z, t.Elem(), e, check); err != nil {
 				return Value{}, err
 			}
 		}
@@ -352,7 +358,7 @@ func FromJSON(z *Zone, t Type, j JSONValue) (Value, error) {
 			vals[i] = NullOf(f.Type)
 			if e, ok := j.Field(f.Name); ok {
 				var err error
-				if vals[i], err = FromJSON(z, f.Type, e); err != nil {
+				if vals[i], err = FromJSON(z, f.Type, e, check); err != nil {
 					return Value{}, err
 				}
 			}
@@ -369,7 +375,7 @@ func FromJSON(z *Zone, t Type, j JSONValue) (Value, error) {
 			if err != nil {
 				return Value{}, err
 			}
-			x, err := FromJSON(z, kv[1].Type, j.Elems[i])
+			x, err := FromJSON(z, kv[1].Type, j.Elems[i], check)
 			if err != nil {
 				return Value{}, err
 			}

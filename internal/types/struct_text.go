@@ -51,7 +51,7 @@ func appendNamed(dst []byte, v Value, z *Zone) []byte {
 		return append(dst, '}')
 	}
 	text := string(v.AppendTextIn(nil, z))
-	if v.Type.Phys() == PhysStr && needsQuotes(text) {
+	if needsQuotes(text) {
 		return appendQuoted(dst, text)
 	}
 	return append(dst, text...)

@@ -93,7 +93,6 @@ required = pa.table({"k": pa.array(range(10), pa.int64()), "l": pa.array(["a%d" 
 pq.write_table(required, "required.parquet", compression="lz4", store_schema=False)
 golden("required", "k BIGINT NOT NULL, l VARCHAR NOT NULL", [[i, "a%d" % i] for i in range(10)])
 
-pq.write_table(pa.table({"a": [1], "l": [[1, 2]]}), "nested.parquet", store_schema=False)
 pq.write_table(pa.table({"a": [b"\xff\xfe"]}), "binary.parquet", store_schema=False)
 pq.write_table(pa.table({"a": pa.array([1], pa.time64("us"))}), "time.parquet", store_schema=False)
 
