@@ -83,6 +83,8 @@ var foldRows = func() []FoldRow {
 		fold("list", "*", ListResult, plan.SkipNone, listFold, "a list of the values, NULL or not"),
 		fold("json_agg", "*", types.TJSON, plan.SkipNone, jsonFold, "an array of JSON"),
 		fold("jsonb_agg", "*", types.TJSONB, plan.SkipNone, jsonFold, "an array of JSON"),
+		fold("json_object_agg", "**", types.TJSON, plan.SkipNone, jsonObjectFold, "an object of JSON, of keys and values"),
+		fold("jsonb_object_agg", "**", types.TJSONB, plan.SkipNone, jsonObjectFold, "an object of JSON, of keys and values"),
 		bitFold("bit_and", func(a, b int64) int64 { return a & b }, "the bits that all have"),
 		bitFold("bit_or", func(a, b int64) int64 { return a | b }, "the bits that any has"),
 		bitFold("bit_xor", func(a, b int64) int64 { return a ^ b }, "the bits that an odd number has"),

@@ -252,11 +252,55 @@ func jsonBuildObject(a []types.Value, t types.Type) (types.Value, error) {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(types.AppendJSONString(b, a[i].String()), " : "...)
+		b = append(jsonKey(b, a[i]), " : "...)
 		b = types.ToJSON(b, a[i+1])
 	}
 	return asJSON(append(b, '}'), t)
 }
+
+// jsonKey appends a key: what the value is in JSON, as a string.
+func jsonKey(b []byte, v types.Value) []byte {
+	start := len(b)
+	if b = types.ToJSON(b, v); b[start] == '"' {
+		return b
+	}
+	return types.AppendJSONString(b[:start], string(b[start:]))
+}
+
+// jsonObjectFold is json_object_agg: an object of the first argument's texts and the second's values.
+func jsonObjectFold(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	if rows.Len() == 0 {
+		return null(t)
+	}
+	b := []byte("{ ")
+	asked := 0
+	for i := range rows.Len() {
+		key := rows.Value(i, 0)
+		if key.Null {
+			return fail(diag.InvalidParameter, "field name must not be null")
+		}
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(jsonKey(b, key), " : "...)
+		if b = types.ToJSON(b, rows.Value(i, 1)); i%1024 == 0 || i == rows.Len()-1 {
+			if err := rows.Room(int64(len(b) - asked)); err != nil {
+				return types.Value{}, err
+			}
+			asked = len(b)
+		}
+	}
+	return asJSON(append(b, " }"...), t)
+}
+
+// InstantJSON is the JSON of a value with instants in it, in a zone.
+var InstantJSON = internalFn("timestamptz_json", func(a []types.Value, t types.Type) (types.Value, error) {
+	z, err := types.FindZone(a[0].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return types.Value{Type: t, S: string(types.ToJSONIn(nil, a[1], z))}, nil
+})
 
 // jsonFold is json_agg.
 func jsonFold(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {

@@ -109,7 +109,7 @@ var absent = func() map[string]string {
 		missing("lists of several rows or dimensions"): {"array_dims", "array_fill", "list_agg", "list_aggregate", "regexp_extract_all", "regexp_match", "regexp_matches",
 			"regexp_split_to_array", "regexp_split_to_table", "string_split_regex", "string_to_table", "width_buckets", "histogram", "range"},
 		missing("times with a zone"):                                        {"current_time", "get_current_time"},
-		missing("structs and maps"):                                         {"json_each_recursive", "json_object", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "json_object_agg", "jsonb_object_agg", "json_populate_record", "json_to_recordset"},
+		missing("structs and maps"):                                         {"json_each_recursive", "json_object", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "json_populate_record", "json_to_recordset"},
 		missing("values that differ on every row"):                          {"setseed", "random_normal"},
 		"statements run one after the other; statement_timeout bounds them": {"pg_sleep", "pg_sleep_for", "sleep_ms"},
 		"SHOW name shows a setting, and SET name = value sets it":           {"current_setting", "set_config"},

@@ -252,7 +252,10 @@ func AppendJSONString(dst []byte, s string) []byte {
 }
 
 // ToJSON appends a value as JSON: what to_json gives.
-func ToJSON(dst []byte, v Value) []byte {
+func ToJSON(dst []byte, v Value) []byte { return ToJSONIn(dst, v, UTC) }
+
+// ToJSONIn is ToJSON where instants are shown in zone z.
+func ToJSONIn(dst []byte, v Value, z *Zone) []byte {
 	switch {
 	case v.Null:
 		return append(dst, "null"...)
@@ -272,7 +275,7 @@ func ToJSON(dst []byte, v Value) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = ToJSON(dst, e)
+			dst = ToJSONIn(dst, e, z)
 		}
 		return append(dst, ']')
 	case v.Type.Kind == Struct, v.Type.Kind == Map:
@@ -281,7 +284,7 @@ func ToJSON(dst []byte, v Value) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = ToJSON(append(AppendJSONString(dst, key), ':'), x)
+			dst = ToJSONIn(append(AppendJSONString(dst, key), ':'), x, z)
 		}
 		if v.Type.Kind == Map {
 			for i, e := range v.Elems() {
@@ -297,7 +300,16 @@ func ToJSON(dst []byte, v Value) []byte {
 	case v.Type.Kind == Timestamp:
 		return AppendJSONString(dst, strings.Replace(v.String(), " ", "T", 1))
 	case v.Type.Kind == TimestampTZ:
-		return AppendJSONString(dst, strings.Replace(strings.Replace(v.String(), " ", "T", 1), "+00", "+00:00", 1))
+		text := strings.Replace(string(v.AppendTextIn(nil, z)), " ", "T", 1)
+		bc := strings.HasSuffix(text, " BC")
+		text = strings.TrimSuffix(text, " BC")
+		if sign := strings.LastIndexAny(text, "+-"); sign > strings.IndexByte(text, 'T') && !strings.Contains(text[sign:], ":") {
+			text += ":00" // a zone of whole hours is written without minutes elsewhere
+		}
+		if bc {
+			text += " BC"
+		}
+		return AppendJSONString(dst, text)
 	}
 	return AppendJSONString(dst, v.String())
 }

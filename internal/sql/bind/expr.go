@@ -85,7 +85,7 @@ func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 	case *ast.Subscript:
 		return b.subscript(s, e)
 	case *ast.ArrayQuery:
-		unsupported(e.Pos, "ARRAY of a subquery")
+		return b.arrayQuery(s, e)
 	case *ast.Struct:
 		return b.structLiteral(s, e)
 	case *ast.Field:

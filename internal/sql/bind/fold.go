@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -62,6 +64,9 @@ func (b *binder) foldCall(s *scope, e *ast.Func, row *funcs.FoldRow) (plan.Agg, 
 			panic(noFunction(name, bound, e.Pos))
 		}
 		args[i] = b.convert(b.settle(x), t, at[i])
+		if strings.HasPrefix(name, "json") {
+			args[i] = b.zonedJSON(args[i], at[i])
+		}
 	}
 	if e.IgnoreNulls && row.Fold.Skips == plan.SkipNone {
 		a.Fold = funcs.InOrder[plan.AnyValue]

@@ -194,7 +194,9 @@ func (b *binder) apply(row *funcs.Row, c *call) plan.Expr {
 		}
 	}
 	for i, a := range c.args {
-		c.args[i] = b.settle(a)
+		if c.args[i] = b.settle(a); row.Group == funcs.JSON && letters[min(i, len(letters)-1)] == '*' {
+			c.args[i] = b.zonedJSON(c.args[i], c.argPos(i))
+		}
 	}
 	return &plan.Call{Op: cmp.Or(row.Op, plan.Apply), Fn: row.Fn, T: t, Args: c.args, Pos: c.pos}
 }

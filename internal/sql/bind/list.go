@@ -141,6 +141,10 @@ func (b *binder) subscript(s *scope, e *ast.Subscript) plan.Expr {
 		return b.structSubscript(x, s, e)
 	case types.Map:
 		return b.mapSubscript(x, s, e)
+	case types.JSON:
+		if t == types.TJSONB && !e.Slice { // which is what -> gives
+			return b.operator("->", place{e.Pos, e.X.Position(), e.Index.Position()}, x, b.expr(s, e.Index))
+		}
 	}
 	if t.Kind != types.List {
 		fail(diag.DatatypeMismatch, e.Pos, "cannot subscript type %s because it does not support subscripting", t.SQLName())

@@ -170,6 +170,10 @@ func (b *binder) item(s *scope, x ast.Expr, name string) item {
 	e := b.maybeLiteralKey(s, x, b.expr(s, x))
 	b.unnests = outer
 	it := item{x: e, name: name, at: span{x.Position(), refs, len(s.aggs.refs)}, column: isColumn(x)}
+	if a, ok := x.(*ast.Array); ok && len(a.Elems) == 0 && e.Type().Kind == types.Unknown {
+		panic(diag.Errorf(diag.IndeterminateDatatype, a.Pos, "cannot determine type of empty array").
+			WithHint("explicitly cast to the desired type, for example ARRAY[]::integer[]"))
+	}
 	if e.Type().Kind == types.Unknown {
 		it.lit, _ = e.(*plan.Const)
 		it.x = b.settle(e)

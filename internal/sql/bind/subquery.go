@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -15,6 +16,29 @@ func (b *binder) scalarSubquery(s *scope, e *ast.Subquery) plan.Expr {
 	}
 	id := r.cols[0].id
 	return &plan.Subquery{Kind: plan.Scalar, Plan: r.node, Output: []plan.ColID{id}, T: b.cols.Get(id).Type, Pos: e.Pos}
+}
+
+// arrayQuery is ARRAY(select …): a list of the rows in their order, empty if there are none.
+func (b *binder) arrayQuery(s *scope, e *ast.ArrayQuery) plan.Expr {
+	r := b.query(e.Query, s)
+	if len(r.cols) != 1 {
+		fail(diag.SyntaxError, e.Pos, "subquery must return only one column")
+	}
+	id := r.cols[0].id
+	t := b.listOf(b.cols.Get(id).Type, e.Pos)
+	list := plan.Agg{Func: plan.Folded, Fold: funcs.FindFold("array_agg", false).Fold, Arg: b.ref(id), Col: b.cols.New("array", t, false)}
+	g := &plan.Group{Input: r.node}
+	if sort, ok := r.node.(*plan.Sort); ok { // the order of rows is not kept by what is above a sort, but by an aggregate
+		for _, k := range sort.Keys {
+			list.Order = append(list.Order, plan.AggOrder{X: b.ref(k.Col), Desc: k.Desc, NullsFirst: k.NullsFirst})
+		}
+		if sort.Limit < 0 && sort.Offset == 0 {
+			g.Input = sort.Input
+		}
+	}
+	g.Aggs = []plan.Agg{list}
+	sub := &plan.Subquery{Kind: plan.Scalar, Plan: g, Output: []plan.ColID{list.Col}, T: t, Pos: e.Pos}
+	return &plan.Call{Op: plan.Coalesce, T: t, Args: []plan.Expr{sub, plan.NewConst(types.ListValue(t.Elem(), nil))}, Pos: e.Pos}
 }
 
 func (b *binder) exists(s *scope, e *ast.Exists) plan.Expr {

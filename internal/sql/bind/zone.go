@@ -51,6 +51,14 @@ func (b *binder) zonedCast(e plan.Expr, t types.Type, pos int) plan.Expr {
 	return b.convert(b.convert(e, types.TTimestamp, pos), t, pos) // a date, or a time of day
 }
 
+// zonedJSON is a value that is to become JSON, in the session's zone where that matters.
+func (b *binder) zonedJSON(x plan.Expr, pos int) plan.Expr {
+	if z := b.zone(); instants(x.Type()) && !z.IsUTC() {
+		return plan.NewApply(funcs.InstantJSON, types.TJSON, pos, plan.NewConst(types.TextValue(z.Spec())), x)
+	}
+	return x
+}
+
 // computed is the value of a function of constants; what fails does so at its place.
 func computed(x *plan.Call) plan.Expr {
 	args := make([]types.Value, len(x.Args))
