@@ -21,6 +21,11 @@ func (r *run) result() (*result.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(r.prog.Result.Keys) > 0 && s.arranged {
+		if err := r.bringSorted(out); err != nil {
+			return nil, err
+		}
+	}
 	rows, err := r.fetch(out, r.homing(out.tuple, nil), r.late.placing(out.tuple))
 	if err != nil {
 		return nil, err

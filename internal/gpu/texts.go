@@ -128,12 +128,32 @@ func (m *making) keep(c *block) {
 // bringTexts copies the texts of an array of tuples that kernels have made to the host. What was made for other rows, and room that lanes did not
 // use, stays: the texts of these are moved to one place first, of which their tuples learn.
 func (r *run) bringTexts(d deviceRows, lacking []plan.ColID) error {
-	fields := textFields(d.tuple, lacking)
-	if len(r.space.all) == 0 || len(fields) == 0 || d.n == 0 {
+	return r.bringTextsOf(d, textFields(d.tuple, lacking), r.space.all)
+}
+
+// manySorted is from how many sorted rows on all of their texts are brought in that order: the host has them, too, but in the order of the table, and waits
+// for each.
+const manySorted = 256 << 10
+
+// bringSorted is bringTexts for sorted rows of the result.
+func (r *run) bringSorted(d deviceRows) error {
+	least := int64(manySorted)
+	if r.store.Room > 0 { // a test's rows are many
+		least = r.store.Room
+	}
+	if d.n < least {
+		return nil
+	}
+	return r.bringTextsOf(d, textFields(d.tuple, nil), []addrRange{{0, 1 << 63}})
+}
+
+// bringTextsOf copies the texts that lie in certain pieces of memory.
+func (r *run) bringTextsOf(d deviceRows, fields []*layout.Field, all []addrRange) error {
+	if len(all) == 0 || len(fields) == 0 || d.n == 0 {
 		return nil
 	}
 	var pieces []byte
-	for _, p := range r.space.all {
+	for _, p := range all {
 		pieces = binary.LittleEndian.AppendUint64(pieces, uint64(p.start))
 		pieces = binary.LittleEndian.AppendUint64(pieces, uint64(p.end))
 	}
@@ -145,7 +165,7 @@ func (r *run) bringTexts(d deviceRows, lacking []plan.ColID) error {
 	if err != nil {
 		return err
 	}
-	number := uint64(len(r.space.all))
+	number := uint64(len(all))
 	if err := r.do(func() *ir.Func { return sumTexts(d.tuple.Size, fields) }, d.n, uint64(d.addr), uint64(list), number, uint64(count)); err != nil {
 		return err
 	}
@@ -195,23 +215,68 @@ func sumTexts(size int, fields []*layout.Field) *ir.Func {
 		})
 }
 
-// moveTexts moves them to where the word at next points, and lets their tuples know: array, pieces, number, next.
+// moveTexts moves them to where the word at next points, those of 32 tuples side by side, and lets the tuples know: array, pieces, number, next.
 func moveTexts(size int, fields []*layout.Field) *ir.Func {
-	return newKernel("move_texts_"+fieldNames(size, fields),
-		func(k *kernel) []ir.Reg { return k.load("array", "pieces", "number", "next") },
-		func(k *kernel, s []ir.Reg) {
-			// Room for all texts of the tuple at once.
-			at := k.Vreg("to", ir.I64)
-			k.Mov(at, ir.K(0))
-			k.eachText(s, size, fields, func(_ ir.Reg, _ *layout.Field, _, n ir.Reg) { k.Op2(ir.Add, at, at.V(), n.V()) })
-			k.when(ir.NE, at.V(), ir.K(0), func() { k.Atom(ir.AtomAdd, at, ir.At(s[3], 0), at.V(), ir.Val{}) })
+	return newWarpKernel("move_texts_"+fieldNames(size, fields), []string{"array", "pieces", "number", "next"}, func(k *kernel, s []ir.Reg, lane, has ir.Reg) {
+		own, upTo, t := k.Vreg("own", ir.I64), k.Vreg("upto", ir.I64), k.Vreg("t", ir.I64)
+		k.Mov(own, ir.K(0))
+		k.when(ir.NE, has.V(), ir.K(0), func() {
+			k.eachText(s, size, fields, func(_ ir.Reg, _ *layout.Field, _, n ir.Reg) { k.Op2(ir.Add, own, own.V(), n.V()) })
+		})
+		k.Mov(upTo, own.V()) // what the lane and those below it need
+		for d := int64(1); d < layout.WarpLanes; d *= 2 {
+			k.Op2(ir.Sub, t, lane.V(), ir.K(d))
+			k.Sel(t, ir.LT, t.V(), ir.K(0), lane.V(), t.V())
+			k.Op2(ir.Shfl, t, upTo.V(), t.V())
+			k.Sel(t, ir.LT, lane.V(), ir.K(d), ir.K(0), t.V())
+			k.Op2(ir.Add, upTo, upTo.V(), t.V())
+		}
+		at := k.Vreg("to", ir.I64)
+		k.Mov(at, ir.K(0))
+		k.when(ir.EQ, lane.V(), ir.K(layout.WarpLanes-1), func() { k.Atom(ir.AtomAdd, at, ir.At(s[3], 0), upTo.V(), ir.Val{}) })
+		k.Op2(ir.Shfl, at, at.V(), ir.K(layout.WarpLanes-1))
+		k.Op2(ir.Add, at, at.V(), upTo.V())
+		k.Op2(ir.Sub, at, at.V(), own.V())
+		k.when(ir.NE, own.V(), ir.K(0), func() {
 			k.eachText(s, size, fields, func(tuple ir.Reg, f *layout.Field, from, n ir.Reg) {
 				k.copyText(at, from, n)
 				k.Store(ir.At(tuple, f.Off), at.V(), 8)
 				k.Op2(ir.Add, at, at.V(), n.V())
 			})
-			k.Clear(at)
 		})
+		k.Clear(own, upTo, t, at)
+	})
+}
+
+// newWarpKernel begins a function whose lanes stay together: the body is emitted once, for an item of each lane. Those without one have 0 in has, and
+// look at the last.
+func newWarpKernel(name string, params []string, body func(k *kernel, s []ir.Reg, lane, has ir.Reg)) *ir.Func {
+	k := &kernel{Builder: ir.NewFunc(name, ir.GPU)}
+	i, n, from, step, lane, has := k.Vreg("item", ir.I64), k.Vreg("end", ir.I64), k.Vreg("from", ir.I64), k.Vreg("step", ir.I64), k.Vreg("lane", ir.I64), k.Vreg("has", ir.I64)
+	k.item = i
+	k.Special(lane, ir.LaneID)
+	k.Special(step, ir.BlockDim)
+	k.Special(from, ir.BlockID)
+	k.Op2(ir.Mul, from, from.V(), step.V())
+	k.Special(i, ir.ThreadID)
+	k.Op2(ir.Add, from, from.V(), i.V())
+	k.Op2(ir.Shfl, from, from.V(), ir.K(0)) // the warp's first item
+	k.Special(i, ir.GridDim)
+	k.Op2(ir.Mul, step, step.V(), i.V())
+	k.F.Params = 1
+	k.Param(n, 1)
+	s := k.load(params...)
+	l := k.Loop()
+	k.Break(l, ir.GE, from.V(), n.V())
+	k.Op2(ir.Add, i, from.V(), lane.V())
+	k.Set(has, ir.LT, i.V(), n.V())
+	k.when(ir.EQ, has.V(), ir.K(0), func() { k.Op2(ir.Sub, i, n.V(), ir.K(1)) })
+	body(k, s, lane, has)
+	k.Op2(ir.Add, from, from.V(), step.V())
+	k.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
+	k.Clear(s...)
+	k.Clear(i, n, from, step, lane, has)
+	return k.F
 }
 
 // fieldNames tells kernels for different tuples apart.

@@ -25,6 +25,7 @@ var madeTexts = []string{
 	"select x.u, count(*) from (select upper(m) || id % 5 u from w) x join (select 'ÀÉÎÕÜ7' || n u from generate_series(0, 3) g(n)) y on x.u = y.u group by 1",
 	"select id, lower(k) || m from w where id % 3 = 0 order by upper(k) || m, id desc",
 	"select upper(s) || id u from w order by 1 desc limit 7",
+	"select s, m, k, upper(k) from w order by s desc, m, id",
 	"select distinct lower(k) || id % 4 from w",
 	"select distinct on (lower(k)) lower(k) || '!', upper(m) from w where id % 10 = 4 order by lower(k), id",
 	"select u, count(*) from (select upper(k) u from w union all select s || '' from w where id < 30) x group by 1",
