@@ -30,6 +30,7 @@ type deviceColumn struct {
 
 	streamed bool      // it has no data here: chunks of rows are brought while a query runs
 	copy     *hostCopy // from which they come; nil: from the table
+	form     *packing  // of the copy; nil: it has no form yet, and no pieces
 	late     bool      // they do not: rows that need it read it over the bus
 }
 

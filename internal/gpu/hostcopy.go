@@ -14,7 +14,7 @@ import (
 
 // A table's own memory is no good source for copies over the bus: a column lies there in chunks of some ten kilobytes, of various widths and
 // bases, between others. So columns that stream go through pinned blocks, which the host's processors fill. Those that stream again are copied
-// once within the host, behind the queries, into the form that they have on the device, in pieces that it reaches. From there on they
+// once within the host, behind the queries, into the codes that they have on the device, packed (packed.go), in pieces that it reaches. From there on they
 // cross the bus without the host's processors, or kernels read them where they are. Copies stay for later queries as long as the rows live and the host
 // has room for them.
 
@@ -25,8 +25,10 @@ type hostCopy struct {
 	rows   int64 // of a piece
 	nulls  bool
 	width  int
+	form   atomic.Pointer[packing] // nil: nobody has decided that yet
+	wish   bool                    // packing was allowed
 	pieces []hostPiece
-	bytes  int64 // of all pieces
+	bytes  int64 // of all pieces, if they are not packed
 	asked  int   // how many queries wanted it; the store's mu guards it
 }
 
@@ -49,21 +51,21 @@ func (s *Store) pieceRows() int64 {
 	return pieceRows
 }
 
-func newHostCopy(s *Store, snap *catalog.Snapshot, ord int) *hostCopy {
+func newHostCopy(s *Store, snap *catalog.Snapshot, ord int, pack bool) *hostCopy {
 	sh, _ := shapeOf(snap, ord)
-	h := &hostCopy{dev: s.dev, asked: 1, total: snap.Rows, rows: s.pieceRows(), nulls: sh.Nulls, width: int(sh.Width)}
+	h := &hostCopy{dev: s.dev, asked: 1, total: snap.Rows, rows: s.pieceRows(), nulls: sh.Nulls, width: int(sh.Width), wish: pack}
 	h.pieces = make([]hostPiece, (snap.Rows+h.rows-1)/h.rows)
 	for i := range h.pieces {
-		_, n := h.size(i)
+		_, n := h.size(i, packing{})
 		h.bytes += int64(n)
 	}
 	return h
 }
 
 // size is where the NULL bytes of a piece begin, and how many bytes it has. Code may look past the last row, as in all arrays.
-func (h *hostCopy) size(i int) (nulls, all int) {
+func (h *hostCopy) size(i int, p packing) (nulls, all int) {
 	n := int(min(h.rows, h.total-int64(i)*h.rows)) + emit.ArrayPad
-	nulls = (n*h.width + column.Align - 1) &^ (column.Align - 1)
+	nulls = (p.bytesOf(n, h.width) + column.Align - 1) &^ (column.Align - 1)
 	if h.nulls {
 		return nulls, nulls + n
 	}
@@ -75,7 +77,8 @@ func (h *hostCopy) piece(i int) *device.Host { return h.pieces[i].host.Load() }
 
 // make makes a piece, which write fills. Where there is no memory for it, or the device refuses that, there will be none.
 func (h *hostCopy) make(i int, write func(data, nulls []byte, lo, hi int64)) {
-	at, n := h.size(i)
+	form := *h.form.Load()
+	at, n := h.size(i, form)
 	mem, err := column.Alloc(n)
 	if err != nil {
 		return
@@ -86,7 +89,22 @@ func (h *hostCopy) make(i int, write func(data, nulls []byte, lo, hi int64)) {
 		nulls = b[at:]
 	}
 	lo := int64(i) * h.rows
-	write(b[:at], nulls, lo, min(lo+h.rows, h.total))
+	hi := min(lo+h.rows, h.total)
+	if form.bits == 0 {
+		write(b[:at], nulls, lo, hi)
+	} else {
+		codes := make([]byte, packStep*h.width)
+		for row := lo; row < hi; row += packStep {
+			end := min(row+packStep, hi)
+			some := codes[:int(end-row)*h.width]
+			part := nulls
+			if nulls != nil {
+				part = nulls[row-lo : end-lo]
+			}
+			write(some, part, row, end)
+			form.pack(b, some, int(row-lo), h.width)
+		}
+	}
 	host, err := h.dev.Register(b)
 	if err != nil {
 		mem.Free()
@@ -100,19 +118,25 @@ func (h *hostCopy) make(i int, write func(data, nulls []byte, lo, hi int64)) {
 func (h *hostCopy) rowsAt(host *device.Host, lo, n int64) (data, nulls []byte) {
 	i := lo / h.rows
 	at := lo - i*h.rows
-	data = host.Bytes[int(at)*h.width : int(at+n)*h.width]
+	form := *h.form.Load()
+	if form.bits > 0 { // at is a multiple of streamRows
+		first := int(at) * form.bits / 8
+		data = host.Bytes[first : first+form.bytesOf(int(n), h.width)]
+	} else {
+		data = host.Bytes[int(at)*h.width : int(at+n)*h.width]
+	}
 	if h.nulls {
-		first, _ := h.size(int(i))
+		first, _ := h.size(int(i), form)
 		nulls = host.Bytes[first+int(at) : first+int(at+n)]
 	}
 	return data, nulls
 }
 
-// addressOf is where the device finds row lo of a piece, and its NULL byte.
+// addressOf is where the device finds row lo of a piece that is not packed, and its NULL byte.
 func (h *hostCopy) addressOf(host *device.Host, lo int64) (data, nulls device.Addr) {
 	i := lo / h.rows
 	at := lo - i*h.rows
-	first, _ := h.size(int(i))
+	first, _ := h.size(int(i), packing{})
 	return host.Addr + device.Addr(at)*device.Addr(h.width), host.Addr + device.Addr(int64(first)+at)
 }
 
@@ -132,6 +156,7 @@ type copyUnit struct {
 	scan  *tableScan
 	col   int // of the scan
 	piece int
+	late  bool // kernels shall read it over the bus, so that it cannot be packed
 }
 
 // copyThreads make pieces: more of them wait for each other where memory is registered, and queries need processors, too.
@@ -145,6 +170,9 @@ func (s *Store) copyLater(units []copyUnit) {
 		h := u.it.copy
 		if p := &h.pieces[u.piece]; h.asked > 1 && !p.sent && !s.done {
 			p.sent = true
+			if h.form.Load() == nil { // as the first who has it made wants it
+				h.form.Store(u.form())
+			}
 			s.pin(u.it)
 			s.units = append(s.units, u)
 		}
@@ -173,6 +201,15 @@ func (s *Store) makeCopies() {
 	s.copiers--
 }
 
+// form is how the piece shall be packed.
+func (u *copyUnit) form() *packing {
+	p := packing{}
+	if u.it.copy.wish && !u.late {
+		p = packingOf(u.scan.snap, u.scan.ords[u.col])
+	}
+	return &p
+}
+
 // make makes the piece.
 func (u *copyUnit) make() (err error) {
 	defer diag.Recover("gpu", &err)
@@ -191,7 +228,7 @@ func (u *upload) whole(it *item, c *deviceColumn, snap *catalog.Snapshot, ord in
 	var missed []copyUnit
 	for i := range h.pieces {
 		if h.piece(i) == nil {
-			missed = append(missed, copyUnit{it, scan, 0, i})
+			missed = append(missed, copyUnit{it, scan, 0, i, true})
 		}
 	}
 	if len(missed) > 0 {
@@ -236,14 +273,20 @@ func (s *Store) hostLimit(own int64) int64 {
 }
 
 // copyOf finds the host's copy of a column, or begins one where there is room for it under a limit; nil: there is not. mu is held.
-func (s *Store) copyOf(snap *catalog.Snapshot, ord int, limit int64) *item {
+func (s *Store) copyOf(snap *catalog.Snapshot, ord int, limit int64, pack bool) *item {
 	key := keyOf(snap, ord)
 	key.far = true
+	if it := s.held[key]; it != nil && it.copy.wish != pack { // of another form
+		if it.users > 0 {
+			return nil
+		}
+		s.drop(it)
+	}
 	if it := s.held[key]; it != nil {
 		it.copy.asked++
 		return it
 	}
-	h := newHostCopy(s, snap, ord)
+	h := newHostCopy(s, snap, ord, pack)
 	if h.bytes > limit {
 		return nil
 	}

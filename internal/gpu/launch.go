@@ -190,8 +190,8 @@ func (r *run) queue(c *block, fn device.Function, shape device.Shape) error {
 	if err := r.st.Upload(c.at, c.words[:c.kept]); err != nil {
 		return r.failed(err)
 	}
-	if c.after != nil {
-		if err := r.st.Wait(c.after); err != nil {
+	if c.await != nil {
+		if err := c.await(); err != nil {
 			return r.failed(err)
 		}
 	}

@@ -36,11 +36,12 @@ type terms struct {
 	limit int64 // bytes of the device that columns may take
 	host  int64 // bytes of the host that copies of columns that stream may take; 0: none
 	block int64 // bytes of a chunk, at the most
+	pack  bool  // these copies have as few bits as they need
 	feed  phys.Feed
 }
 
 func termsOf(s *Store, opts *exec.Options) terms {
-	t := terms{limit: s.Limit(opts.GPUMemory), block: cmp.Or(opts.FeedBlock, streamBytes), feed: opts.Feed}
+	t := terms{limit: s.Limit(opts.GPUMemory), block: cmp.Or(opts.FeedBlock, streamBytes), feed: opts.Feed, pack: !opts.Off.PackedCopies && opts.Feed != phys.FeedRunToFinish}
 	if !opts.Off.HostCopies {
 		t.host = s.hostLimit(opts.HostMemory)
 	}
@@ -190,7 +191,7 @@ func (l *lease) hold(w want) *item {
 
 // holdCopy adds the host's copy of a column to the lease, where there is room for it. mu is held.
 func (l *lease) holdCopy(w want) {
-	if it := l.s.copyOf(w.snap, w.key.ord, l.host); it != nil {
+	if it := l.s.copyOf(w.snap, w.key.ord, l.host, l.pack); it != nil {
 		l.s.pin(it)
 		l.items[it.key] = it
 		l.copies[w.key] = it
@@ -245,7 +246,7 @@ func (l *lease) column(snap *catalog.Snapshot, ord int) (*deviceColumn, carried,
 	case streamed:
 		c := streamedColumn(snap, ord)
 		if it := l.copies[w.key]; it != nil {
-			c.copy = it.copy
+			c.copy, c.form = it.copy, it.copy.form.Load()
 		}
 		return c, carried{}, nil
 	case far:

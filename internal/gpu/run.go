@@ -47,10 +47,12 @@ type run struct {
 	unused   []byte // of the last of pins
 	owned    map[device.Addr]bool
 	ordered  map[pipe.Sink]bool // its tuples keep the order in which they were sorted before
-	lease    *lease
-	late     lateRows // of the result
-	mu       sync.Mutex
-	keep     []any // what the result needs; mu guards it
+	// unpackers make bytes of packed codes, by their width.
+	unpackers [5]device.Function
+	lease     *lease
+	late      lateRows // of the result
+	mu        sync.Mutex
+	keep      []any // what the result needs; mu guards it
 	// reading is what copies to the device may still read.
 	reading [][]byte
 	stats   exec.Stats
@@ -439,7 +441,7 @@ type block struct {
 	kept   int   // bytes that the kernel finds in memory
 	warp   int   // bytes of shared memory for each warp
 	at     device.Addr
-	after  device.Event // that the kernel waits for; nil: nothing
+	await  func() error // puts what the kernel waits for before it; nil: nothing
 }
 
 func (r *run) newContext(f *emit.Fragment) *block {

@@ -43,6 +43,8 @@ type streamBlock struct {
 	copied device.Event
 	// over is where the device finds columns of the chunk that are read over the bus, by their number in the scan.
 	over map[int]columnOver
+	// packed are columns of the chunk that have to be unpacked.
+	packed []unpacking
 }
 
 // columnOver is where rows and NULL bytes of a chunk are in the host's memory, for the device.
@@ -52,7 +54,7 @@ type columnOver struct{ data, nulls device.Addr }
 type rowSpan struct{ lo, n int64 }
 
 // columnAt is where a column's rows and NULL bytes lie in a block.
-type columnAt struct{ data, nulls int }
+type columnAt struct{ data, nulls, packed int }
 
 // tableScan is the columns of a scan.
 type tableScan struct {
@@ -90,7 +92,7 @@ func (t *tableScan) blockBytes(rows int64) int64 {
 
 const (
 	streamRows  = 1 << 8   // a chunk has a multiple of so many rows: it begins at a multiple of 256 bytes in resident columns, too
-	streamBytes = 64 << 20 // a block has at most so many bytes: more copies no faster
+	streamBytes = 96 << 20 // a block has at most so many bytes, packed ones and what becomes of them: more copies no faster
 )
 
 // chunk is how many rows a chunk has if a block has so many bytes.
@@ -129,7 +131,7 @@ func (r *run) newFeed(src *source, frag *emit.Fragment) (f *feed, err error) {
 		at := columnAt{}
 		if c.streamed {
 			at, f.bytes = c.place(f.bytes, f.chunk)
-			c.late = c.copy != nil && !r.Off.BusReads && phys.ReadOverBus(lateShare(frag, i), int(c.shape.Width))
+			c.late = c.copy != nil && (c.form == nil || c.form.bits == 0) && !r.Off.BusReads && phys.ReadOverBus(lateShare(frag, i), int(c.shape.Width))
 		}
 		f.at = append(f.at, at)
 	}
@@ -170,6 +172,10 @@ func (c *deviceColumn) place(bytes int, rows int64) (columnAt, int) {
 		at.nulls = bytes
 		bytes += (n + line - 1) &^ (line - 1)
 	}
+	if c.form != nil && c.form.bits > 0 {
+		at.packed = bytes
+		bytes += (c.form.bytesOf(int(rows), int(c.shape.Width)) + line - 1) &^ (line - 1)
+	}
 	return at, bytes
 }
 
@@ -209,6 +215,7 @@ func (f *feed) prepare(k int64) error {
 	f.ready = k + 1
 	b := &f.blocks[k%streamBlocks]
 	clear(b.over)
+	b.packed = b.packed[:0]
 	lo, n := f.spans[k].lo, f.spans[k].n
 	var staged []int
 	for i, c := range f.src.scan.cols {
@@ -218,8 +225,11 @@ func (f *feed) prepare(k int64) error {
 		var host *device.Host
 		if c.copy != nil {
 			p := int(lo / c.copy.rows)
-			if host = c.copy.piece(p); host == nil {
-				f.missed = append(f.missed, copyUnit{f.r.lease.copies[keyOf(f.src.scan.snap, f.src.scan.ords[i])], f.src.scan, i, p})
+			if c.form != nil {
+				host = c.copy.piece(p)
+			}
+			if host == nil {
+				f.missed = append(f.missed, copyUnit{f.r.lease.copies[keyOf(f.src.scan.snap, f.src.scan.ords[i])], f.src.scan, i, p, c.late})
 			}
 		}
 		switch {
@@ -231,7 +241,12 @@ func (f *feed) prepare(k int64) error {
 			b.over[i] = at
 		default:
 			data, nulls := c.copy.rowsAt(host, lo, n)
-			if err := f.send(b, f.at[i], data, nulls); err != nil {
+			at := f.at[i]
+			if c.form.bits > 0 {
+				b.packed = append(b.packed, unpacking{b.dev + device.Addr(at.packed), b.dev + device.Addr(at.data), c.form.bits, int(c.shape.Width)})
+				at.data = at.packed
+			}
+			if err := f.send(b, at, data, nulls); err != nil {
 				return err
 			}
 		}
@@ -300,8 +315,11 @@ func (f *feed) how() phys.Stream {
 	}
 	s := phys.Stream{Chunks: len(f.spans), Rows: f.chunk, Overlap: f.r.Feed != phys.FeedKernelAtATime}
 	for _, c := range f.src.scan.cols {
-		if c.late {
+		switch {
+		case c.late:
 			s.Over++
+		case c.form != nil && c.form.bits > 0:
+			s.Packed++
 		}
 	}
 	return s
@@ -338,8 +356,22 @@ func (f *feed) toContext(c *block, frag *emit.Fragment, k int64) error {
 		c.set(w.Off, uint64(x))
 	}
 	if f.copies != nil {
-		c.after = b.copied
+		c.await = func() error { return f.await(b, f.spans[k].n) }
 	}
+	return nil
+}
+
+// await lets what follows wait for a block with so many rows, and makes bytes of what is packed there.
+func (f *feed) await(b *streamBlock, rows int64) error {
+	if err := f.r.st.Wait(b.copied); err != nil {
+		return err
+	}
+	for _, u := range b.packed {
+		if err := f.r.unpack(u, rows); err != nil {
+			return err
+		}
+	}
+	b.packed = b.packed[:0] // once is enough
 	return nil
 }
 

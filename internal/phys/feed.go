@@ -37,6 +37,7 @@ type Stream struct {
 	Chunks  int   // 0: they are there
 	Rows    int64 // of a chunk
 	Over    int   // columns that are read over the bus instead
+	Packed  int   // columns that come in as few bits as they need
 	Overlap bool  // chunks are copied while kernels run
 }
 
@@ -44,6 +45,9 @@ func (s Stream) String() string {
 	text := fmt.Sprintf("streams %s of %d rows", plural(s.Chunks, "chunk"), s.Rows)
 	if !s.Overlap {
 		text += ", each before its kernel"
+	}
+	if s.Packed > 0 {
+		text += fmt.Sprintf(", %s packed", plural(s.Packed, "column"))
 	}
 	if s.Over > 0 {
 		text += fmt.Sprintf(", %s over the bus row by row", plural(s.Over, "column"))

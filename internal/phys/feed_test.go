@@ -34,7 +34,7 @@ func TestFeed(t *testing.T) {
 	}
 	for want, s := range map[string]Stream{
 		"streams 1 chunk of 256 rows": {Chunks: 1, Rows: 256, Overlap: true},
-		"streams 3 chunks of 512 rows, each before its kernel, 1 column over the bus row by row": {Chunks: 3, Rows: 512, Over: 1},
+		"streams 3 chunks of 512 rows, each before its kernel, 2 columns packed, 1 column over the bus row by row": {Chunks: 3, Rows: 512, Over: 1, Packed: 2},
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%s, want %s", got, want)

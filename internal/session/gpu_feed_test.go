@@ -164,6 +164,7 @@ func TestGPUBusReads(t *testing.T) {
 		s.Configure(func(x *Settings) { x.Device = "cpu" })
 		want := rowsOf(t, s, c.sql)
 		s.Configure(func(x *Settings) { x.Device, x.Check, x.Feed = "gpu", true, phys.FeedBatch })
+		s.Configure(func(x *Settings) { x.Off.PackedCopies = true })
 		mustRun(t, s, c.sql)
 		mustRun(t, s, c.sql)
 		store.Settle()
@@ -183,6 +184,89 @@ func TestGPUBusReads(t *testing.T) {
 		// id and late have 4 bytes a row, and late a NULL byte
 		if over := up[0] < up[1]-800_000; over != c.over || over != (host[0] > 0) || host[0] > up[1]/10 {
 			t.Errorf("%s: %d bytes copied and %d read over the bus; without that %d", c.sql, up[0], host[0], up[1])
+		}
+	}
+}
+
+// TestGPUPackedLate: a column that few rows need is not packed, if it was wanted so first, and is read over the bus, while others come packed.
+func TestGPUPackedLate(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table o as select i as id, i % 1000 as k, case when i % 3 > 0 then i * 7 end as late from generate_series(1, 50000) g(i)")
+	_, store := limited(t, 5, 0)
+	store.Piece = 1 << 13
+	s.DB.Accelerate(store)
+	const rare, all = "select sum(late), count(late) from o where k = 13", "select sum(late), sum(k) from o"
+	want := map[string]string{}
+	for _, sql := range []string{rare, all} {
+		s.Configure(func(x *Settings) { x.Device = "cpu" })
+		want[sql] = rowsOf(t, s, sql)
+	}
+	s.Configure(func(x *Settings) { x.Device, x.Check, x.Feed = "gpu", true, phys.FeedBatch })
+	for _, c := range []struct{ sql, how string }{
+		{rare, "streams 7 chunks of 8192 rows, 1 column over the bus row by row"}, // copies are made after the second time
+		{rare, "streams 7 chunks of 8192 rows, 1 column packed, 1 column over the bus row by row"},
+		{all, "streams 7 chunks of 8192 rows, 1 column packed"},
+	} {
+		store.Settle()
+		if got := rowsOf(t, s, c.sql); got != want[c.sql] {
+			t.Errorf("%s: %s, want %s", c.sql, got, want[c.sql])
+		}
+		store.Settle()
+		text := rowsOf(t, s, "explain analyze "+c.sql)
+		if got := regexp.MustCompile(`streams [^;\n]*`).FindString(text); got != c.how {
+			t.Errorf("%s: %s, want %s", c.sql, got, c.how)
+		}
+	}
+}
+
+// TestGPUPackedCopies: columns of every number of bits cross the bus packed, with NULLs, negative numbers, codes of texts and segments of other bases
+// among them, and their rows are the CPU's.
+func TestGPUPackedCopies(t *testing.T) {
+	s := New(NewDB())
+	var cols, sums []string
+	for bits := 1; bits <= 33; bits++ {
+		x := fmt.Sprintf("(i::bigint * 2654435761) %% %d", int64(1)<<bits) // i = 0 has the least
+		most := int64(1)<<bits - 1
+		x = fmt.Sprintf("case when i %% 997 = 5 then %d else %s end", most, x)
+		switch bits % 4 {
+		case 1:
+			x = fmt.Sprintf("case when i %% 7 = 3 or i between 700 and 1500 then null else %s - %d end", x, most+1)
+		case 2:
+			x += " + 1000000007"
+		}
+		cols = append(cols, fmt.Sprintf("%s as c%d", x, bits))
+		sums = append(sums, fmt.Sprintf("sum(c%d), min(c%d), max(c%d), count(c%d)", bits, bits, bits, bits))
+	}
+	mustRun(t, s, "create table p as select i, 'text '||i % 300 as t, i % 2 = 0 as b, "+strings.Join(cols, ", ")+" from generate_series(0, 3000) g(i)")
+	mustRun(t, s, "insert into p select * from p where i > 2990") // a segment of its own
+	queries := []string{"select " + strings.Join(sums[:16], ", ") + " from p", "select " + strings.Join(sums[16:], ", ") + " from p where i >= 5",
+		"select t, b, sum(c3), sum(c12), max(c20), min(c5) from p where c12 > 700 or c5 is null group by t, b", "select i, c1, c13, c25 from p where c25 is null or c14 % 5 = 1"}
+	for k, piece := range []int64{256, 1024, 1 << 20} {
+		if testing.Short() && k != 1 {
+			continue
+		}
+		for _, sql := range queries {
+			s.Configure(func(x *Settings) { x.Device = "cpu" })
+			want := sortedLines(rowsOf(t, s, sql))
+			dev, store := limited(t, uint64(k), 0)
+			store.Piece = piece
+			s.DB.Accelerate(store)
+			s.Configure(func(x *Settings) { x.Device, x.Check, x.Feed, x.FeedBlock = "gpu", true, phys.FeedBatch, 64<<10 })
+			var up [2]int64
+			for i, off := range []bool{true, false} {
+				s.Configure(func(x *Settings) { x.Off.PackedCopies = off })
+				for range 3 {
+					store.Settle()
+					before := dev.Counts().UploadBytes
+					if got := sortedLines(rowsOf(t, s, sql)); got != want {
+						t.Errorf("%s:\n%.300s\nwant\n%.300s", sql, got, want)
+					}
+					up[i] = dev.Counts().UploadBytes - before
+				}
+			}
+			if up[1] > up[0]*19/20 {
+				t.Errorf("%.50s: %d bytes came packed, %d else", sql, up[1], up[0])
+			}
 		}
 	}
 }
