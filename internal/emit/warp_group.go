@@ -183,6 +183,7 @@ func (e *warp) hashGroup(p, spare ir.Reg, gp *GroupPlan, g *plan.Group, keys []c
 		e.B.Op2(ir.And, p, ent.V(), ir.K(layout.AddrMask))
 		e.B.Op2(ir.Shr, ent, ent.V(), ir.K(layout.TagShift))
 		e.B.Continue(l, ir.NE, ent.V(), tag.V())
+		e.seeTexts(gp, len(keys))
 		from := len(e.B.F.Code)
 		e.sameGroup(l, p, gp, keys, h)
 		e.relax(from, p)

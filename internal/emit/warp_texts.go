@@ -128,6 +128,20 @@ func (e *warp) keepTexts() {
 	}
 }
 
+// seeTexts lets the lane see the bytes of a group's keys, of which it has seen the entry. Those of columns are older than the kernel, but a text that
+// this kernel makes may share a sector with one that the multiprocessor has in its cache since before it was written: a fence empties that.
+func (e *warp) seeTexts(gp *GroupPlan, keys int) {
+	if e.made == nil {
+		return
+	}
+	for i := range gp.Tuple.Fields[:keys] {
+		if gp.Tuple.Fields[i].Desc.Form == layout.Str {
+			e.B.Fence()
+			return
+		}
+	}
+}
+
 // dropTexts takes the row's texts back unless a lane of the warp has kept some. All lanes of the warp come here; those without a row have no mark.
 func (e *warp) dropTexts() {
 	g := e.ofGroup

@@ -13,7 +13,7 @@ import (
 // replaced it since. So most rows, which bring nothing better, write nothing.
 //
 // Fences hold the order of it: a version is read before the words and after them, and becomes odd before they change
-// and even after that. A fence also empties the cache of a multiprocessor, so reading texts does without: the address of each load depends on what the
+// and even after that. A fence also empties the cache of a multiprocessor, so reading texts of columns does without: the address of each load depends on what the
 // load before it has brought. Waiting for another is only waiting for its two stores: lanes that hold a version are in
 // different groups if they are of one warp, and warps of a device that have begun go on.
 
@@ -45,7 +45,7 @@ func (e *warp) foldWide(s *share, v code.Value) {
 func (e *warp) readWide(p ir.Reg, s *share, seen, now ir.Reg) code.Value {
 	f := *s.f
 	f.Null = -1
-	if f.Desc.Form != layout.Str {
+	if f.Desc.Form != layout.Str || e.made != nil { // see seeTexts
 		e.B.Fence()
 		cur := e.loadField(p, &f, ir.K(0))
 		e.B.Fence()

@@ -135,3 +135,37 @@ func rowsInOrder(rows [][]corpus.Cell) string {
 	slices.Sort(out)
 	return strings.Join(out, "\n")
 }
+
+// TestGPUSeesMadeTexts: before lanes compare the bytes of a text that another lane of this kernel has made, they make sure that their multiprocessor's cache
+// has nothing older of them. The simulator has no such cache, so the code is looked at: fences before an entry or a value is written, and
+// where one is read that has texts of this kernel.
+func TestGPUSeesMadeTexts(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table t as select i as id, 'a' || i % 100 as a, 'B' || i as b from generate_series(1, 1000) s(i)")
+	mustRun(t, s, "set device = 'simt'")
+	for _, c := range []struct {
+		query string
+		want  int
+	}{
+		{"select b, count(*) from t group by b", 1},
+		{"select lower(b) || a, count(*) from t group by 1", 2},
+		{"select id, min(a || b) from t group by id", 4},
+		{"select min(a || b) from t", 4},
+		{"select lower(b) || a, max(a || b) from t group by 1", 6},
+		{"select min(a) from t", 2}, // texts of columns are older than the kernel
+	} {
+		rows, err := ask(s, "explain (ptx) "+c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fences := 0
+		for _, r := range rows {
+			if strings.Contains(r[0].S, "fence.acq_rel.gpu") {
+				fences++
+			}
+		}
+		if fences != c.want {
+			t.Errorf("%s: %d fences instead of %d", c.query, fences, c.want)
+		}
+	}
+}
