@@ -106,8 +106,7 @@ func Absent(name string) (hint string, ok bool) {
 var absent = func() map[string]string {
 	m := map[string]string{}
 	for what, names := range map[string][]string{
-		missing("lists of several rows or dimensions"): {"array_dims", "array_fill", "list_agg", "list_aggregate", "regexp_extract_all", "regexp_match", "regexp_matches",
-			"regexp_split_to_array", "regexp_split_to_table", "string_split_regex", "string_to_table", "width_buckets", "histogram", "range"},
+		missing("lists of several rows or dimensions"):                      {"array_dims", "array_fill", "list_agg", "list_aggregate", "string_split_regex", "width_buckets", "histogram", "range"},
 		missing("times with a zone"):                                        {"current_time", "get_current_time"},
 		missing("structs and maps"):                                         {"json_each_recursive", "json_object", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "json_populate_record", "json_to_recordset"},
 		missing("values that differ on every row"):                          {"setseed", "random_normal"},

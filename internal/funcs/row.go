@@ -130,7 +130,7 @@ var Rows = func() []Row {
 		group string
 		rows  []Row
 	}{
-		{Text, textRows}, {Text, moreTextRows}, {Patterns, patternRows}, {Numbers, numberRows}, {Numbers, floatRows}, {Bits, bitRows},
+		{Text, textRows}, {Text, moreTextRows}, {Patterns, patternRows}, {Patterns, regexpListRows}, {Numbers, numberRows}, {Numbers, floatRows}, {Bits, bitRows},
 		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Lists, listRows}, {Structs, structRows}, {JSON, jsonRows}, {System, systemRows},
 	} {
 		for _, r := range t.rows {

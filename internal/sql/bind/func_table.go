@@ -127,6 +127,9 @@ func init() {
 		"row":                       (*binder).rowFunc,
 		"struct_insert":             func(b *binder, c *call) plan.Expr { return b.structCall(c.scope, c.f) },
 		"struct_pack":               func(b *binder, c *call) plan.Expr { return b.structCall(c.scope, c.f) },
+		"regexp_matches":            (*binder).rowsFunc,
+		"regexp_split_to_table":     (*binder).rowsFunc,
+		"string_to_table":           (*binder).rowsFunc,
 		"zeroifnull":                (*binder).zeroIfNull,
 	}
 }

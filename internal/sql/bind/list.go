@@ -205,6 +205,32 @@ func (b *binder) unnestFunc(c *call) plan.Expr {
 	return plan.NewApply(funcs.Unnest, x.Type().Elem(), c.pos, x)
 }
 
+// rowsFunc is a function of several rows in a select list.
+func (b *binder) rowsFunc(c *call) plan.Expr {
+	if b.unnests != c.scope || c.scope.clause != "" {
+		unsupported(c.pos, "%s outside of a select list and FROM", c.name)
+	}
+	f := funcs.RowLists[c.name]
+	return plan.NewApply(funcs.Unnest, f.List.Elem(), c.pos, plan.NewApply(f.Fn, f.List, c.pos, c.args...))
+}
+
+// rowsTable is such a function in FROM.
+func (b *binder) rowsTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, *rel) {
+	b.lateral++
+	at := lateralScope(s, left)
+	at.clause = "functions in FROM"
+	name := t.Call.Name.Last()
+	f := funcs.RowLists[name]
+	var args []plan.Expr
+	for _, a := range t.Call.Args {
+		args = append(args, b.settle(b.expr(at, a.X)))
+	}
+	if row := bestRow(funcs.Find(name), args); row == nil || len(args) < 2 {
+		panic(noFunction(name, args, t.Pos))
+	}
+	return b.listTable(t, []plan.Expr{plan.NewApply(f.Fn, f.List, t.Pos, args...)}, []string{name})
+}
+
 // unnestable is a list.
 func (b *binder) unnestable(x plan.Expr, pos int) plan.Expr {
 	if x.Type().Kind != types.List {

@@ -16,7 +16,8 @@ const maxSeries = 1 << 40
 // funcTable binds a function in FROM.
 func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, []*rel) {
 	name := t.Call.Name.Last()
-	if t.Ordinality && name != "generate_series" && name != "range" && name != "unnest" && !strings.HasPrefix(name, "json") {
+	_, rows := funcs.RowLists[name]
+	if t.Ordinality && !rows && name != "generate_series" && name != "range" && name != "unnest" && !strings.HasPrefix(name, "json") {
 		unsupported(t.Pos, "WITH ORDINALITY of %s", name)
 	}
 	if m := b.findMacro(t.Call.Name, true); m != nil {
@@ -38,6 +39,9 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 	case "json_array_elements", "jsonb_array_elements", "json_array_elements_text", "jsonb_array_elements_text", "json_object_keys", "jsonb_object_keys",
 		"json_each", "jsonb_each", "json_each_text", "jsonb_each_text":
 		n, r := b.jsonTable(s, left, t)
+		return n, []*rel{r}
+	case "regexp_matches", "regexp_split_to_table", "string_to_table":
+		n, r := b.rowsTable(s, left, t)
 		return n, []*rel{r}
 	case "generate_series", "range":
 		n, r := b.series(s, left, t, name == "generate_series")
