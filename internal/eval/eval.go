@@ -20,7 +20,7 @@ func Within(e plan.Expr, cols Columns, room func(bytes int64) error) (types.Valu
 
 // Row is Within for a row of the query that runs: functions whose value differs from row to row have one.
 func Row(e plan.Expr, cols Columns, room func(bytes int64) error) (types.Value, error) {
-	return compute(e, &around{cols, room, true})
+	return compute(e, &around{cols, room, true, nil})
 }
 
 // around is what expressions are computed in.
@@ -28,6 +28,8 @@ type around struct {
 	cols Columns
 	room func(bytes int64) error
 	row  bool // see Row
+	// turns, if there are some, take elements of lists.
+	turns *Turns
 }
 
 // LongestText is how many bytes a text may have that is made larger than what it is made of.
@@ -104,6 +106,9 @@ func call(x *plan.Call, in *around) (types.Value, error) {
 func function(x *plan.Call, in *around) (types.Value, error) {
 	if x.Fn.Volatile && !in.row {
 		return types.Value{}, diag.Internalf("eval", "%s before the query runs", x.Fn.Name)
+	}
+	if in.turns != nil && x.Fn.InTurn && !plan.Volatile(x.Args[0]) {
+		return in.turns.element(x, in)
 	}
 	args := make([]types.Value, len(x.Args))
 	null := false

@@ -96,6 +96,8 @@ var (
 	ListSlice  = &plan.Function{Name: "list_slice", Eval: listSlice, NullOut: true}
 	// ListAt is list[i]: NULL where there is no such element.
 	ListAt = &plan.Function{Name: "list_at", Strict: true, NullOut: true, Eval: listAt}
+	// ListNext is ListAt in rows that unnest makes.
+	ListNext = &plan.Function{Name: "list_next", Strict: true, NullOut: true, InTurn: true, Eval: listAt}
 	// ListRows is how many rows unnest makes of a list: none of NULL.
 	ListRows = &plan.Function{Name: "list_rows", Eval: func(a []types.Value, t types.Type) (types.Value, error) {
 		most := 0
@@ -106,7 +108,7 @@ var (
 		}
 		return number(t, int64(most))
 	}}
-	// Unnest stands for an element of a list, one row each; the binder puts ListAt in its place.
+	// Unnest stands for an element of a list, one row each; the binder puts ListNext in its place.
 	Unnest = &plan.Function{Name: "unnest", Strict: true, NullOut: true, Eval: func([]types.Value, types.Type) (types.Value, error) {
 		return fail(diag.FeatureNotSupported, "unnest is not supported here")
 	}}
@@ -328,11 +330,12 @@ func stringToArray(a []types.Value, t types.Type) (types.Value, error) {
 }
 
 func listAt(a []types.Value, t types.Type) (types.Value, error) {
-	es := a[0].Elems()
-	if a[1].I < 1 || a[1].I > int64(len(es)) {
-		return null(t)
+	var w types.ListWalk
+	w.Reset(a[0])
+	if v, ok := w.Elem(a[1].I); ok {
+		return v, nil
 	}
-	return es[a[1].I-1], nil
+	return null(t)
 }
 
 // listExtract is listAt that counts from the end, too, as DuckDB does.

@@ -17,6 +17,8 @@ type Function struct {
 	Volatile bool
 	// InOrder: rows that are stored should ask for it one after the other, in their order.
 	InOrder bool
+	// InTurn: element i, the second operand, of the first operand, a list, is asked for row by row, i = 1, 2, …
+	InTurn bool
 	// Eval computes a value of type t. It keeps none of its operands but parts of their texts, and
 	// may be called by many threads at once.
 	Eval func(args []types.Value, t types.Type) (types.Value, error)

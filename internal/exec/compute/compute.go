@@ -32,6 +32,7 @@ type Filler struct {
 	outs  []output
 	row   []types.Value // the inputs' values for one tuple
 	cols  eval.Columns
+	turns eval.Turns
 	room  func(int64) error
 	taken int64 // counted for texts on their way
 	texts mem.Arena
@@ -120,7 +121,7 @@ func (s *Filler) Tuple(a uintptr) error {
 			}
 			loaded = true
 		}
-		v, err := eval.Row(o.x, s.cols, s.room)
+		v, err := s.turns.Row(o.x, s.cols, s.room)
 		if err != nil {
 			return err
 		}

@@ -257,7 +257,7 @@ func (b *binder) unnestItems(node plan.Node, items []item, order, on []orderKey)
 				n.Col = b.cols.New("element", types.TInt64, true)
 			}
 			lists = append(lists, c.Args[0])
-			return plan.NewApply(funcs.ListAt, c.T, c.Pos, c.Args[0], b.nextNumber(n.Col))
+			return plan.NewApply(funcs.ListNext, c.T, c.Pos, c.Args[0], b.nextNumber(n.Col))
 		})
 	}
 	for i := range items {
@@ -307,7 +307,7 @@ func (b *binder) listTable(t *ast.FuncTable, lists []plan.Expr, names []string) 
 		cols = append(cols, outCol{name: name, id: id})
 	}
 	for i, x := range lists {
-		add(names[i], plan.NewApply(funcs.ListAt, x.Type().Elem(), t.Pos, x, b.nextNumber(n.Col)))
+		add(names[i], plan.NewApply(funcs.ListNext, x.Type().Elem(), t.Pos, x, b.nextNumber(n.Col)))
 	}
 	if t.Ordinality {
 		add("ordinality", b.nextNumber(n.Col))
