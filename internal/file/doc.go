@@ -21,7 +21,7 @@
 // JSON: json_split.go cuts files into blocks of whole objects, json_rows.go reads the rows of a block by the
 // parser in json_parse.go, and json_guess.go finds the columns. What CSV and JSON have in common is in text_block.go: Load
 // makes a table's segments of blocks (text_load.go), a query those that it needs just now (text_stream.go).
-// Arrow files are loaded as a whole: arrow_read.go, by the values of arrow_values.go, after arrow_check.go has looked at their ends.
+// Arrow files are loaded as a whole: arrow_read.go, by the values of arrow_foreign.go, after arrow_check.go has looked at their ends.
 // hive.go makes columns of the names of folders, hive_parquet.go those of Parquet files.
 // Writing: write.go; parquet_choose.go decides how columns are encoded.
 package file

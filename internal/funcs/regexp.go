@@ -148,15 +148,24 @@ func regexpSubstr(a []types.Value, t types.Type) (types.Value, error) {
 	return text(a[0].S[m[2*group]:m[2*group+1]])
 }
 
-// regexpExtract is DuckDB's: the first match or a group of it, and nothing as an empty text.
-func regexpExtract(a []types.Value, _ types.Type) (types.Value, error) {
+// groupOf is the pattern and the group of it that DuckDB's functions are asked for; 0 is all of it.
+func groupOf(a []types.Value) (matcher, int64, error) {
 	re, err := compile(a[1].S, "", false)
 	if err != nil {
-		return types.Value{}, err
+		return re, 0, err
 	}
 	group := at(a, 2, 0)
 	if group < 0 || group > int64(re.NumSubexp()) {
-		return fail(diag.InvalidParameter, "the pattern has no group %d", group)
+		_, err = fail(diag.InvalidParameter, "the pattern has no group %d", group)
+	}
+	return re, group, err
+}
+
+// regexpExtract is DuckDB's: the first match or a group of it, and nothing as an empty text.
+func regexpExtract(a []types.Value, _ types.Type) (types.Value, error) {
+	re, group, err := groupOf(a)
+	if err != nil {
+		return types.Value{}, err
 	}
 	m := re.FindStringSubmatchIndex(a[0].S)
 	if m == nil || m[2*group] < 0 {

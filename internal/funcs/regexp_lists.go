@@ -103,13 +103,9 @@ func regexpSplit(name string) Eval {
 
 // regexpExtractAll is DuckDB's: all matches, or a group of each.
 func regexpExtractAll(a []types.Value, _ types.Type) (types.Value, error) {
-	re, err := compile(a[1].S, "", false)
+	re, group, err := groupOf(a)
 	if err != nil {
 		return types.Value{}, err
-	}
-	group := at(a, 2, 0)
-	if group < 0 || group > int64(re.NumSubexp()) {
-		return fail(diag.InvalidParameter, "the pattern has no group %d", group)
 	}
 	parts := []string{}
 	for _, m := range allMatches(re, a[0].S) {
