@@ -10,18 +10,17 @@ import (
 func TestTypesThroughFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
-		typ     string
-		values  []string
-		without string // formats that have no such type: an error says so
+		typ    string
+		values []string
 	}{
-		{"TIMESTAMPTZ", []string{"'2020-03-08 07:00:00.000001+00'", "null", "'0044-03-15 12:00+00 BC'", "'1969-12-31 23:59:59.999999+00'"}, ""},
-		{"TIME", []string{"'00:00'", "null", "'24:00'", "'12:34:56.789'"}, ""},
-		{"UUID", []string{"'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "null", "'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"}, ""},
-		{"BYTEA", []string{`'\x00ff80'`, "null", "''", `'abc,"d'`, `'\x0a0d'`}, ""},
-		{"JSON", []string{`'{"a": [1, "x,y", null]}'`, "null", "'[]'", "'\"é\"'"}, ""},
-		{"INTEGER[]", []string{"'{1,2,NULL}'", "null", "'{}'", "'{-2147483648}'", "'{NULL}'"}, "parquet"},
-		{"VARCHAR[]", []string{`'{a,"b c","",NULL,"NULL","x,y","q\"r\\s"}'`, "null", "'{}'", "'{日本,é}'"}, "parquet"},
-		{"DECIMAL(20,3)[][]", []string{"'{{1.5,NULL},NULL,{}}'", "null", "'{}'", "'{{-99999999999999999.999}}'"}, "parquet"},
+		{"TIMESTAMPTZ", []string{"'2020-03-08 07:00:00.000001+00'", "null", "'0044-03-15 12:00+00 BC'", "'1969-12-31 23:59:59.999999+00'"}},
+		{"TIME", []string{"'00:00'", "null", "'24:00'", "'12:34:56.789'"}},
+		{"UUID", []string{"'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "null", "'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"}},
+		{"BYTEA", []string{`'\x00ff80'`, "null", "''", `'abc,"d'`, `'\x0a0d'`}},
+		{"JSON", []string{`'{"a": [1, "x,y", null]}'`, "null", "'[]'", "'\"é\"'"}},
+		{"INTEGER[]", []string{"'{1,2,NULL}'", "null", "'{}'", "'{-2147483648}'", "'{NULL}'"}},
+		{"VARCHAR[]", []string{`'{a,"b c","",NULL,"NULL","x,y","q\"r\\s"}'`, "null", "'{}'", "'{日本,é}'"}},
+		{"DECIMAL(20,3)[][]", []string{"'{{1.5,NULL},NULL,{}}'", "null", "'{}'", "'{{-99999999999999999.999}}'"}},
 	} {
 		s := New(NewDB())
 		rowsOf(t, s, "CREATE TABLE t (n INTEGER, x "+c.typ+")")
@@ -31,12 +30,6 @@ func TestTypesThroughFiles(t *testing.T) {
 		want := rowsOf(t, s, "SELECT n, x FROM t ORDER BY n")
 		for _, ext := range []string{"csv", "json", "parquet"} {
 			path := filepath.Join(dir, strings.NewReplacer("(", "", ")", "", ",", "", "[]", "l").Replace(c.typ)+"."+ext)
-			if c.without == ext {
-				if got := failure(t, s, "COPY t TO '"+path+"'"); !strings.Contains(got, "0A000") {
-					t.Errorf("%s to %s: %s", c.typ, ext, got)
-				}
-				continue
-			}
 			rowsOf(t, s, "COPY t TO '"+path+"'")
 			rowsOf(t, s, "CREATE TABLE u (n INTEGER, x "+c.typ+")")
 			rowsOf(t, s, "COPY u FROM '"+path+"'")

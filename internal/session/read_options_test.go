@@ -67,7 +67,7 @@ func TestReadOptions(t *testing.T) {
 		{`read_csv('year=*/p.csv', hive_partitioning = false) order by k`, "1\n2\n"},
 		{`(select k, year, parse_filename(filename) from read_csv('year=*/p.csv', filename = true)) order by k`, "1|2024|p.csv\n2|2023|p.csv\n"},
 		{`(select filename = 'DIR/year=2024/p.csv' from read_csv('year=*/p.csv', filename = true, columns = {'k': 'INTEGER'}) where year = 2024)`, "true\n"},
-		{`read_json('a.json')`, "1|x|[1]\nNULL|y|NULL\n"},
+		{`read_json('a.json')`, "1|x|{1}\nNULL|y|NULL\n"},
 		{`read_json('a.json', columns = {'v': 'VARCHAR', 'nope': 'INTEGER'})`, "x|NULL\ny|NULL\n"},
 		{`(select k, filename = 'DIR/a.json' as a from read_json(['a.json', 'b.json'], filename = true)) order by k`, "1|true\n2.5|false\nNULL|true\n"},
 		{`(select k, v from read_json(['a.json', 'b.json'], union_by_name = true)) order by k, v`, "1|x\n2.5|NULL\nNULL|y\n"},
