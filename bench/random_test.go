@@ -30,7 +30,7 @@ func randomSeeds(t *testing.T, count int) (uint64, int) {
 
 // randomStatement writes the statement of a sequence of choices.
 func randomStatement(c *choices) string {
-	g := &sqlGen{r: c}
+	g := &sqlGen{r: c, nested: nestedValues}
 	g.budget = 5 + g.few(40)
 	return g.top()
 }

@@ -88,7 +88,7 @@ func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
 	case 3:
 		return fmt.Sprintf("nullif(%s, %s)", c, other())
 	}
-	if nestedValues && g.chance(14) {
+	if g.nested && g.chance(14) {
 		if e := g.call(k, sc, outer); e != "" && g.chance(70) {
 			return e
 		}

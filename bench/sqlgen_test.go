@@ -25,8 +25,11 @@ const (
 	aJSON   kind = 'j' // JSONB, which is only a column: it has no order
 )
 
-// allKinds are the kinds of expressions, the usual ones more often.
-var allKinds = map[bool]string{false: "iiiiidddsssttbbnwem", true: "iiiiidddsssttbbnwemllz"}[nestedValues]
+// allKinds are the kinds of expressions, the usual ones more often; nestedKinds are those of nested values.
+const (
+	allKinds    = "iiiiidddsssttbbnwem"
+	nestedKinds = "llz"
+)
 
 // col is a column in scope, qualified by the alias of its table.
 type col struct {
@@ -53,6 +56,7 @@ type sqlGen struct {
 	ctes []cte // those that are visible
 	// budget is how many more expressions may have operands; then only columns are written.
 	budget int
+	nested bool // see nestedValues
 }
 
 // cte is a common table expression with columns c0, c1, …
@@ -96,7 +100,13 @@ func (g *sqlGen) pick(of ...string) string { return of[g.r.IntN(len(of))] }
 func (g *sqlGen) chance(percent int) bool  { return g.r.IntN(100) < percent }
 func (g *sqlGen) few(n int) int            { return n - 1 - g.r.IntN(n) } // plainly none
 func (g *sqlGen) next() int                { g.n++; return g.n }
-func (g *sqlGen) kind() kind               { return kind(allKinds[g.r.IntN(len(allKinds))]) }
+func (g *sqlGen) kind() kind {
+	kinds := allKinds
+	if g.nested {
+		kinds += nestedKinds
+	}
+	return kind(kinds[g.r.IntN(len(kinds))])
+}
 
 func (g *sqlGen) kinds(n int) []kind {
 	ks := make([]kind, n)
@@ -506,7 +516,7 @@ func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 		return fmt.Sprintf("(values (1, 'one'), (2, 'two'), (3, null), (%d, 'x')) %s(p, q)", g.r.IntN(50)-10, alias),
 			scope{{alias + ".p", anInt}, {alias + ".q", aText}}
 	}
-	if nestedValues && g.chance(15) {
+	if g.nested && g.chance(15) {
 		return "nest " + alias, scope{{alias + ".id", anInt}, {alias + ".l", aList}, {alias + ".j", aJSON}, {alias + ".z", aZone}}
 	}
 	t := genTables[g.r.IntN(len(genTables))]

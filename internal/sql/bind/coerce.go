@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
+	"slices"
 )
 
 // A string literal, and NULL, has the type Unknown until its surroundings say what it is: it is
@@ -222,6 +223,9 @@ func typeName(n ast.TypeName) types.Type {
 // commonType is the type of CASE, COALESCE, VALUES and their like over several
 // expressions; what names the construct for the message.
 func (b *binder) commonType(es []plan.Expr, pos func(i int) int, what string) types.Type {
+	if len(es) > 0 && es[0].Type().IsNested() && !slices.ContainsFunc(es, func(e plan.Expr) bool { return e.Type() != es[0].Type() }) {
+		return settled(es[0].Type()) // somebody may have said so: literals in them are not asked
+	}
 	t := types.TUnknown
 	for i, e := range es {
 		et := e.Type()

@@ -399,6 +399,8 @@ func looseValue(v types.Value, top bool) types.Type {
 			}
 		}
 		return sameStruct(t, fields)
+	case t.Kind == types.List && !t.Elem().IsNested() && t.Elem().Kind != types.Text: // somebody said so: NULLs alone make an array of texts
+		return t
 	case t.Kind == types.List, t.Kind == types.Map:
 		elem := types.TUnknown
 		for _, x := range v.Elems() {
