@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -94,7 +95,7 @@ func corpusCells() []corpusCell {
 
 // TestCorpus runs the files of testdata/corpus (see internal/corpus for their form) in the default
 // configuration, on the simulated GPU (with -short only some), and in one in twelve of all others, chosen by names;
-// KELPIE_CORPUS=all runs every file in all of them. With -rewrite the rows that the default configuration gives now are written
+// KELPIE_CORPUS=all runs every file in all of them, KELPIE_CORPUS=3 in one of three. With -rewrite the rows that the default configuration gives now are written
 // into the files: look at the differences, and let PostgreSQL confirm them
 // (scripts/with-postgres go test ./postgres, in bench).
 func TestCorpus(t *testing.T) {
@@ -106,6 +107,12 @@ func TestCorpus(t *testing.T) {
 	switch {
 	case os.Getenv("KELPIE_CORPUS") == "all":
 		oneIn = 1
+	case os.Getenv("KELPIE_CORPUS") != "":
+		n, err := strconv.ParseUint(os.Getenv("KELPIE_CORPUS"), 10, 32)
+		if err != nil || n == 0 {
+			t.Fatal("KELPIE_CORPUS is all, or how many configurations one is taken of: ", err)
+		}
+		oneIn = uint32(n)
 	case testing.Short():
 		oneIn = 36
 	}
