@@ -390,12 +390,7 @@ func (e *warp) addUp(mates, rank ir.Reg, shares []*share) {
 				e.Free(other)
 				continue
 			}
-			other.Null = alone.V()
-			v := e.orNeutral(s, other.Borrowed())
-			e.foldWords(s, v)
-			v.OwnNull = false
-			e.Free(v)
-			e.Free(other)
+			e.foldUnless(s, other, alone.V())
 		}
 		// Lanes at odd places have been taken.
 		e.B.Op2(ir.And, next, rank.V(), ir.K(1))

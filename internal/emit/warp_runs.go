@@ -170,13 +170,7 @@ func (e *warp) addUpRuns(next ir.Reg, shares []*share) {
 		e.B.Op2(ir.Xor, none, none.V(), ir.K(1))
 		e.B.Sel(from, ir.NE, none.V(), ir.K(0), e.lane.V(), from.V())
 		for _, s := range shares {
-			other := e.shuffled(s, ir.Shfl, from.V())
-			other.Null = none.V()
-			v := e.orNeutral(s, other.Borrowed())
-			e.foldWords(s, v)
-			v.OwnNull = false
-			e.Free(v)
-			e.Free(other)
+			e.foldUnless(s, e.shuffled(s, ir.Shfl, from.V()), none.V())
 		}
 		e.B.Op2(ir.Shl, by, by.V(), ir.K(1))
 		e.B.Clear(any)

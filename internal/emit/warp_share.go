@@ -364,3 +364,13 @@ func (e *warp) anyOf(s *share, set ir.Val) {
 	e.B.Set(s.v.Null.R, ir.EQ, r.V(), ir.K(0))
 	e.B.Clear(r)
 }
+
+// foldUnless takes another lane's share of words into s, unless that lane counts for nothing; other is used up.
+func (e *warp) foldUnless(s *share, other code.Value, none ir.Val) {
+	other.Null = none
+	v := e.orNeutral(s, other.Borrowed())
+	e.foldWords(s, v)
+	v.OwnNull = false
+	e.Free(v)
+	e.Free(other)
+}

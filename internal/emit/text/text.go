@@ -197,7 +197,10 @@ func Substring(e *code.Emitter, v, start code.Value, count *code.Value, pos int)
 		left = e.Int("count")
 		e.B.Mov(left, count.A)
 		fail := e.Fail(diag.Errorf(diag.SubstringError, pos, "negative substring length not allowed"))
-		if !n.IsImm() {
+		switch {
+		case n == ir.K(1): // there is nothing to refuse
+			e.B.Mov(left, ir.K(0))
+		case n != ir.K(0):
 			e.B.Sel(left, ir.NE, n, ir.K(0), ir.K(0), left.V())
 		}
 		e.Exit(fail, ir.LT, left.V(), ir.K(0))
