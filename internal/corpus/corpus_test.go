@@ -11,6 +11,7 @@ statement error 22012
 select 1/0;
 
 nopg ours
+planned five tables
 query rowsort rounded # why
 select a,
   s from t;
@@ -33,13 +34,13 @@ func TestParse(t *testing.T) {
 		t.Fatalf("%d records", n)
 	}
 	r := f.Records[2]
-	if !r.Query || !r.RowSort || !r.Rounded || r.NoPG != "ours" || r.Line != 11 || r.SQL != "select a,\n  s from t;" || len(r.Rows) != 2 {
+	if !r.Query || !r.RowSort || !r.Rounded || r.NoPG != "ours" || r.Planned != "five tables" || r.Line != 12 || r.SQL != "select a,\n  s from t;" || len(r.Rows) != 2 {
 		t.Errorf("%+v", r)
 	}
 	if f.Records[1].Code != "22012" {
 		t.Errorf("%+v", f.Records[1])
 	}
-	for _, bad := range []string{"select 1", "query sorted\nselect 1\n", "statement error\nselect 1\n", "query\n\n", "nopg\nquery\nselect 1\n", "statement ok\nselect 1\n----\n1\n"} {
+	for _, bad := range []string{"select 1", "query sorted\nselect 1\n", "statement error\nselect 1\n", "query\n\n", "nopg\nquery\nselect 1\n", "planned\nquery\nselect 1\n", "statement ok\nselect 1\n----\n1\n"} {
 		if _, err := Parse("bad", bad); err == nil {
 			t.Errorf("no error: %q", bad)
 		}

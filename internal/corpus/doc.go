@@ -30,4 +30,5 @@
 // Before a record may stand lines that say where it does not run, and why:
 //
 //	nopg REASON    PostgreSQL is not asked: the statement, or its answer, is our own
+//	planned REASON it is not run with all passes of the optimizer off: it would not end
 package corpus

@@ -23,6 +23,7 @@ type Record struct {
 	RowSort bool     // rows may come in any order
 	Rounded bool     // decimals agree with PostgreSQL's at the lesser scale
 	NoPG    string   // why PostgreSQL is not asked
+	Planned string   // why it is not run without the optimizer
 	Rows    []string // each with its cells written and joined by |
 	head    []string // the lines before the rows, comments included
 }
@@ -52,11 +53,15 @@ func Parse(name, text string) (*File, error) {
 			r.head = append(r.head, line)
 			i++
 			continue
-		case word == "nopg":
+		case word == "nopg" || word == "planned":
 			if strings.TrimSpace(rest) == "" {
 				return nil, fail("%s without a reason", word)
 			}
-			r.NoPG = rest
+			if word == "nopg" {
+				r.NoPG = rest
+			} else {
+				r.Planned = rest
+			}
 			r.head = append(r.head, line)
 			i++
 			continue
