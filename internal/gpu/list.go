@@ -15,23 +15,10 @@ const listPer = 8
 // word of it. Lists of up to 32*listPer items are in order, larger ones as warps come. Behind its own parameters it has list and count.
 func listKernel(name string, params []string, find, word func(k *kernel, s []ir.Reg, x ir.Reg)) *ir.Func {
 	k := &kernel{Builder: ir.NewFunc(name, ir.GPU)}
-	i, n, from, step, lane, below := k.Vreg("item", ir.I64), k.Vreg("end", ir.I64), k.Vreg("from", ir.I64), k.Vreg("step", ir.I64), k.Vreg("lane", ir.I64), k.Vreg("below", ir.I64)
-	k.item = i
-	k.Special(lane, ir.LaneID)
-	k.Special(step, ir.BlockDim)
-	k.Special(from, ir.BlockID)
-	k.Op2(ir.Mul, from, from.V(), step.V())
-	k.Special(i, ir.ThreadID)
-	k.Op2(ir.Add, from, from.V(), i.V())
-	k.Op2(ir.Mul, from, from.V(), ir.K(listPer))
-	k.Op2(ir.Shfl, from, from.V(), ir.K(0)) // the warp's first item
-	k.Special(i, ir.GridDim)
-	k.Op2(ir.Mul, step, step.V(), i.V())
-	k.Op2(ir.Mul, step, step.V(), ir.K(listPer))
+	i, n, from, step, lane := k.warpItems(listPer)
+	below := k.Vreg("below", ir.I64)
 	k.Op2(ir.Shl, below, ir.K(1), lane.V())
 	k.Op2(ir.Sub, below, below.V(), ir.K(1))
-	k.F.Params = 1
-	k.Param(n, 1)
 	s := k.load(append(params, "list", "count")...)
 	list, count := s[len(params)], s[len(params)+1]
 	at, total, last := k.Vreg("at", ir.I64), k.Vreg("total", ir.I64), k.Vreg("last", ir.I64)

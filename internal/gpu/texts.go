@@ -252,19 +252,8 @@ func moveTexts(size int, fields []*layout.Field) *ir.Func {
 // look at the last.
 func newWarpKernel(name string, params []string, body func(k *kernel, s []ir.Reg, lane, has ir.Reg)) *ir.Func {
 	k := &kernel{Builder: ir.NewFunc(name, ir.GPU)}
-	i, n, from, step, lane, has := k.Vreg("item", ir.I64), k.Vreg("end", ir.I64), k.Vreg("from", ir.I64), k.Vreg("step", ir.I64), k.Vreg("lane", ir.I64), k.Vreg("has", ir.I64)
-	k.item = i
-	k.Special(lane, ir.LaneID)
-	k.Special(step, ir.BlockDim)
-	k.Special(from, ir.BlockID)
-	k.Op2(ir.Mul, from, from.V(), step.V())
-	k.Special(i, ir.ThreadID)
-	k.Op2(ir.Add, from, from.V(), i.V())
-	k.Op2(ir.Shfl, from, from.V(), ir.K(0)) // the warp's first item
-	k.Special(i, ir.GridDim)
-	k.Op2(ir.Mul, step, step.V(), i.V())
-	k.F.Params = 1
-	k.Param(n, 1)
+	i, n, from, step, lane := k.warpItems(1)
+	has := k.Vreg("has", ir.I64)
 	s := k.load(params...)
 	l := k.Loop()
 	k.Break(l, ir.GE, from.V(), n.V())
@@ -277,6 +266,29 @@ func newWarpKernel(name string, params []string, body func(k *kernel, s []ir.Reg
 	k.Clear(s...)
 	k.Clear(i, n, from, step, lane, has)
 	return k.F
+}
+
+// warpItems begins a kernel whose warps take 32 items, per times, in each turn: the item, how many items there are, the warp's first, how far to the
+// next turn's, and the lane.
+func (k *kernel) warpItems(per int64) (i, n, from, step, lane ir.Reg) {
+	i, n, from, step, lane = k.Vreg("item", ir.I64), k.Vreg("end", ir.I64), k.Vreg("from", ir.I64), k.Vreg("step", ir.I64), k.Vreg("lane", ir.I64)
+	k.item = i
+	k.Special(lane, ir.LaneID)
+	k.Special(step, ir.BlockDim)
+	k.Special(from, ir.BlockID)
+	k.Op2(ir.Mul, from, from.V(), step.V())
+	k.Special(i, ir.ThreadID)
+	k.Op2(ir.Add, from, from.V(), i.V())
+	if per > 1 {
+		k.Op2(ir.Mul, from, from.V(), ir.K(per))
+		k.Op2(ir.Mul, step, step.V(), ir.K(per))
+	}
+	k.Op2(ir.Shfl, from, from.V(), ir.K(0)) // all lanes of a warp have one first item
+	k.Special(i, ir.GridDim)
+	k.Op2(ir.Mul, step, step.V(), i.V())
+	k.F.Params = 1
+	k.Param(n, 1)
+	return i, n, from, step, lane
 }
 
 // fieldNames tells kernels for different tuples apart.
