@@ -47,6 +47,10 @@ func predCost(x plan.Expr) int {
 				cost += 5
 			case plan.Div, plan.Mod, plan.Sqrt: // slow, and other predicates may keep them from failing
 				cost += 1000
+			case plan.Add, plan.Sub, plan.Mul, plan.Cast:
+				if c.T.IsFloat() && c.Args[0].Type().IsFloat() { // likewise: doubles are rarely known to stay in their range
+					cost += 1000
+				}
 			}
 		}
 		return true

@@ -76,19 +76,23 @@ func (e *rowLoop) updateIf(p ir.Reg, f *layout.Field, v code.Value, better func(
 func (e *rowLoop) updateSum(p ir.Reg, f *layout.Field, v code.Value) {
 	switch f.Desc.Form {
 	case layout.F64:
-		s := e.Float(f.Name)
+		s, sum := e.Float("before"), e.Float(f.Name)
 		e.B.FLoad(s, ir.At(p, f.Off), 8)
+		add := func(x ir.Reg) {
+			e.B.Op2(ir.FAdd, sum, s.V(), x.V())
+			e.SumRange(f.Desc.Type, sum, s, x, e.exit)
+		}
 		if v.Never() {
-			e.B.Op2(ir.FAdd, s, s.V(), v.A)
+			add(v.A.R)
 		} else {
 			z := e.Float("or0")
 			e.B.FConst(z, 0)
 			e.B.FSel(z, ir.NE, v.Null, ir.K(0), z, v.A.R)
-			e.B.Op2(ir.FAdd, s, s.V(), z.V())
+			add(z)
 			e.B.Clear(z)
 		}
-		e.B.FStore(ir.At(p, f.Off), s, 8)
-		e.B.Clear(s)
+		e.B.FStore(ir.At(p, f.Off), sum, 8)
+		e.B.Clear(s, sum)
 	case layout.I128:
 		w := e.Wide(v.Borrowed())
 		a, b := w.A, w.B

@@ -342,9 +342,8 @@ func (e *warp) addToCells(b *blockGroups, x *blockAgg, v code.Value) {
 	}
 	switch {
 	case x.kind == floatCell && x.fn == plan.Sum:
-		old, w := e.Float("old"), e.Reform(v.Borrowed(), layout.F64)
-		e.B.Atom(ir.AtomFAdd, old, b.long(x.off[0]), w.A, ir.Val{})
-		e.B.Clear(old)
+		w := e.Reform(v.Borrowed(), layout.F64)
+		e.addFloat(b.long(x.off[0]), x.f.Desc.Type, w.A.R)
 		e.Free(w)
 	case x.kind == floatCell:
 		e.putFloat(b.long(x.off[0]), &share{fn: x.fn, f: x.f, v: v})

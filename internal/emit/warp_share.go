@@ -118,7 +118,11 @@ func (e *warp) foldWords(s *share, w code.Value) {
 	case s.fn != plan.Sum:
 		e.B.Sel(x.A.R, s.better(), w.A, x.A, w.A, x.A)
 	case x.Desc.Form == layout.F64:
+		before := e.Float("before")
+		e.B.FMov(before, x.A.R)
 		e.B.Op2(ir.FAdd, x.A.R, x.A, w.A)
+		e.SumRange(s.f.Desc.Type, x.A.R, before, w.A.R, e.raise)
+		e.B.Clear(before)
 	case x.Desc.Form == layout.I128 && x.Desc.Range.Known:
 		e.B.Op128(ir.Add128, x.A.R, x.B.R, x.A, x.B, w.A, w.B, 0)
 	case x.Desc.Form == layout.I128:
@@ -235,9 +239,7 @@ func (e *warp) propagate(p ir.Reg, s *share) {
 	case s.fn == plan.Max || s.fn == plan.BoolOr:
 		e.B.Atom(ir.AtomMax, old, at, s.v.A, ir.Val{})
 	case s.f.Desc.Form == layout.F64:
-		f := e.Float("old")
-		e.B.Atom(ir.AtomFAdd, f, at, s.v.A, ir.Val{})
-		e.B.Clear(f)
+		e.addFloat(at, s.f.Desc.Type, s.v.A.R)
 	case s.f.Desc.Form == layout.I128:
 		// The low half tells by its old value whether it carries into the high one.
 		hi := e.Int("high")
@@ -262,6 +264,15 @@ func (e *warp) propagate(p ir.Reg, s *share) {
 	if s.f.Null >= 0 {
 		e.When(ir.EQ, s.v.Null, ir.K(0), func() { e.clearOnce(ir.At(p, s.f.Null)) }, nil)
 	}
+}
+
+// addFloat adds a float to a sum that others add to.
+func (e *warp) addFloat(at ir.Mem, t types.Type, x ir.Reg) {
+	old, sum := e.Float("old"), e.Float("sum")
+	e.B.Atom(ir.AtomFAdd, old, at, x.V(), ir.Val{})
+	e.B.Op2(ir.FAdd, sum, old.V(), x.V())
+	e.SumRange(t, sum, old, x, e.raise)
+	e.B.Clear(old, sum)
 }
 
 // putFloat replaces a float if it is not as good. No atomic does that, so it is swapped as

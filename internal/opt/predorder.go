@@ -91,9 +91,11 @@ func mayFail(e plan.Expr) bool {
 		if x, ok := e.(*plan.Call); ok && x.MayFail() {
 			switch x.Op {
 			case plan.Cast:
-				found = found || !widening(x) && x.T.Kind != types.Float64
+				found = found || !widening(x) && !(x.T.Kind == types.Float64 && x.Args[0].Type().IsNumeric())
 			case plan.Extract, plan.Substring:
-			case plan.Add, plan.Sub, plan.Mul, plan.Neg:
+			case plan.Add, plan.Sub, plan.Mul:
+				found = found || x.T.Kind != types.Decimal
+			case plan.Neg:
 				found = found || !x.T.IsFloat() && x.T.Kind != types.Decimal
 			default:
 				found = true

@@ -25,9 +25,8 @@ func Mul(a, b Value, t Type) (Value, error) {
 	}
 	v, err := arith(a, b, t, func(x, y Int128) (Int128, bool) { return x.Mul(y) },
 		func(x, y float64) float64 { return x * y })
-	if err == nil && t.IsFloat() && !v.Null && v.F == 0 && a.F != 0 && b.F != 0 &&
-		!math.IsInf(a.F, 0) && !math.IsInf(b.F, 0) {
-		return Value{}, errf(codeOutOfRange, "value out of range: underflow")
+	if err == nil && t.IsFloat() && !v.Null && v.F == 0 && a.F != 0 && b.F != 0 {
+		return Value{}, errUnderflow
 	}
 	return v, err
 }
@@ -41,8 +40,12 @@ func Div(a, b Value, t Type) (Value, error) {
 	if t.Kind == Decimal && !a.Null && !b.Null {
 		return exactly(t)(Quotient(a.Int128(), b.Int128(), int(t.Scale)+b.scale()-a.scale()))
 	}
-	return arith(a, b, t, func(x, y Int128) (Int128, bool) { q, _ := x.DivRem(y); return q, true },
+	v, err := arith(a, b, t, func(x, y Int128) (Int128, bool) { q, _ := x.DivRem(y); return q, true },
 		func(x, y float64) float64 { return x / y })
+	if err == nil && t.IsFloat() && !v.Null && v.F == 0 && a.F != 0 && !math.IsInf(b.F, 0) {
+		return Value{}, errUnderflow
+	}
+	return v, err
 }
 
 // Mod is the remainder of a / b, with a's sign.
@@ -80,12 +83,19 @@ func exactly(t Type) func(x Int128, ok bool) (Value, error) {
 	}
 }
 
+// Floats that leave their range.
+var (
+	errOverflow  = errf(codeOutOfRange, "value out of range: overflow")
+	errUnderflow = errf(codeOutOfRange, "value out of range: underflow")
+)
+
+// zeroDivisor reports a division by zero; that of NaN is NaN, as in PostgreSQL.
 func zeroDivisor(a, b Value) bool {
 	if a.Null || b.Null {
 		return false
 	}
 	if b.Type.IsFloat() {
-		return b.F == 0
+		return b.F == 0 && !math.IsNaN(a.Float())
 	}
 	return b.Int128() == Int128{}
 }
@@ -98,7 +108,7 @@ func arith(a, b Value, t Type, ints func(x, y Int128) (Int128, bool), floats fun
 	case t.IsFloat():
 		f := floats(a.Float(), b.Float())
 		if math.IsInf(f, 0) && !math.IsInf(a.Float(), 0) && !math.IsInf(b.Float(), 0) {
-			return Value{}, errf(codeOutOfRange, "value out of range: overflow")
+			return Value{}, errOverflow
 		}
 		if t.Kind == Float32 {
 			return castReal(f)

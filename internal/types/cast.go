@@ -151,9 +151,9 @@ func castReal(f float64) (Value, error) {
 	r := float64(float32(f))
 	switch {
 	case math.IsInf(r, 0) && !math.IsInf(f, 0):
-		return Value{}, errf(codeOutOfRange, "value out of range: overflow")
+		return Value{}, errOverflow
 	case r == 0 && f != 0:
-		return Value{}, errf(codeOutOfRange, "value out of range: underflow")
+		return Value{}, errUnderflow
 	}
 	return FloatValue(TFloat32, r), nil
 }

@@ -62,30 +62,14 @@ func (e *Evaluator) divide(x *plan.Call) code.Value {
 		return e.quotient(x)
 	}
 	l, r := e.Eval(x.Args[0]), e.Eval(x.Args[1])
-	n, own := e.AnyNull(l, r)
-	fail := divisionByZero(x.Pos)
 	if l.Desc.Form == layout.F64 {
 		if x.Op == plan.Mod {
 			code.Refuse(x.Pos, "%% on floats is not supported")
 		}
-		z, bad := e.Float("zero"), e.Int("bad")
-		e.B.FConst(z, 0)
-		e.B.FSet(bad, ir.EQ, r.A.R, z)
-		if !n.IsImm() {
-			e.B.Sel(bad, ir.NE, n, ir.K(0), ir.K(0), bad.V())
-		}
-		if n != ir.K(1) {
-			e.Exit(e.Fail(fail), ir.NE, bad.V(), ir.K(0))
-		}
-		e.B.Clear(z, bad)
-		d := e.Float("div")
-		e.B.Op2(ir.FDiv, d, l.A, r.A)
-		if x.T.Kind == types.Float32 {
-			e.B.Op1(ir.FRound32, d, d.V())
-		}
-		e.Free(l, r)
-		return code.Value{Desc: layout.Desc{Type: x.T, Form: layout.F64}, A: d.V(), OwnA: true}.WithNull(n, own)
+		return e.divideFloats(x, l, r)
 	}
+	n, own := e.AnyNull(l, r)
+	fail := divisionByZero(x.Pos)
 	if l.Desc.Form == layout.I128 || r.Desc.Form == layout.I128 {
 		code.Refuse(x.Pos, "%s on 128-bit decimals is not supported yet", x.Op)
 	}

@@ -262,8 +262,8 @@ func (e *Evaluator) realCheck(r, f ir.Reg, n ir.Val, pos int) {
 	k, t, bad := e.Float("k"), e.Float("abs"), e.Int("bad")
 	for _, c := range []struct {
 		bits int64
-		msg  string
-	}{{floatBits(math.Inf(1)), "value out of range: overflow"}, {0, "value out of range: underflow"}} {
+		err  *diag.Error
+	}{{floatBits(math.Inf(1)), floatOverflow(pos)}, {0, floatUnderflow(pos)}} {
 		e.B.FConst(k, c.bits)
 		e.B.Op1(ir.FAbs, t, r.V())
 		e.B.FSet(bad, ir.EQ, t, k)
@@ -275,7 +275,7 @@ func (e *Evaluator) realCheck(r, f ir.Reg, n ir.Val, pos int) {
 		if !n.IsImm() {
 			e.B.Sel(bad, ir.NE, n, ir.K(0), ir.K(0), bad.V())
 		}
-		e.Exit(e.Fail(diag.Errorf(diag.NumericOutOfRange, pos, "%s", c.msg)), ir.NE, bad.V(), ir.K(0))
+		e.Exit(e.Fail(c.err), ir.NE, bad.V(), ir.K(0))
 	}
 	e.B.Clear(k, t, bad)
 }

@@ -174,25 +174,13 @@ func (e *Evaluator) arith(x *plan.Call) code.Value {
 	l, r := e.FactValue(e.Eval(x.Args[0])), e.FactValue(e.Eval(x.Args[1]))
 	if l.Desc.Form == layout.F64 {
 		op := map[plan.Op]ir.Op{plan.Add: ir.FAdd, plan.Sub: ir.FSub, plan.Mul: ir.FMul}[x.Op]
-		return e.floatOp(op, l, r, x.T)
+		return e.floatOp(op, l, r, x)
 	}
 	if x.Op == plan.Mul && x.T.Kind == types.Decimal && l.Desc.Type.Scale+r.Desc.Type.Scale > x.T.Scale {
 		return e.roundedProduct(x, l, r)
 	}
 	op := map[plan.Op]ir.Op{plan.Add: ir.Add, plan.Sub: ir.Sub, plan.Mul: ir.Mul}[x.Op]
 	return e.intOp(op, l, r, x.T, Overflow(x.T, x.Pos))
-}
-
-// floatOp: REAL is computed in double precision and rounded once, which is exact for + - * /.
-func (e *Evaluator) floatOp(op ir.Op, l, r code.Value, t types.Type) code.Value {
-	d := e.Float(ir.Op.String(op))
-	e.B.Op2(op, d, l.A, r.A)
-	if t.Kind == types.Float32 {
-		e.B.Op1(ir.FRound32, d, d.V())
-	}
-	n, own := e.AnyNull(l, r)
-	e.Free(l, r)
-	return code.Value{Desc: layout.Desc{Type: t, Form: layout.F64}, A: d.V(), OwnA: true}.WithNull(n, own)
 }
 
 // intOp computes l op r (Add, Sub, Mul) for integers and decimals. The result's range decides

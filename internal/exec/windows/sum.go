@@ -184,24 +184,34 @@ func (b *block) sumFloats(f *plan.WindowFunc) {
 	v, out := b.column(f.Args[0]), b.results(f)
 	sums := take[float64](b.room, b.n)
 	fold(b, f, floats{v}, sums)
+	before := b.counted(v)
 	single := out.f.Desc.Type.Kind == types.Float32
-	set := func(i int, n int32) {
-		s := sums[i]
+	var endless []int32
+	for i, s := range sums {
 		if single {
 			s = float64(float32(s))
+			sums[i] = s
+		}
+		if s-s != 0 && endless == nil {
+			endless = b.endless(v)
+		}
+	}
+	set := func(i int, count func(before []int32) int32) {
+		s := sums[i]
+		if s-s != 0 && count(endless) == 0 {
+			panic(diag.Errorf(diag.NumericOutOfRange, -1, "value out of range: overflow"))
 		}
 		out.setFloat(i, s)
 		out.null[i] = 0
-		if n == 0 {
+		if count(before) == 0 {
 			out.lo[i], out.null[i] = 0, 1
 		}
 	}
-	before := b.counted(v)
 	if e := b.extent(&f.Frame); e != slides {
 		b.partitions(func(lo, hi int) {
 			b.run(e, lo, hi, func(from, to, end int) {
 				for i := from; i < to; i++ {
-					set(i, between(before, int32(lo), int32(end)))
+					set(i, func(before []int32) int32 { return between(before, int32(lo), int32(end)) })
 				}
 			})
 		})
@@ -209,9 +219,23 @@ func (b *block) sumFloats(f *plan.WindowFunc) {
 		x := b.slide(f)
 		b.each(func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				set(i, b.within(before, x, i))
+				set(i, func(before []int32) int32 { return b.within(before, x, i) })
 			}
 		})
 	}
 	b.write(out)
+}
+
+// endless are, for each row, how many values before it in the block are infinite or NaN.
+func (b *block) endless(v *values) []int32 {
+	before := take[int32](b.room, b.n+1)
+	n := int32(0)
+	for i := range b.n {
+		before[i] = n
+		if x := (floats{v}).of(i); x-x != 0 {
+			n++
+		}
+	}
+	before[b.n] = n
+	return before
 }
