@@ -1,4 +1,4 @@
-// Package more is 70 queries that TPC-H and SSB do not ask, over TPC-H's tables and some others with what these
+// Package more is 104 queries that TPC-H and SSB do not ask, over TPC-H's tables and some others with what these
 // lack: skewed keys, NULLs, doubles, timestamps, long texts, many columns. SQL alone makes those, the same in all engines
 // (queries/tables.sql).
 package more

@@ -9,7 +9,7 @@ import (
 
 func TestQueries(t *testing.T) {
 	all := Queries()
-	if len(all) != 70 {
+	if len(all) != 104 {
 		t.Errorf("%d queries", len(all))
 	}
 	for _, q := range all {

@@ -121,6 +121,8 @@ func longestText(x plan.Expr, n int64) int64 {
 				size = 3 * sum
 			case x.Op == plan.Replace:
 				size = sum * max(last, 1)
+			case x.Op == plan.Apply && x.Fn.Size != nil:
+				size = huge
 			case x.T.Phys() == types.PhysStr:
 				size = sum
 			}

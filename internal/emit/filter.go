@@ -43,6 +43,8 @@ func predCost(x plan.Expr) int {
 			switch c.Op {
 			case plan.Like, plan.Substring, plan.Position, plan.Length:
 				cost += 50
+			case plan.Apply: // an automaton
+				cost += 100
 			case plan.Or, plan.InList, plan.Case:
 				cost += 5
 			case plan.Div, plan.Mod, plan.Sqrt: // slow, and other predicates may keep them from failing

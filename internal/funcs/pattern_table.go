@@ -3,6 +3,7 @@ package funcs
 import (
 	"strings"
 
+	"github.com/kelpiedb/kelpie/internal/automaton"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -23,14 +24,16 @@ var patternRows = []Row{
 	fn("regexp_escape", "t", tText, `regexp_escape('a.b') → a\.b`, func(a []types.Value, _ types.Type) (types.Value, error) {
 		return text(escapeRegexp(a[0].S))
 	}),
-	fn("regexp_extract", "tt?e", tText, "regexp_extract('hello_world', '([a-z ]+)_?', 1) → hello", regexpExtract, fails),
+	fn("regexp_extract", "tt?e", tText, "regexp_extract('hello_world', '([a-z ]+)_?', 1) → hello", regexpExtract, fails, matching(extractUse)),
 	fn("regexp_full_match", "tt?t", tBool, "regexp_full_match('anabanana', '(an)*') → false", func(a []types.Value, _ types.Type) (types.Value, error) {
 		re, err := compile("^(?:"+a[1].S+")$", flagsAt(a, 2), false)
 		if err != nil {
 			return types.Value{}, err
 		}
 		return boolean(re.MatchString(a[0].S))
-	}, fails),
+	}, fails, matching(func(rest []types.Value) *automaton.Use {
+		return testUse("^(?:"+rest[0].S+")$", flagsAt(rest, 1), false)
+	})),
 	fn("regexp_instr", "tt?iiiti", tInt, "regexp_instr('number of your street, town zip, FR', '[^,]+', 1, 2) → 23", regexpInstr, fails),
 	fn("regexp_like", "tt?t", tBool, "regexp_like('Hello World', 'world$', 'i') → true", func(a []types.Value, _ types.Type) (types.Value, error) {
 		re, err := compile(a[1].S, flagsAt(a, 2), false)
@@ -38,17 +41,17 @@ var patternRows = []Row{
 			return types.Value{}, err
 		}
 		return boolean(re.MatchString(a[0].S))
-	}, fails),
-	fn("regexp_replace", "ttt?t", tText, `regexp_replace('Thomas', '(.)[mN]a.', '\1M') → ThoM`, regexpReplace, size(replacedSize)),
+	}, fails, matching(func(rest []types.Value) *automaton.Use { return testUse(rest[0].S, flagsAt(rest, 1), false) })),
+	fn("regexp_replace", "ttt?t", tText, `regexp_replace('Thomas', '(.)[mN]a.', '\1M') → ThoM`, regexpReplace, size(replacedSize), matching(replaceUse)),
 	fn("regexp_replace", "ttti?it", tText, "regexp_replace('Thomas', '.', 'X', 3, 2) → ThoXas", regexpReplaceNth, size(replacedSize)),
-	fn("regexp_substr", "tt?iiti", tText, "regexp_substr('ABCDEF', 'c(.)(..)', 1, 1, 'i', 2) → EF", regexpSubstr, fails, nullOut),
-	fn("similar to", "tt?t", tBool, "'abc' similar to '(b|a)%' → true", similarTo, fails),
+	fn("regexp_substr", "tt?iiti", tText, "regexp_substr('ABCDEF', 'c(.)(..)', 1, 1, 'i', 2) → EF", regexpSubstr, fails, nullOut, matching(substrUse)),
+	fn("similar to", "tt?t", tBool, "'abc' similar to '(b|a)%' → true", similarTo, fails, matching(similarUse)),
 	op("like", "tt", tBool, plan.Like, "'abc' like 'a%' → true"),
 	op("^@", "tt", tBool, plan.StartsWith, "'alphabet' ^@ 'alph' → true"),
-	fn("~", "tt", tBool, "'thomas' ~ 't.*ma' → true", matches("", false), fails),
-	fn("!~", "tt", tBool, "'thomas' !~ 't.*max' → true", matches("", true), fails),
-	fn("~*", "tt", tBool, "'thomas' ~* 'T.*ma' → true", matches("i", false), fails),
-	fn("!~*", "tt", tBool, "'thomas' !~* 'T.*max' → true", matches("i", true), fails),
+	fn("~", "tt", tBool, "'thomas' ~ 't.*ma' → true", matches("", false), fails, matching(matchesUse("", false))),
+	fn("!~", "tt", tBool, "'thomas' !~ 't.*max' → true", matches("", true), fails, matching(matchesUse("", true))),
+	fn("~*", "tt", tBool, "'thomas' ~* 'T.*ma' → true", matches("i", false), fails, matching(matchesUse("i", false))),
+	fn("!~*", "tt", tBool, "'thomas' !~* 'T.*max' → true", matches("i", true), fails, matching(matchesUse("i", true))),
 }
 
 // matches is a regular expression as a test.

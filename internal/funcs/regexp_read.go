@@ -101,9 +101,26 @@ func compile(pattern, flags string, allowGlobal bool) (matcher, error) {
 
 func compileWith(pattern string, f regexFlags) (matcher, error) {
 	r := regexReader{s: pattern, f: f}
-	source, err := r.read()
+	source, err := r.source()
 	if err != nil {
 		return nil, err
+	}
+	re, err := regexp.Compile(source)
+	if err != nil {
+		return nil, errorf(diag.InvalidRegularExpression, "invalid regular expression: %s", reason(err))
+	}
+	if r.lazy {
+		return newLazy(re, r.prefers.of() == shortest)
+	}
+	re.Longest()
+	return re, nil
+}
+
+// source is the pattern in Go's syntax.
+func (r *regexReader) source() (string, error) {
+	source, err := r.read()
+	if err != nil {
+		return "", err
 	}
 	prefix := "(?"
 	if r.f.fold {
@@ -118,15 +135,7 @@ func compileWith(pattern string, f regexFlags) (matcher, error) {
 	if prefix != "(?" {
 		source = prefix + ")" + source
 	}
-	re, err := regexp.Compile(source)
-	if err != nil {
-		return nil, errorf(diag.InvalidRegularExpression, "invalid regular expression: %s", reason(err))
-	}
-	if r.lazy {
-		return newLazy(re, r.prefers.of() == shortest)
-	}
-	re.Longest()
-	return re, nil
+	return source, nil
 }
 
 // reason is what regexp says about an error, without the pattern as it was written for it.

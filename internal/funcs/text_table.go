@@ -67,7 +67,7 @@ var textRows = []Row{
 	op("strpos", "tt", tInt, plan.Position, "strpos('high', 'ig') → 2"),
 	made("substr", "ti?i", "substr('alphabet', 3, 2) → ph"),
 	made("substring", "ti?i", "substring('Thomas' from 2 for 3) → hom"),
-	fn("substring", "tt?t", tText, "substring('Thomas' from '...$') → mas", substringPattern, fails, nullOut),
+	fn("substring", "tt?t", tText, "substring('Thomas' from '...$') → mas", substringPattern, fails, nullOut, matching(substringUse)),
 	fn("to_hex", "e", tText, "to_hex(2147483647) → 7fffffff", toHex),
 	fn("translate", "ttt", tText, "translate('12345', '143', 'ax') → a2x5", func(a []types.Value, _ types.Type) (types.Value, error) {
 		return text(translate(a[0].S, a[1].S, a[2].S))

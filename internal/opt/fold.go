@@ -137,6 +137,15 @@ func (s *state) foldCall(x *plan.Call) plan.Expr {
 		if x.Args[0].Type() == x.T {
 			return x.Args[0]
 		}
+	case x.Op == plan.Apply:
+		if u := x.Matching(); u != nil && u.IsLike { // code that searches for texts is faster than an automaton
+			like := &plan.Call{Op: plan.Like, T: x.T, Args: []plan.Expr{x.Args[0], plan.NewConst(types.TextValue(u.Like))}, Pos: x.Pos}
+			if y := s.foldCall(like); u.Not {
+				return s.foldOne(plan.Negate(y))
+			} else {
+				return y
+			}
+		}
 	case x.Op == plan.Like:
 		if c, ok := x.Args[1].(*plan.Const); ok && len(x.Args) == 2 {
 			if text, whole, _ := likeLiteral(c.V.S); whole {

@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/kelpiedb/kelpie/internal/types"
+import (
+	"github.com/kelpiedb/kelpie/internal/automaton"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
 
 // Function is an operation that is computed in Go alone, where a pipeline is cut for it. Package funcs
 // has one row for each; two calls are of one function exactly when their Fn is one pointer.
@@ -25,6 +28,25 @@ type Function struct {
 	// Size bounds the bytes of the text that Eval will make, where that can be much more than those
 	// of the operands; nil: it cannot.
 	Size func(args []types.Value) int64
+	// Matching is what is done to the first operand, a text, when the others are constants, of which none is NULL: by an automaton, for which
+	// there is code. nil: Go alone can tell.
+	Matching func(rest []types.Value) *automaton.Use
+}
+
+// Matching is what a call does to its first operand by an automaton; nil: it does something else.
+func (x *Call) Matching() *automaton.Use {
+	if x.Op != Apply || x.Fn.Matching == nil {
+		return nil
+	}
+	rest := make([]types.Value, 0, 4)
+	for _, a := range x.Args[1:] {
+		c, ok := a.(*Const)
+		if !ok || c.V.Null {
+			return nil
+		}
+		rest = append(rest, c.V)
+	}
+	return x.Fn.Matching(rest)
 }
 
 // NewApply is a call of a function.

@@ -52,6 +52,8 @@ func CanEmit(x *plan.Call) bool {
 		return canRound(x)
 	case plan.Sqrt:
 		return x.Args[0].Type().IsFloat()
+	case plan.Apply:
+		return x.Matching() != nil
 	case plan.Cast:
 		return canCast(x.Args[0].Type(), x.T)
 	}

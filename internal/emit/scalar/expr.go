@@ -139,6 +139,8 @@ func (e *Evaluator) call(x *plan.Call) code.Value {
 	case plan.Like, plan.StartsWith, plan.Substring, plan.LeftStr, plan.RightStr, plan.Trim, plan.Ltrim, plan.Rtrim,
 		plan.Position, plan.Length, plan.OctetLength, plan.Concat, plan.Lower, plan.Upper, plan.Replace:
 		return e.textCall(x)
+	case plan.Apply:
+		return e.matching(x)
 	case plan.Floor, plan.Ceil, plan.Sqrt, plan.Round, plan.Trunc, plan.Sign:
 		return e.mathCall(x)
 	}

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"github.com/kelpiedb/kelpie/internal/automaton"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -70,6 +71,9 @@ func StrictInText(x plan.Expr) bool {
 				}
 			}
 			return true
+		case plan.Apply:
+			u := x.Matching()
+			return u != nil && u.Does == automaton.Tests && StrictInText(x.Args[0])
 		case plan.Eq, plan.Ne, plan.Lt, plan.Le, plan.Gt, plan.Ge, plan.Not, plan.InList, plan.Like,
 			plan.StartsWith, plan.Substring, plan.Length, plan.OctetLength, plan.Cast:
 			if mayFail(x) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/kelpiedb/kelpie/internal/automaton"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/text"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -44,6 +45,18 @@ func (e *Evaluator) textCall(x *plan.Call) code.Value {
 		return text.Replace(&e.Emitter, arg(0), constantOf(x.Args[1]).S, constantOf(x.Args[2]).S)
 	}
 	panic("CanEmit promised code for " + x.Op.String())
+}
+
+// matching is a function that applies an automaton to a text.
+func (e *Evaluator) matching(x *plan.Call) code.Value {
+	switch u := x.Matching(); u.Does {
+	case automaton.Tests:
+		return text.Matches(&e.Emitter, e.eachText(x.Args[0]), u)
+	case automaton.Takes:
+		return text.TakeMatch(&e.Emitter, e.eachText(x.Args[0]), u)
+	default:
+		return text.ReplaceMatches(&e.Emitter, e.eachText(x.Args[0]), u)
+	}
 }
 
 // like is text LIKE 'pattern'.

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"github.com/kelpiedb/kelpie/internal/automaton"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -15,6 +16,9 @@ func MakesText(x *plan.Call) bool {
 		return true
 	case plan.Cast:
 		return x.T.Kind == types.Text && x.Args[0].Type().IsInteger()
+	case plan.Apply:
+		u := x.Matching()
+		return u != nil && u.Does == automaton.Replaces
 	}
 	return false
 }
