@@ -30,22 +30,27 @@ func (e *rowLoop) group(r *groupRow) {
 	e.B.Clear(p)
 }
 
-// merge combines the partial group at src into the group with the same keys.
+// merge combines the partial group at src into the group with the same keys. Its tuple may be laid out otherwise, if another
+// processor has made it.
 func (e *rowLoop) merge(src ir.Reg) {
 	s := e.Pipeline.Sink.(*pipe.Aggregate)
-	g, gp := s.Group, e.f.Group
+	g, gp, from := s.Group, e.f.Group, e.Tuple
 	e.f.Sink = gp.Tuple
 	e.B.Comment("merge groups into " + gp.Mode.String())
 	keys := make([]code.Value, len(g.Keys))
 	for i := range keys {
-		keys[i] = e.loadField(src, &gp.Tuple.Fields[i], ir.K(0))
+		keys[i] = e.Reform(e.loadField(src, &from.Fields[i], ir.K(0)), gp.Tuple.Fields[i].Desc.Form)
 	}
 	var h ir.Reg
-	if gp.Mode == phys.HashGroups { // dense directories find the place again
+	switch {
+	case gp.Mode != phys.HashGroups: // dense directories find the place again
+	case from == gp.Tuple:
 		h = e.Int("hash")
 		e.B.Load8(h, ir.At(src, 0))
+	default:
+		h = e.groupHash(gp, keys)
 	}
-	e.first = func(i int) code.Value { return e.loadField(src, &gp.Tuple.Fields[len(g.Keys)+i], ir.K(0)) }
+	e.first = func(i int) code.Value { return e.loadField(src, &from.Fields[len(g.Keys)+i], ir.K(0)) }
 	p := e.findGroup(gp, g, keys, h)
 	if gp.Mode == phys.HashGroups {
 		e.B.Clear(h)
@@ -56,7 +61,7 @@ func (e *rowLoop) merge(src ir.Reg) {
 		if firstOnly(a, f) {
 			continue
 		}
-		v := e.loadField(src, f, ir.K(0))
+		v := e.Reform(e.loadField(src, &from.Fields[len(g.Keys)+i], ir.K(0)), f.Desc.Form)
 		fn := a.Func
 		if fn == plan.Count || fn == plan.CountStar {
 			fn = plan.Sum

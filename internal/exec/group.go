@@ -61,10 +61,13 @@ type groupMerger struct {
 	v *variant
 }
 
-func (s *groupSink) newMerger() (groups.Merger, error) {
+func (s *groupSink) newMerger() (groups.Merger, error) { return s.merger(s.plan.Tuple) }
+
+// merger is for groups whose tuples are laid out in a way that may be another's.
+func (s *groupSink) merger(from *layout.Tuple) (*groupMerger, error) {
 	f, k, err := s.r.compile(emit.Request{
 		Name: fmt.Sprintf("merge%d", s.s.ID), Pipeline: mergePipeline(s.s), Merge: true,
-		Tuple: s.plan.Tuple, Indirect: true, Group: s.plan, Rows: 1,
+		Tuple: from, Indirect: true, Group: s.plan, Rows: 1,
 	})
 	if err != nil {
 		return nil, err
@@ -74,8 +77,13 @@ func (s *groupSink) newMerger() (groups.Merger, error) {
 
 // Merge combines the groups whose n addresses lie at list into g.
 func (m *groupMerger) Merge(g *groups.Table, list uintptr, n int) error {
+	return m.into(&mergeTarget{groupSink: m.s, g: g}, g, list, n)
+}
+
+// into is Merge where somebody else knows how g grows.
+func (m *groupMerger) into(target sink, g *groups.Table, list uintptr, n int) error {
 	s := m.s
-	j := &job{r: s.r, sink: &mergeTarget{groupSink: s, g: g}, st: &PipelineStats{OpRows: map[int]int64{}}}
+	j := &job{r: s.r, sink: target, st: &PipelineStats{OpRows: map[int]int64{}}}
 	w := &worker{r: s.r, j: j}
 	defer w.close()
 	if err := w.enterVariant(j, m.v); err != nil {

@@ -40,6 +40,7 @@ type job struct {
 	loader   *load.Loader        // files: what loads the ranges
 	sift     *sift               // files: what finds the rows whose columns are needed
 	stream   catalog.Stream      // where the rows come from instead of ranges
+	split    *Split              // shared: which rows are whose
 }
 
 // variant is the pipeline compiled for one shape of its source.
@@ -59,6 +60,7 @@ type span struct {
 	first int64         // rows of all ranges before
 	lazy  *load.Segment // if the segment's data must be loaded
 	given int           // rows handed out
+	row   int64         // shared: of the table, the first
 	num   int           // among the ranges as they lie in the source
 }
 

@@ -65,6 +65,9 @@ type Options struct {
 	Times bool
 	// Code is where a GPU's code may come from.
 	Code CodeFrom
+	// Partner is another processor that shares pipelines with the CPU, as Share says; nil: there is none.
+	Partner Partner
+	Share   phys.Share
 }
 
 // CodeFrom says which code that was compiled before a query may use.
@@ -106,6 +109,8 @@ type PipelineStats struct {
 	Note          string                // how the sink was organized
 	How           []phys.Decision       // of the pipeline, or of each of its stages, if Options.Count
 	Fragments     []*emit.Fragment      // the generated functions, one per variant, if Options.Listing
+	Shared        phys.Shared           // with a GPU
+	Ranges        []Range               // likewise, if Options.Count
 	Launches      int64                 // GPU
 	Device        DeviceStats           // GPU
 	Lanes         device.LaneStats      // GPU: what all launches did together
@@ -266,7 +271,11 @@ func (r *run) pipeline(p *pipe.Pipeline, idle bool) error {
 		st.Idle = true
 		job.ranges, job.total = nil, 0
 	}
-	if err := job.execute(); err != nil {
+	run := job.execute
+	if job.shares() && !idle {
+		run = job.executeShared
+	}
+	if err := run(); err != nil {
 		return err
 	}
 	st.Exec = time.Since(start) + filtering

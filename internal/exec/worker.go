@@ -66,7 +66,13 @@ func (f *feed) take(rows int, before *span) (m morsel, ok bool) {
 			f.next++
 		}
 	}
-	m = morsel{sp, sp.given, min(sp.given+rows, sp.rows), f.j.seq + sp.first + int64(sp.given)}
+	hi := min(sp.given+rows, sp.rows)
+	if s := f.j.split; s != nil {
+		if hi = int(s.forward(sp.row+int64(sp.given), sp.row+int64(hi)) - sp.row); hi <= sp.given {
+			return m, false
+		}
+	}
+	m = morsel{sp, sp.given, hi, f.j.seq + sp.first + int64(sp.given)}
 	sp.given = m.hi
 	f.n++
 	f.done += int64(m.hi - m.lo)
@@ -238,6 +244,7 @@ func (j *job) work(id int) error {
 			m.sp.lazy.Done(j.loader, m.hi-m.lo)
 		}
 		took := time.Since(start)
+		j.split.Note(false, m.sp.row+int64(m.lo), m.sp.row+int64(m.hi), start)
 		if id == 0 && j.others != nil {
 			j.callOthers(m.hi-m.lo, took)
 		}

@@ -29,7 +29,7 @@ func (m measured) Scan(t *pipe.Table) compile.Scan {
 	if t != m.p.Source {
 		return compile.Scan{Rows: t.Scan.Snap.Rows}
 	}
-	return compile.Scan{Rows: m.src.rows, Arrays: m.src.arrays, Whole: m.src.arrays && !m.src.scan.streams()}
+	return compile.Scan{Rows: m.src.rows, Arrays: m.src.arrays, Whole: m.src.arrays && !m.src.scan.streams() && m.r.split == nil}
 }
 
 // Shapes are known of the pipeline's own table alone.

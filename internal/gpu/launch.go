@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"time"
+
 	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -42,7 +44,7 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 	if err != nil {
 		return err
 	}
-	if from.chunks() == 0 {
+	if !from.has(0) {
 		return s.begin(0)
 	}
 	passes, err := r.newPasses(step, f, fn, src, st)
@@ -51,8 +53,8 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 	}
 	defer passes.close()
 	r.ordered[p.Sink] = phys.KeepsOrder(p, func(s pipe.Sink) bool { return r.ordered[s] })
-	for k := range from.chunks() {
-		n := from.rows(k)
+	for k := int64(0); from.has(k); k++ {
+		n, began := from.rows(k), time.Now()
 		if r.Count && k == 0 {
 			st.How[len(st.How)-1].Stream = from.how()
 			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink], f.WarpBytes)
@@ -70,6 +72,7 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 				return err
 			}
 			r.addCounts(st, p, f, c)
+			from.through(k, began)
 			continue
 		}
 		if err := r.launches(p, c, f, fn, n, func() error { return from.toContext(c, f, k) }, q, meanwhile); err != nil {
@@ -79,6 +82,7 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 		if err := q.drain(step, src, st, func(c *block, f *emit.Fragment) error { return from.toContext(c, f, k) }); err != nil {
 			return err
 		}
+		from.through(k, began)
 	}
 	if passes != nil && r.Count {
 		passes.reckon(p, src, st)

@@ -38,6 +38,7 @@ type terms struct {
 	block int64 // bytes of a chunk, at the most
 	pack  bool  // these copies have as few bits as they need
 	feed  phys.Feed
+	pass  bool // columns that are not on the device stream, whatever room there is
 }
 
 func termsOf(s *Store, opts *exec.Options) terms {
@@ -106,7 +107,7 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, t terms) (*lease,
 		l.dropColumns(all)
 	}
 	fits := func() bool {
-		if total(all) > limit || !t.feed.Whole() { // what others leave is another each time
+		if total(all) > limit || !t.feed.Whole() || t.pass && !s.ready(all) { // what others leave is another each time
 			wants = l.share(prog, all, limit)
 		}
 		return s.fits(wants, limit)
@@ -148,6 +149,11 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, t terms) (*lease,
 	s.running++
 	s.most = max(s.most, s.running)
 	return l, nil
+}
+
+// ready reports that columns are on the device. mu is held.
+func (s *Store) ready(wants []want) bool {
+	return !slices.ContainsFunc(wants, func(w want) bool { return w.snap != nil && !s.held[w.key].isReady() })
 }
 
 // fits reports that things fit under a limit beside what is used already. mu is held.

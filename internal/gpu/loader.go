@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 type loader struct {
 	store *Store
 	from  exec.CodeFrom
-	start time.Time // of the query
+	start time.Time       // of the query
+	done  <-chan struct{} // closed when nobody waits for code any more; nil: somebody always does
 	// What a query that must not know anything has compiled itself.
 	own     *codes
 	mu      sync.Mutex
@@ -73,7 +75,11 @@ func (l *loader) code(fn *ir.Func, hash uint64) (code device.Code, foreseen bool
 	start := time.Now()
 	defer func() { l.waited += time.Since(start) }()
 	if b := l.find(fn, hash); b != nil {
-		<-b.done
+		select {
+		case <-b.done:
+		case <-l.done:
+			return nil, true, context.Canceled
+		}
 		return b.code, true, b.err
 	}
 	text, err := device.ListGPU(fn)
@@ -121,10 +127,33 @@ type awaited struct {
 	l *loader
 }
 
-func (c *awaited) Function(name string) (device.Function, error) {
+func (c *awaited) Function(name string) (f device.Function, err error) {
 	start := time.Now()
-	f, err := c.Code.Function(name)
+	if c.l.done == nil {
+		f, err = c.Code.Function(name)
+	} else {
+		f, err = c.unlessDone(name)
+	}
 	c.l.waited += time.Since(start)
 	c.l.ready = time.Since(c.l.start)
 	return f, err
+}
+
+// unlessDone is Function for one who may lose interest meanwhile: the code is compiled all the same, for others.
+func (c *awaited) unlessDone(name string) (device.Function, error) {
+	type made struct {
+		f   device.Function
+		err error
+	}
+	came := make(chan made, 1)
+	go func() {
+		f, err := c.Code.Function(name)
+		came <- made{f, err}
+	}()
+	select {
+	case m := <-came:
+		return m.f, m.err
+	case <-c.l.done:
+		return nil, context.Canceled
+	}
 }

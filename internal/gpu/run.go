@@ -61,15 +61,42 @@ type run struct {
 	loader   *loader
 	foreseen *foresight // nil: nothing had to be compiled so far
 	charged  spent      // what pipelines were charged for
+	// The CPU shares the rows of the one pipeline: which are whose, and the layout of its groups. nil: it does not.
+	split  *exec.Split
+	theirs *layout.Tuple
 }
 
-// Run executes a program. An error of kind 0A000 says that the device cannot do it, and that nothing has happened.
-func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options) (res *result.Result, stats *exec.Stats, err error) {
+// newRun is a run that has not begun. Nothing of the device is used yet.
+func newRun(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options) *run {
 	r := &run{Options: opts, ctx: ctx, prog: prog, store: store, dev: store.dev, sinks: map[pipe.Sink]sink{},
 		dicts: map[*column.Dict]*residentDict{}, owned: map[device.Addr]bool{}, ordered: map[pipe.Sink]bool{}}
 	r.mem = mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool)
 	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
 	r.loader = newLoader(store, opts.Code)
+	return r
+}
+
+// begin takes what a run needs of the store and of the device.
+func (r *run) begin(t terms) (err error) {
+	if r.lease, err = r.store.lease(r.ctx, r.prog, t); err != nil {
+		return r.failed(err)
+	}
+	if r.st, err = r.dev.Stream(r.ctx); err != nil {
+		return err
+	}
+	if r.Times {
+		r.st = &meter{Stream: r.st, dev: r.dev}
+	}
+	r.walk = compile.New(r.prog, Place(r.Device), r.options())
+	if !r.lease.complete() { // there is time to compile while columns are copied
+		r.foresee()
+	}
+	return nil
+}
+
+// Run executes a program. An error of kind 0A000 says that the device cannot do it, and that nothing has happened.
+func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options) (res *result.Result, stats *exec.Stats, err error) {
+	r := newRun(ctx, prog, store, opts)
 	defer func() {
 		r.close()
 		if err != nil {
@@ -85,18 +112,8 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	if t := exec.Direct(prog, &opts); t != nil && !isFile(prog.Pipelines[0].Source.(*pipe.Table).Scan.Snap) { // the host has it all
 		return result.OfTable(result.Owned{Cols: prog.Result.Cols, Threads: max(opts.Threads, 1), Mem: r.mem, Keep: []any{prog}}, t, false), &r.stats, nil
 	}
-	if r.lease, err = store.lease(ctx, prog, termsOf(store, &opts)); err != nil {
-		return nil, nil, r.failed(err)
-	}
-	if r.st, err = r.dev.Stream(ctx); err != nil {
+	if err := r.begin(termsOf(store, &opts)); err != nil {
 		return nil, nil, err
-	}
-	if opts.Times {
-		r.st = &meter{Stream: r.st, dev: r.dev}
-	}
-	r.walk = compile.New(prog, Place(opts.Device), r.options())
-	if !r.lease.complete() { // there is time to compile while columns are copied
-		r.foresee()
 	}
 	var brought carried
 	if opts.Feed == phys.FeedRunToFinish {
@@ -298,6 +315,9 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	f, err := step.Emit()
 	if err != nil {
 		return err
+	}
+	if r.split != nil && !exec.Mergeable(f.Group.Tuple, r.theirs) {
+		return r.lacks("groups that the CPU could take in")
 	}
 	if r.sinks[p.Sink] == nil {
 		r.sinks[p.Sink] = r.newSink(p.Sink, f, src.rows)

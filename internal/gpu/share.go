@@ -65,7 +65,7 @@ func (l *lease) share(prog *pipe.Program, wants []want, limit int64) []want {
 			}
 			w.bytes = bytes(w, bytesOf(w.snap, w.key.ord))
 			switch {
-			case held+w.bytes <= most:
+			case held+w.bytes <= most && (ready || !l.pass):
 				held += w.bytes
 				out = append(out, w)
 			case isText(w.snap, w.key.ord):

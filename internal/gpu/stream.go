@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
+	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -31,6 +32,7 @@ type feed struct {
 	ready  int64      // chunks that were prepared
 	copied int64      // bytes
 	missed []copyUnit // pieces of the host's copies that were not there
+	halves *halves    // the CPU takes some of the rows; nil: it does not
 }
 
 // streamBlocks is how many chunks are under way at a time: one that is copied, one that is read and then filled again.
@@ -91,8 +93,8 @@ func (t *tableScan) blockBytes(rows int64) int64 {
 }
 
 const (
-	streamRows  = 1 << 8   // a chunk has a multiple of so many rows: it begins at a multiple of 256 bytes in resident columns, too
-	streamBytes = 96 << 20 // a block has at most so many bytes, packed ones and what becomes of them: more copies no faster
+	streamRows  = exec.SplitRows // a chunk has a multiple of so many rows: it begins at a multiple of 256 bytes in resident columns, too
+	streamBytes = 96 << 20       // a block has at most so many bytes, packed ones and what becomes of them: more copies no faster
 )
 
 // chunk is how many rows a chunk has if a block has so many bytes.
@@ -119,12 +121,20 @@ func evenly(chunk, piece int64) int64 {
 // newFeed prepares the first chunk of a source, for code that reads it.
 func (r *run) newFeed(src *source, frag *emit.Fragment) (f *feed, err error) {
 	f = &feed{r: r, src: src, chunk: max(src.rows, 1), spans: []rowSpan{{0, src.rows}}}
-	if src.scan == nil || !src.scan.streams() {
+	if src.scan == nil || !src.scan.streams() && r.split == nil {
 		return f, nil
 	}
 	piece := r.store.pieceRows()
-	f.chunk = evenly(src.scan.chunk(min(r.lease.blocks/streamBlocks, r.lease.block)), piece)
-	if f.spans = src.scan.spans(f.chunk, piece, src.sieve); len(f.spans) == 0 {
+	if src.scan.streams() {
+		f.chunk = evenly(src.scan.chunk(min(r.lease.blocks/streamBlocks, r.lease.block)), piece)
+	} else {
+		f.chunk = evenly(min(f.chunk, residentTake), piece)
+	}
+	f.spans = src.scan.spans(f.chunk, piece, src.sieve)
+	if r.split != nil {
+		f.share()
+	}
+	if !f.has(0) || !src.scan.streams() {
 		return f, nil
 	}
 	for i, c := range src.scan.cols {
@@ -200,8 +210,8 @@ func (t *tableScan) spans(chunk, piece int64, filters []scanned.Filter) (out []r
 	return out
 }
 
-// chunks is how many there are.
-func (f *feed) chunks() int64 { return int64(len(f.spans)) }
+// has reports that there is a chunk k.
+func (f *feed) has(k int64) bool { return k < int64(len(f.spans)) || f.halves != nil && f.another() }
 
 // rows is how many chunk k has.
 func (f *feed) rows(k int64) int64 { return f.spans[k].n }
@@ -209,7 +219,7 @@ func (f *feed) rows(k int64) int64 { return f.spans[k].n }
 // prepare begins to copy chunk k, if there is one, to its block. The kernel over the chunk that was there before has ended,
 // and waited for its copy.
 func (f *feed) prepare(k int64) error {
-	if f.copies == nil || k >= f.chunks() || k < f.ready {
+	if f.copies == nil || k < f.ready || !f.has(k) {
 		return nil
 	}
 	f.ready = k + 1

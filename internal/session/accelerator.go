@@ -126,6 +126,9 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 	if opts.Device == "cpu" {
 		return exec.Run(ctx, prog, opts)
 	}
+	if opts.Partner = s.partner(prog, set, opts); opts.Partner != nil {
+		return exec.Run(ctx, prog, opts)
+	}
 	opts.Last = opts.Device == defaultDevice()
 	store, err := s.DB.accelerator(opts.Device).open()
 	if err == nil {

@@ -137,6 +137,9 @@ func (x *explanation) decisions() []string {
 			for _, d := range x.stats.Pipelines[i].How {
 				add(i, d)
 			}
+			if text := x.stats.Pipelines[i].Shared.String(); text != "" {
+				all[i] = append(all[i], text)
+			}
 		}
 	} else {
 		number := map[int]int{}

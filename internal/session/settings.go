@@ -31,6 +31,7 @@ type Settings struct {
 	GPUTimes   bool            // GPU: kernels and copies are measured
 	Feed       phys.Feed       // GPU: how columns come there
 	FeedBlock  int64           // GPU: bytes of columns that stream at a time; 0: as many as pay
+	Share      phys.Share      // whether CPU and GPU share the rows of a pipeline
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
 	Refill     phys.Refill     // GPU: what becomes of lanes whose rows are dropped
 	Fuse       phys.Fuse       // GPU: how much one kernel does
@@ -223,6 +224,9 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.RowFront }),
 	technique("semijoin_filters", "drop rows at the scan whose keys no join will find",
 		func(s *Settings) *bool { return &s.Off.SemiJoins }),
+	{"share", "whether CPU and GPU share the rows of a pipeline: auto (where columns stream and it pays), off, on, or the percentage of the GPU",
+		func(s *Settings) string { return s.Share.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.Share, v, phys.ParseShare) }},
 	technique("shared_sinks", "lay out what several pipelines fill for what all of them bring, not by type alone",
 		func(s *Settings) *bool { return &s.Off.SharedSinks }),
 	{"simd", "vector instructions of generated CPU code: auto, avx512, avx2 or off",

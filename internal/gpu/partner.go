@@ -1,0 +1,138 @@
+package gpu
+
+import (
+	"context"
+	"time"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit"
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/exec/work"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// Partner lets a device share pipelines with the CPU (exec/share.go). Each pipeline is a run of its own, over a program that has nothing else: columns that are
+// not on the device stream, from the table's end on, and the groups go to the host. It takes no rows before its code is there, so that the CPU may be done before.
+type Partner struct {
+	Open func() (*Store, error) // takes the device into use, which may take long
+	Opts exec.Options
+}
+
+// Begin is what exec.Partner says.
+func (h *Partner) Begin(ctx context.Context, prog *pipe.Program, p *pipe.Pipeline, s *exec.Split, plan *emit.GroupPlan) <-chan exec.Part {
+	came := make(chan exec.Part, 1)
+	go func() {
+		var part exec.Part
+		defer func() { came <- part }()
+		defer diag.Recover("gpu", &part.Err)
+		defer work.PanicOnFault()()
+		store, err := h.open(ctx)
+		if err != nil {
+			part.Err = err
+			return
+		}
+		sub := &pipe.Program{Query: prog.Query, Pipelines: []*pipe.Pipeline{p}, Result: prog.Result}
+		part = share(ctx, sub, store, h.Opts, s, plan)
+	}()
+	return came
+}
+
+// open is the device, unless nobody wants it any more before it is there.
+func (h *Partner) open(ctx context.Context) (store *Store, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		store, err = h.Open()
+	}()
+	select {
+	case <-done:
+		return store, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// share runs the only pipeline of a program over rows that the CPU leaves to it.
+func share(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options, s *exec.Split, plan *emit.GroupPlan) (part exec.Part) {
+	r := newRun(ctx, prog, store, opts)
+	r.split, r.theirs, r.loader.done = s, plan.Tuple, ctx.Done()
+	defer func() {
+		r.close()
+		if part.Err != nil {
+			r.mem.Close()
+		}
+	}()
+	defer diag.Recover("gpu", &part.Err)
+	t := termsOf(store, &opts)
+	t.pass = true
+	if part.Err = r.begin(t); part.Err != nil {
+		return part
+	}
+	p := prog.Pipelines[0]
+	if part.Err = r.pipeline(p, false); part.Err != nil {
+		return part
+	}
+	g := r.sinks[p.Sink].(*groupSink)
+	if part.Err = g.finish(); part.Err != nil {
+		return part
+	}
+	part.Rows, part.Err = r.download(g.result)
+	part.Stats = r.stats.Pipelines[0]
+	part.Keep = append(r.keep, r.mem)
+	for _, d := range r.dicts {
+		part.Keep = append(part.Keep, d.view)
+	}
+	return part
+}
+
+// halves is what is left of a scan that the CPU shares, chunk by chunk, from its end on.
+type halves struct {
+	left []rowSpan
+	rate float64 // rows in a second that the device should manage, before it has shown
+}
+
+// residentTake is how many rows the device takes at a time of columns that are in its memory.
+const residentTake = 1 << 24
+
+// busGuess is how many bytes of columns come over the bus in a second, if they have to be put together first.
+const busGuess = 20e9
+
+// share makes the chunks of the feed those that the device gets in the end.
+func (f *feed) share() {
+	bytes := 0.0
+	for _, c := range f.src.scan.cols {
+		if c.streamed {
+			bytes += float64(c.shape.Width)
+		}
+	}
+	f.halves = &halves{f.spans, busGuess / max(bytes, 0.1)}
+	f.spans = nil
+}
+
+// another takes another chunk, if the CPU leaves one.
+func (f *feed) another() bool {
+	h := f.halves
+	if len(h.left) == 0 {
+		return false
+	}
+	last := &h.left[len(h.left)-1]
+	from, ok := f.r.split.Back(last.lo, last.lo+last.n, h.rate)
+	if !ok {
+		h.left = nil
+		return false
+	}
+	f.spans = append(f.spans, rowSpan{from, last.lo + last.n - from})
+	if last.n = from - last.lo; last.n == 0 {
+		h.left = h.left[:len(h.left)-1]
+	}
+	return true
+}
+
+// through notes that a chunk is done.
+func (f *feed) through(k int64, began time.Time) {
+	if f.halves != nil {
+		s := f.spans[k]
+		f.r.split.Done(s.n)
+		f.r.split.Note(true, s.lo, s.lo+s.n, began)
+	}
+}
