@@ -46,6 +46,20 @@ func Mergeable(from, to *layout.Tuple) bool {
 	return true
 }
 
+// MayShare reports that all scans of a program can be shared: what its other pipelines do is little.
+func MayShare(prog *pipe.Program) bool {
+	some := false
+	for _, p := range prog.Pipelines {
+		if t, ok := p.Source.(*pipe.Table); ok || p.Loop != nil {
+			if !phys.MayShare(p) || load.InFiles(t.Scan) {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
+
 // shares reports that a job's rows are to be shared.
 func (j *job) shares() bool {
 	if j.r.Partner == nil || !phys.MayShare(j.p) || len(j.ranges) == 0 || load.InFiles(j.scan()) {
@@ -92,6 +106,15 @@ func (j *job) executeShared() error {
 	s.CPU, s.GPU, s.Chunks = j.feed.done, j.split.taken, j.split.chunks
 	j.st.Ranges = j.split.ranges
 	return nil
+}
+
+// manyThreads is from how many threads on one of them leaves its processor to whoever drives the partner: morsels would keep that waiting,
+// and the partner idle.
+const manyThreads = 4
+
+// leaves reports that a worker of n is to end, since the partner has begun.
+func (j *job) leaves(id, n int) bool {
+	return j.split != nil && n >= manyThreads && id == n-1 && j.split.busy()
 }
 
 // number finds out where the ranges of a table's scan begin in the table, of which zones may have excluded some.

@@ -123,6 +123,13 @@ func (s *Split) Note(gpu bool, lo, hi int64, from time.Time) {
 	s.ranges = append(s.ranges, Range{gpu, lo, hi, from.Sub(s.start), time.Since(s.start)})
 }
 
+// busy reports that the partner has taken rows.
+func (s *Split) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.chunks > 0
+}
+
 // untouched closes the split if its partner has taken nothing, and reports that.
 func (s *Split) untouched() bool {
 	s.mu.Lock()

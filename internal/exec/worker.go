@@ -208,7 +208,7 @@ func (j *job) work(id int) error {
 		rows = min(rows, trialRows)
 	}
 	attached := false
-	for {
+	for !j.leaves(id, j.r.Threads) {
 		m, ok, err := w.next(rows)
 		if err != nil {
 			return err

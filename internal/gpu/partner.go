@@ -38,15 +38,19 @@ func (h *Partner) Begin(ctx context.Context, prog *pipe.Program, p *pipe.Pipelin
 }
 
 // open is the device, unless nobody wants it any more before it is there.
-func (h *Partner) open(ctx context.Context) (store *Store, err error) {
-	done := make(chan struct{})
+func (h *Partner) open(ctx context.Context) (*Store, error) {
+	type opened struct {
+		store *Store
+		err   error
+	}
+	came := make(chan opened, 1)
 	go func() {
-		defer close(done)
-		store, err = h.Open()
+		store, err := h.Open()
+		came <- opened{store, err}
 	}()
 	select {
-	case <-done:
-		return store, err
+	case o := <-came:
+		return o.store, o.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

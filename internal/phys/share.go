@@ -63,35 +63,13 @@ func MayShare(p *pipe.Pipeline) bool {
 	return true
 }
 
-// MayShareAll reports that all pipelines of a program that scan tables can be shared: what the others do is little.
-func MayShareAll(prog *pipe.Program) bool {
-	some := false
-	for _, p := range prog.Pipelines {
-		if _, ok := p.Source.(*pipe.Table); ok || p.Loop != nil {
-			if !MayShare(p) {
-				return false
-			}
-			some = true
-		}
-	}
-	return some
-}
-
 // worthSharing is how many bytes must come over the bus for two processors to be better than one: what the second one needs to begin and to
 // bring its groups back takes as long as several megabytes.
 const worthSharing = 64 << 20
 
-// ChooseShare decides whether a program's scans are shared. streamed is how many bytes of its columns would have to come to the GPU: those that
-// are there it reads faster than any CPU.
-func ChooseShare(prog *pipe.Program, wish Share, streamed int64) bool {
-	switch wish.Mode {
-	case ShareOff:
-		return false
-	case ShareAuto:
-		return streamed >= worthSharing && MayShareAll(prog)
-	}
-	return MayShareAll(prog)
-}
+// WorthSharing decides whether a program's scans are shared of which so many bytes would have to come to the GPU: columns that are there it reads
+// faster than any CPU.
+func WorthSharing(streamed int64) bool { return streamed >= worthSharing }
 
 // Shared is who did how much of a pipeline that two processors shared.
 type Shared struct {

@@ -3,7 +3,6 @@ package session
 import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/exec"
-	"github.com/kelpiedb/kelpie/internal/exec/load"
 	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -11,18 +10,13 @@ import (
 
 // partner is the GPU that shares a program's scans with the CPU; nil: it does not.
 func (s *Session) partner(prog *pipe.Program, set *Settings, opts exec.Options) exec.Partner {
-	if !device.HasCPU() || opts.Lanes || set.Share.Mode == phys.ShareOff || !phys.MayShareAll(prog) {
+	if !device.HasCPU() || opts.Lanes || set.Share.Mode == phys.ShareOff || !exec.MayShare(prog) {
 		return nil
-	}
-	for _, p := range prog.Pipelines {
-		if t, ok := p.Source.(*pipe.Table); ok && load.InFiles(t.Scan) {
-			return nil
-		}
 	}
 	open := s.DB.accelerator(opts.Device).open
 	if set.Share.Mode == phys.ShareAuto {
 		store, err := open()
-		if err != nil || !phys.ChooseShare(prog, set.Share, streamed(store, prog, set)) {
+		if err != nil || !phys.WorthSharing(streamed(store, prog, set)) {
 			return nil
 		}
 	}
