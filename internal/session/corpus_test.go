@@ -90,6 +90,7 @@ func corpusCells() []corpusCell {
 	for _, how := range []phys.Fuse{phys.FuseMultipass, phys.FuseOperator} {
 		add("simt fuse="+how.String(), func(x *Settings) { x.Device, x.Fuse = "simt", how })
 	}
+	add("simt share=100", func(x *Settings) { x.Device, x.Share = "simt", phys.Share{Mode: phys.ShareFixed, Part: 100} })
 	for _, c := range drawnSwitches(5) {
 		add(c.name, c.set)
 	}

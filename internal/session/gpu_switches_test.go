@@ -19,7 +19,7 @@ var switches = []struct{ name, values string }{
 	{"feed", "resident run_to_finish kernel_at_a_time batch"},
 	{"gpu_threads", "0 32 96"},
 	{"gpu_blocks", "0 1 3"},
-	{"share", "auto off 30 100"},
+	{"share", "auto off 50 100"},
 }
 
 // drawnSwitches are n combinations of their values, drawn by a fixed seed, or, for fresh ones, by that of KELPIE_SWITCHES. KELPIE_CORPUS=all runs all files in
