@@ -110,7 +110,7 @@ func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
 			return g.pick(fmt.Sprintf("(%s)[%d]", l, g.r.IntN(5)), "array_length("+l+", 1)", "cardinality("+l+")", fmt.Sprintf("array_position(%s, %s)", l, i()),
 				fmt.Sprintf("(select sum(e) from unnest(%s) e)::int", l), fmt.Sprintf("(%s)[%s]", l, i()))
 		case j != "":
-			return g.pick(j+" ->> 'a'", j+" -> 'l' ->> 0", j+" #>> '{l,1}'") + " is null"
+			return "(" + g.pick(j+" ->> 'a'", j+" -> 'l' ->> 0", j+" #>> '{l,1}'") + " is null)::int"
 		}
 	case aText:
 		if j != "" {

@@ -366,31 +366,36 @@ func (g *sqlGen) agg(k kind, sc scope) string {
 		filter = " filter (where " + g.cond(sc, nil, 0) + ")"
 	}
 	distinct := g.pick("", "", "", "distinct ")
+	if g.chance(12) {
+		return g.ordered(k, sc, distinct) + filter
+	}
+	return g.unordered(k, sc, distinct) + filter
+}
+
+// unordered is an aggregate that no order of rows changes.
+func (g *sqlGen) unordered(k kind, sc scope, distinct string) string {
 	arg := func(k kind) string {
 		if e := g.expr(k, sc, nil, 0); column.MatchString(e) {
 			return e
 		}
 		return sc[0].name + " is null"
 	}
-	if g.chance(12) {
-		return g.ordered(k, sc, distinct) + filter
-	}
 	switch k {
 	case anInt:
 		if g.chance(30) {
-			return "count(*)" + filter
+			return "count(*)"
 		}
 		if g.chance(40) {
-			return "count(" + distinct + sc[g.r.IntN(len(sc))].name + ")" + filter
+			return "count(" + distinct + sc[g.r.IntN(len(sc))].name + ")"
 		}
 	case aBool:
-		return g.pick("bool_and", "bool_or") + "(" + arg(aBool) + ")" + filter
+		return g.pick("bool_and", "bool_or", "every") + "(" + arg(aBool) + ")"
 	}
 	e := g.expr(k, sc, nil, 0)
 	if k == anInt && g.chance(50) || k == aDec || k == aBig && g.chance(50) || k == aWide && g.chance(30) || k == aDouble && g.chance(30) {
-		return g.pick("sum", "sum", "max") + "(" + distinct + e + ")" + filter
+		return g.pick("sum", "sum", "max") + "(" + distinct + e + ")"
 	}
-	return g.pick("min", "max") + "(" + e + ")" + filter
+	return g.pick("min", "max") + "(" + e + ")"
 }
 
 // ordered is an aggregate of kind k that depends on the order of rows, or looks at all of them. Rows that the order does not tell
@@ -406,15 +411,26 @@ func (g *sqlGen) ordered(k kind, sc scope, distinct string) string {
 		return fmt.Sprintf("string_agg(%s%s, '%s' order by %s)", distinct, e, g.pick(",", "", "é-"), order)
 	case k == aList:
 		return fmt.Sprintf("array_agg(%s order by %[1]s%s)", g.windowKeyOf(anInt, sc), g.pick("", " desc", " nulls first"))
-	case k == aDouble && g.chance(40):
-		x, y := "("+e+")::double precision", g.expr(aDouble, sc, nil, 0)
-		return g.pick("stddev(", "variance(", "stddev_pop(", "var_pop(", "avg(", "corr("+y+", ", "covar_samp("+y+", ", "regr_slope("+y+", ", "regr_count("+y+", ") + x + ")"
+	case k == aText && g.chance(40):
+		return fmt.Sprintf("%s(%s%s order by %[3]s%s)::text", g.pick("json_agg", "jsonb_agg"), distinct, g.windowKeyOf(anInt, sc), g.pick("", " desc"))
+	case k == aDouble && g.chance(60):
+		return g.statistic(e, sc)
 	case (k == anInt || k == aBig) && g.chance(30):
 		return g.pick("bit_and", "bit_or", "bit_xor") + "((" + e + ")::bigint)"
 	case g.chance(50):
 		return fmt.Sprintf("percentile_disc(%s) within group (order by %s)", g.pick("0", "0.25", "0.5", "1"), order)
 	}
 	return fmt.Sprintf("mode() within group (order by %s)", order)
+}
+
+// statistic is an aggregate of doubles, which no order changes but by rounding; e is one of them.
+func (g *sqlGen) statistic(e string, sc scope) string {
+	x, y := "("+e+")::double precision", g.expr(aDouble, sc, nil, 0)
+	if g.chance(15) {
+		return fmt.Sprintf("percentile_cont(%s) within group (order by %s)", g.pick("0", "0.25", "0.5", "1"), x)
+	}
+	two := g.pick("corr", "covar_samp", "covar_pop", "regr_slope", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy", "regr_r2", "regr_intercept")
+	return g.pick("stddev(", "stddev_samp(", "variance(", "var_samp(", "stddev_pop(", "var_pop(", "avg(", two+"("+y+", ") + x + ")"
 }
 
 // from writes a FROM clause and gives the columns that it brings.
@@ -445,7 +461,8 @@ func (g *sqlGen) from(outer scope, depth int) (string, scope) {
 		case k == 1:
 			text += " right join " + right + " on " + on
 		case k == 2:
-			text += " full join " + right + " on " + g.equal(sc, cols)
+			// PostgreSQL joins these by nothing but equality.
+			text += " full join " + right + " on " + strings.ReplaceAll(g.equal(sc, cols), " is not distinct from ", " = ")
 		case k <= 5:
 			if depth > 0 && g.chance(15) {
 				on += " and " + g.cond(both, outer, depth)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -161,12 +162,30 @@ func (g *sqlGen) windowFunc(k kind, sc scope, total bool) string {
 	case k == aDouble && g.chance(60):
 		return g.pick("percent_rank()", "cume_dist()")
 	}
-	return strings.ReplaceAll(g.agg(k, sc), "(distinct ", "(") // which windows do not have
+	filter := ""
+	if g.chance(15) {
+		filter = " filter (where " + g.cond(sc, nil, 0) + ")"
+	}
+	switch { // PostgreSQL has no DISTINCT and no order inside of these, and no ordered sets
+	case total && k == aText && g.chance(40):
+		return fmt.Sprintf("string_agg((%s)::text, '%s')%s", e(), g.pick(",", "", "é-"), filter)
+	case total && k == aList && g.chance(60):
+		return fmt.Sprintf("array_agg(%s)%s", g.windowKeyOf(anInt, sc), filter)
+	case k == aDouble && g.chance(50):
+		if f := g.statistic(e(), sc); !strings.HasPrefix(f, "percentile") {
+			return f + filter
+		}
+	}
+	return g.unordered(k, sc, "") + filter
 }
 
 // overGroups is a window function over groups, of which e is a key or an aggregate of kind k.
 func (g *sqlGen) overGroups(k kind, e string, keys scope) string {
-	window := g.pick("", "partition by "+keys[0].name, "partition by "+keys[len(keys)-1].name+" order by "+e+g.pick("", " desc", " nulls first"), "order by "+e)
+	window := g.pick("", "order by "+e)
+	// PostgreSQL 15 takes a key that is constant for constant above the groups, too, where grouping sets make it NULL.
+	if i := slices.IndexFunc(keys, func(c col) bool { return plainColumn.MatchString(c.name) }); i >= 0 && g.chance(60) {
+		window = "partition by " + keys[i].name + g.pick("", " order by "+e+g.pick("", " desc", " nulls first"))
+	}
 	switch {
 	case k == anInt && g.chance(50):
 		return fmt.Sprintf("%s over (%s)", g.pick("rank()", "dense_rank()", "count(*)", "sum(count(*))"), window)

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,7 @@ func civilOf(v types.Value) civil {
 		m, d, us := v.IntervalParts()
 		c.interval = true
 		c.year, c.month, c.day = int(m/12), int(m%12), int(d)
+		c.days = intervalDay(int64(c.year), int64(c.month), int64(c.day))
 		micros = us
 	default:
 		c.days, micros = types.SplitTimestamp(v.I)
@@ -39,6 +41,18 @@ func civilOf(v types.Value) civil {
 	c.micros = micros % 1e6
 	c.sec, c.min, c.hour = micros/1e6%60, micros/6e7%60, micros/36e8
 	return c
+}
+
+// intervalDay is what PostgreSQL takes for the day of years, months and days: its formula for dates, which months of 0 and less
+// do not keep from counting.
+func intervalDay(year, month, day int64) int64 {
+	if month > 2 {
+		month, year = month+1, year+4800
+	} else {
+		month, year = month+13, year+4799
+	}
+	century := year / 100
+	return year*365 - 32167 + year/4 - century + century/4 + 7834*month/256 + day - 2440588
 }
 
 var (
@@ -60,28 +74,35 @@ var dateKeywords = []string{"A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "CC", "DAY
 	"HH24", "HH12", "HH", "IDDD", "ID", "IW", "IYYY", "IYY", "IY", "I", "J", "MI", "MM", "MONTH", "MON", "MS", "OF", "P.M.", "PM",
 	"Q", "RM", "SSSSS", "SSSS", "SS", "TZH", "TZM", "TZ", "US", "WW", "W", "Y,YYY", "YYYY", "YYY", "YY", "Y"}
 
+// quotedInFormat is a text in quotes at the beginning of a format, and what follows it; ok is false if there is none. A backslash is
+// special inside of quotes, and before one.
+func quotedInFormat(s string) (text, rest string, ok bool) {
+	if strings.HasPrefix(s, `\"`) {
+		return `"`, s[2:], true
+	}
+	t, ok := strings.CutPrefix(s, `"`)
+	if !ok {
+		return "", s, false
+	}
+	var b strings.Builder
+	for t != "" && t[0] != '"' {
+		if t[0] == '\\' && len(t) > 1 {
+			t = t[1:]
+		}
+		b.WriteByte(t[0])
+		t = t[1:]
+	}
+	return b.String(), strings.TrimPrefix(t, `"`), true
+}
+
 func readDateFormat(s string) []dateWord {
 	var out []dateWord
 	fill := false
 next:
 	for s != "" {
-		switch {
-		case s[0] == '"':
-			t := s[1:]
-			var b strings.Builder
-			for t != "" && t[0] != '"' {
-				if t[0] == '\\' && len(t) > 1 {
-					t = t[1:]
-				}
-				b.WriteByte(t[0])
-				t = t[1:]
-			}
-			out = append(out, dateWord{text: b.String()})
-			s = strings.TrimPrefix(t, `"`)
-			continue
-		case s[0] == '\\' && len(s) > 1 && s[1] == '"':
-			out = append(out, dateWord{text: `"`})
-			s = s[2:]
+		if text, rest, ok := quotedInFormat(s); ok {
+			out = append(out, dateWord{text: text})
+			s = rest
 			continue
 		}
 		if len(s) >= 2 && strings.EqualFold(s[:2], "FM") {
@@ -176,6 +197,18 @@ func (c *civil) word(w dateWord) (string, error) {
 		}
 		return num(year%of, width)
 	}
+	// isoDigits have room for the sign where the year, as it is said, is negative.
+	isoDigits := func(of int64, width int) (string, error) {
+		n, _ := types.ISOWeek(c.days)
+		iso := int64(n)
+		switch {
+		case !c.interval && iso <= 0:
+			iso = 1 - iso
+		case c.interval && iso%of < 0 && year >= 0:
+			width--
+		}
+		return num(iso%of, width)
+	}
 	// days are of a width that counts the sign, too.
 	days := func(n int64, width int) (string, error) {
 		if n < 0 {
@@ -203,13 +236,9 @@ func (c *civil) word(w dateWord) (string, error) {
 				WithHint("intervals are not tied to specific calendar dates")
 		}
 	}
-	iso, week := 0, 0
-	switch w.key {
-	case "IYYY", "IYY", "IY", "I", "IW", "IDDD":
-		iso, week = types.ISOWeek(c.days)
-		if iso <= 0 {
-			iso = 1 - iso
-		}
+	week := 0
+	if w.key == "IW" || w.key == "IDDD" {
+		_, week = types.ISOWeek(c.days)
 	}
 	hour12 := c.hour % 12
 	if hour12 == 0 {
@@ -299,6 +328,9 @@ func (c *civil) word(w dateWord) (string, error) {
 		}
 		return num(d, 0)
 	case "WW":
+		if c.interval {
+			return num((int64(c.year)*360+int64(c.month)*30+int64(c.day)-1)/7+1, 2)
+		}
 		return num((c.days-types.DaysFromCivil(c.year, 1, 1))/7+1, 2)
 	case "IW":
 		return num(int64(week), 2)
@@ -347,13 +379,13 @@ func (c *civil) word(w dateWord) (string, error) {
 	case "Y":
 		return num(year%10, 1)
 	case "IYYY":
-		return num(int64(iso), 4)
+		return isoDigits(math.MaxInt64, 4)
 	case "IYY":
-		return num(int64(iso)%1000, 3)
+		return isoDigits(1000, 3)
 	case "IY":
-		return num(int64(iso)%100, 2)
+		return isoDigits(100, 2)
 	case "I":
-		return num(int64(iso)%10, 1)
+		return isoDigits(10, 1)
 	}
 	return "", errorf(diag.FeatureNotSupported, "%q in the format of a date is not supported", w.key)
 }

@@ -87,8 +87,8 @@ func (r *dateReader) literal(t string) {
 	}
 }
 
-// number reads up to width digits, or all if no other digits are to follow.
-func (r *dateReader) number(w dateWord, width int, next bool) (n int64, digits int, err error) {
+// number reads up to width digits, or all if no other digits are to follow. It counts what it read, a sign, too.
+func (r *dateReader) number(w dateWord, width int, next bool) (n int64, chars int, err error) {
 	if w.fill || !next {
 		width = max(width, 9)
 	}
@@ -110,7 +110,7 @@ func (r *dateReader) number(w dateWord, width int, next bool) (n int64, digits i
 	if w.th != "" {
 		r.s = skipChars(r.s, 2)
 	}
-	return n, i - start, nil
+	return n, i, nil
 }
 
 // oneOf reads one of some names and gives its place.
@@ -176,7 +176,7 @@ func (r *dateReader) word(w dateWord, next bool) (err error) {
 		if err != nil {
 			return err
 		}
-		if digits < 4 && n >= 0 && w.key != "YYYY" {
+		if digits < 4 && w.key != "YYYY" {
 			n = fullYear(n)
 		}
 		r.year, r.haveYear, r.gregorian = n, true, true

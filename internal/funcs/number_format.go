@@ -36,23 +36,9 @@ var numberKeywords = []string{"EEEE", "FM", "MI", "PL", "PR", "RN", "SG", "SP", 
 
 func readNumberFormat(s string) (f numberFormat, err error) {
 	for s != "" {
-		if s[0] == '"' {
-			t := s[1:]
-			end := strings.IndexByte(t, '"')
-			if end < 0 {
-				end = len(t)
-			}
-			f.tokens = append(f.tokens, numberToken{text: t[:end]})
-			s = t[min(end+1, len(t)):]
-			continue
-		}
-		if s[0] == '\\' && len(s) > 1 {
-			n := 1
-			for n < len(s)-1 && s[n+1]&0xc0 == 0x80 {
-				n++
-			}
-			f.tokens = append(f.tokens, numberToken{text: s[1 : n+1]})
-			s = s[n+1:]
+		if text, rest, ok := quotedInFormat(s); ok {
+			f.tokens = append(f.tokens, numberToken{text: text})
+			s = rest
 			continue
 		}
 		word := ""

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,12 +27,12 @@ func readNumber(a []types.Value, t types.Type) (types.Value, error) {
 		return types.Value{}, err
 	}
 	r := numberReader{numberFormat: f, s: a[0].S}
+	if slices.ContainsFunc(f.tokens, func(k numberToken) bool { return k.kind == "RN" }) {
+		return fail(diag.FeatureNotSupported, "\"RN\" not supported for input")
+	}
 	for _, k := range f.tokens {
 		if r.s == "" {
 			break
-		}
-		if k.kind == "RN" {
-			return fail(diag.FeatureNotSupported, "\"RN\" not supported for input")
 		}
 		r.read(k)
 	}

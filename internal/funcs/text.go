@@ -81,7 +81,12 @@ func pad(left bool) Eval {
 }
 
 // padSize is four bytes for each character, as PostgreSQL reckons.
-func padSize(a []types.Value) int64 { return times(4, a[1].I) }
+func padSize(a []types.Value) int64 {
+	if len(a) > 2 && a[2].S == "" { // nothing to pad with
+		return int64(len(a[0].S))
+	}
+	return times(4, a[1].I)
+}
 
 // firstChars is the first n characters of s.
 func firstChars(s string, n int) string {

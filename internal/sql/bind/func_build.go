@@ -83,8 +83,8 @@ func cut(op plan.Op) func(*binder, *call) plan.Expr {
 			return plan.NullConst(t)
 		case t.IsInteger() && n >= 0, t.Kind == types.Decimal && n >= int(t.Scale):
 			return x
-		case t.IsInteger():
-			return b.convert(cutDecimal(op, b.toDecimal(x, c.argPos(0)), n, c.pos), t, c.pos)
+		case t.IsInteger(): // a decimal, as in PostgreSQL: 32767 becomes 32770
+			return cutDecimal(op, b.toDecimal(x, c.argPos(0)), n, c.pos)
 		case t.Kind == types.Decimal:
 			return cutDecimal(op, x, n, c.pos)
 		case n == 0:
