@@ -19,6 +19,19 @@ type aggregates struct {
 	groupings []groupingCall
 	constants *constantKeys // nil without grouping sets
 	refs      []written
+	// queries are the subqueries that are values here: GROUP BY may write one again.
+	queries map[*plan.Subquery]ast.Expr
+}
+
+// noteQuery remembers how a subquery is written.
+func (s *scope) noteQuery(q *plan.Subquery, e ast.Expr) plan.Expr {
+	if s != nil && s.aggs != nil {
+		if s.aggs.queries == nil {
+			s.aggs.queries = map[*plan.Subquery]ast.Expr{}
+		}
+		s.aggs.queries[q] = e
+	}
+	return q
 }
 
 // written is a column reference outside of aggregates, kept for the message that

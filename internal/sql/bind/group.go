@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
@@ -211,11 +213,61 @@ func (g *grouper) node(n plan.Node) {
 // found: select (select x + 1) from t group by x + 1 refers to x, which is not grouped.
 func (g *grouper) key(e plan.Expr) (plan.ColID, bool) {
 	for i, k := range g.by.keys {
-		if plan.EqualExpr(k, e) && (g.inner == 0 || g.by.column[i]) {
+		if (g.inner == 0 || g.by.column[i]) && (plan.EqualExpr(k, e) || g.alike(k, e)) {
 			return g.keyCols[i], true
 		}
 	}
 	return 0, false
+}
+
+// alike reports that two expressions differ in nothing but subqueries that are written alike: they are bound again
+// wherever they stand.
+func (g *grouper) alike(a, b plan.Expr) bool {
+	if len(g.s.aggs.queries) == 0 {
+		return false
+	}
+	switch x := a.(type) {
+	case *plan.Subquery:
+		y, ok := b.(*plan.Subquery)
+		if !ok {
+			return false
+		}
+		first, again := g.s.aggs.queries[x], g.s.aggs.queries[y]
+		return first != nil && again != nil && ast.Format(first) == ast.Format(again)
+	case *plan.Call:
+		y, ok := b.(*plan.Call)
+		return ok && x.Op == y.Op && x.Fn == y.Fn && (x.Fn == nil || !x.Fn.Volatile) && x.T == y.T &&
+			slices.EqualFunc(x.Args, y.Args, func(a, b plan.Expr) bool { return plan.EqualExpr(a, b) || g.alike(a, b) })
+	}
+	return false
+}
+
+// computedOnce computes below the groups what an aggregate both takes and is ordered by, if that has subqueries: they would
+// be unnested twice.
+func (g *grouper) computedOnce(aggs []plan.Agg) {
+	p := &plan.Project{}
+	for i := range aggs {
+		a := &aggs[i]
+		for k := range a.Order {
+			o := &a.Order[k]
+			if !plan.HasSubquery(o.X) || !slices.Contains(a.Args(), o.X) {
+				continue
+			}
+			id := g.b.cols.New("", o.X.Type(), g.b.notNull(o.X))
+			p.Exprs, p.Cols = append(p.Exprs, o.X), append(p.Cols, id)
+			shared := o.X
+			a.MapExprs(func(e plan.Expr) plan.Expr {
+				if e == shared {
+					return g.b.ref(id)
+				}
+				return e
+			})
+		}
+	}
+	if len(p.Exprs) > 0 {
+		p.Input, p.Keep = g.input, g.input.Produces(nil)
+		g.input = p
+	}
 }
 
 func (g *grouper) ref(x *plan.Ref) plan.Expr {
@@ -318,6 +370,7 @@ func (g *grouper) finish() plan.Node {
 		return g.b.groupingSets(g)
 	}
 	aggs := append(g.s.aggs.list, g.picked...)
+	g.computedOnce(aggs)
 	if len(g.by.keys) > 0 { // then every group has a row
 		for i := range aggs {
 			a := &aggs[i]

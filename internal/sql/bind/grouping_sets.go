@@ -148,7 +148,7 @@ func (g *grouper) checkGroupings() {
 	next:
 		for _, a := range c.args {
 			for k, key := range g.by.keys {
-				if plan.EqualExpr(key, a) {
+				if plan.EqualExpr(key, a) || g.alike(key, a) {
 					c.keys = append(c.keys, k)
 					continue next
 				}

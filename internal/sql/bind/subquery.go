@@ -15,7 +15,7 @@ func (b *binder) scalarSubquery(s *scope, e *ast.Subquery) plan.Expr {
 		fail(diag.SyntaxError, e.Pos, "subquery must return only one column")
 	}
 	id := r.cols[0].id
-	return &plan.Subquery{Kind: plan.Scalar, Plan: r.node, Output: []plan.ColID{id}, T: b.cols.Get(id).Type, Pos: e.Pos}
+	return s.noteQuery(&plan.Subquery{Kind: plan.Scalar, Plan: r.node, Output: []plan.ColID{id}, T: b.cols.Get(id).Type, Pos: e.Pos}, e)
 }
 
 // arrayQuery is ARRAY(select …): a list of the rows in their order, empty if there are none.
@@ -37,13 +37,13 @@ func (b *binder) arrayQuery(s *scope, e *ast.ArrayQuery) plan.Expr {
 		}
 	}
 	g.Aggs = []plan.Agg{list}
-	sub := &plan.Subquery{Kind: plan.Scalar, Plan: g, Output: []plan.ColID{list.Col}, T: t, Pos: e.Pos}
+	sub := s.noteQuery(&plan.Subquery{Kind: plan.Scalar, Plan: g, Output: []plan.ColID{list.Col}, T: t, Pos: e.Pos}, e)
 	return &plan.Call{Op: plan.Coalesce, T: t, Args: []plan.Expr{sub, plan.NewConst(types.ListValue(t.Elem(), nil))}, Pos: e.Pos}
 }
 
 func (b *binder) exists(s *scope, e *ast.Exists) plan.Expr {
 	r := b.query(e.Query, s)
-	return &plan.Subquery{Kind: plan.Exists, Plan: r.node, T: types.TBool, Pos: e.Pos}
+	return s.noteQuery(&plan.Subquery{Kind: plan.Exists, Plan: r.node, T: types.TBool, Pos: e.Pos}, e)
 }
 
 // inQuery binds x IN (select …); x may be a row.
