@@ -43,6 +43,10 @@ var listRows = slices.Concat(
 		fn("<@", "LL", tBool, "array[2] <@ array[1, 2] → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(containsAll(a[1], a[0])) }),
 		fn("&&", "LL", tBool, "array[1, 2] && array[2, 3] → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(overlap(a[0], a[1])) }),
 		made("unnest", "*", ""),
+		made("generate_series", "ee?e", ""),
+		made("generate_series", "TTV", ""),
+		made("generate_series", "ZZV", ""),
+		made("generate_series", "mm?m", ""),
 	},
 	named1("array_append", "list_append array_push_back", "LE", ListResult, "array_append(array[1, 2], 3) → {1,2,3}", listAppend, seesNull),
 	named1("array_cat", "list_concat list_cat array_concat", "LL", ListResult, "array_cat(array[1, 2], array[3]) → {1,2,3}", listConcat, seesNull, nullOut),
@@ -204,7 +208,7 @@ func listPosition(a []types.Value, t types.Type) (types.Value, error) {
 	from := 0
 	if len(a) > 2 {
 		if a[2].Null {
-			if len(a[0].Elems()) == 0 {
+			if es := a[0].Elems(); len(es) == 0 || a[1].Null && indexOf(es, a[1], 0) < 0 {
 				return null(t)
 			}
 			return fail("22004", "initial position must not be null")

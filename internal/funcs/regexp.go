@@ -115,6 +115,9 @@ func regexpInstr(a []types.Value, t types.Type) (types.Value, error) {
 		return types.Value{}, err
 	}
 	found := matchesFrom(re, a[0].S, start, n)
+	if re.NumSubexp() == 0 && group == 1 {
+		group = 0 // the whole is the first part of a pattern without any
+	}
 	if int64(len(found)) < n || group > int64(re.NumSubexp()) {
 		return number(t, 0)
 	}
@@ -138,6 +141,9 @@ func regexpSubstr(a []types.Value, t types.Type) (types.Value, error) {
 		return types.Value{}, err
 	}
 	found := matchesFrom(re, a[0].S, start, n)
+	if re.NumSubexp() == 0 && group == 1 {
+		group = 0
+	}
 	if int64(len(found)) < n || group > int64(re.NumSubexp()) {
 		return null(t)
 	}

@@ -18,6 +18,12 @@ var SeriesLength = &plan.Function{Name: "series_length", Strict: true, Fails: tr
 // SeriesTime is element number i of a series of timestamps: its first, the step, i.
 var SeriesTime = &plan.Function{Name: "series_time", Strict: true, Fails: true, Eval: seriesTime}
 
+// SeriesItem stands for an element of a series in a select list, one row each: from, to, step, and the zone if there is one. The binder
+// puts another expression in its place, as for Unnest.
+var SeriesItem = &plan.Function{Name: "generate_series", Strict: true, NullOut: true, Eval: func([]types.Value, types.Type) (types.Value, error) {
+	return fail(diag.FeatureNotSupported, "generate_series is not supported here")
+}}
+
 func seriesLength(a []types.Value, t types.Type) (types.Value, error) {
 	var n uint64
 	var err error

@@ -103,6 +103,16 @@ func init() {
 	set(1, []string{"2", "12"}, "make_date", "make_timestamp", "make_timestamptz")
 	set(2, []string{"29", "1"}, "make_date", "make_timestamp", "make_timestamptz")
 	set(1, []string{"5", "0", "-1", "20"}, "lpad", "rpad", "repeat", "left", "right", "round", "trunc", "<<", ">>", "round_even", "roundbankers")
+	// Series are short: between extremes there is no end.
+	set(0, []string{"1", "-1", "3"}, "generate_series(ee?e)")
+	set(1, []string{"5", "3", "2::bigint"}, "generate_series(ee?e)")
+	set(2, []string{"1", "2", "-1", "0"}, "generate_series(ee?e)")
+	for letter, cast := range map[string]string{"T": "timestamp", "Z": "timestamptz"} {
+		name := "generate_series(" + letter + letter + "V)"
+		set(0, []string{cast + " '2024-02-28 00:00:00+00'", cast + " '2024-03-01 12:00:00+00'"}, name)
+		set(1, []string{cast + " '2024-03-02 00:00:00+00'", cast + " '2024-02-28 12:00:00+00'"}, name)
+		set(2, []string{"interval '1 day'", "interval '-12 hours'", "interval '1 month'"}, name)
+	}
 	set(1, []string{"2", "10", "36"}, "to_base")
 	set(0, []string{"'\\0041b'", "'d\\u00e9'"}, "unistr")
 	set(0, []string{"'6162'", "'616'"}, "unhex", "from_hex")

@@ -286,6 +286,13 @@ type Func struct {
 	Over        *Window // nil if not a window call
 }
 
+// Lambda is x -> body or (x, y) -> body, which is only an argument.
+type Lambda struct {
+	Pos    int
+	Params []Ident
+	Body   Expr
+}
+
 // When is one branch of a Case.
 type When struct{ Cond, Then Expr }
 
@@ -335,6 +342,7 @@ type Struct struct {
 }
 
 func (e *Struct) expr()       {}
+func (e *Lambda) expr()       {}
 func (e *Literal) expr()      {}
 func (e *TypedLiteral) expr() {}
 func (e *Interval) expr()     {}

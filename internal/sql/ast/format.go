@@ -306,6 +306,13 @@ func (p *printer) primary(e Expr) {
 			p.expr(e.Values[i], precLowest)
 		}
 		p.s("}")
+	case *Lambda:
+		p.s("(")
+		for i, id := range e.Params {
+			p.s(pick(i == 0, "", ", "), QuoteIdent(id.Name))
+		}
+		p.s(") -> ")
+		p.expr(e.Body, precLowest)
 	case *Row:
 		if len(e.Elems) < 2 { // (a) would be a itself
 			p.s("ROW")

@@ -35,6 +35,7 @@ func (n *Array) Position() int        { return n.Pos }
 func (n *ArrayQuery) Position() int   { return n.Pos }
 func (n *Row) Position() int          { return n.Pos }
 func (n *Struct) Position() int       { return n.Pos }
+func (n *Lambda) Position() int       { return n.Pos }
 
 func (n *Query) Position() int         { return n.Pos }
 func (n *Select) Position() int        { return n.Pos }

@@ -210,6 +210,8 @@ func (c *useCounter) expr(e ast.Expr) {
 		c.expr(e.X)
 	case *ast.Struct:
 		c.exprs(e.Values)
+	case *ast.Lambda:
+		c.expr(e.Body)
 	case *ast.Row:
 		c.exprs(e.Elems)
 	}

@@ -55,7 +55,8 @@ func Select(env Env, stmt *ast.Query, params []types.Value) (q *plan.Query, err 
 
 // binder is the state of binding one statement.
 type binder struct {
-	unnests *scope // of the select list that is being bound
+	unnests *scope                    // of the select list that is being bound
+	lambdas map[*plan.Function]string // functions of lambdas, as their calls are written
 	env     Env
 	params  []types.Value
 	cols    *plan.Columns

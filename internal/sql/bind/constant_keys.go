@@ -154,6 +154,9 @@ func (k *constantKeys) value(id plan.ColID) plan.Expr {
 
 // computed are the keys as they are computed over the input: constants themselves.
 func (g *grouper) computed() []plan.Expr {
+	if g.rows != nil {
+		return g.rows
+	}
 	if g.s.aggs.constants == nil {
 		return g.by.keys
 	}

@@ -88,6 +88,8 @@ func (b *binder) bare(s *scope, e ast.Expr) plan.Expr {
 		return b.arrayQuery(s, e)
 	case *ast.Struct:
 		return b.structLiteral(s, e)
+	case *ast.Lambda:
+		panic(diag.Unsupported(e.Pos, "a lambda outside of a function of lists"))
 	case *ast.Field:
 		return b.fieldNamed(b.expr(s, e.X), e.Name.Name, e.Name.Pos)
 	}

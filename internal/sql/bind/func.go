@@ -40,6 +40,9 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 	if len(e.Name) > 1 && e.Name[len(e.Name)-2].Name != "pg_catalog" {
 		fail(diag.UndefinedFunction, e.Pos, "function %s does not exist", e.Name.String())
 	}
+	if l := lambdaOf(e); l != nil {
+		return b.lambdaCall(s, e, l)
+	}
 	if e.Over != nil {
 		return b.windowFunction(s, e)
 	}

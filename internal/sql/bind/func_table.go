@@ -105,6 +105,7 @@ func init() {
 		"trunc":                     cut(plan.Trunc),
 		"typeof":                    (*binder).typeOfFunc,
 		"unnest":                    (*binder).unnestFunc,
+		"generate_series":           (*binder).seriesFunc,
 		"user":                      constant("kelpie"),
 		"version":                   constant(version),
 		"week":                      part("week"),

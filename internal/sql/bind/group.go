@@ -130,7 +130,20 @@ type grouper struct {
 	// picked are columns that a grouped primary key determines, as aggregates.
 	picked []plan.Agg
 	at     span
-	inner  int // depth of subqueries around what is rewritten
+	inner  int         // depth of subqueries around what is rewritten
+	rows   []plan.Expr // the keys as they are computed, if some of them make several rows
+}
+
+// expandKeys makes the rows of keys such as generate_series(1, 3) before there are groups of them.
+func (g *grouper) expandKeys() {
+	rows := slices.Clone(g.by.keys)
+	xs := make([]*plan.Expr, len(rows))
+	for i := range rows {
+		xs[i] = &rows[i]
+	}
+	if n := g.b.severalRows(g.input, xs); n != g.input {
+		g.input, g.rows = n, rows
+	}
 }
 
 // group begins the grouping of a SELECT's input; sets is nil without GROUP BY.
@@ -141,6 +154,7 @@ func (b *binder) group(s *scope, input plan.Node, sets *groupSets) *grouper {
 	} else {
 		g.by = *sets
 	}
+	g.expandKeys()
 	g.keyCols = make([]plan.ColID, len(g.by.keys))
 	for i, k := range g.by.keys {
 		if r, ok := k.(*plan.Ref); ok && g.in.Has(r.ID) && !g.multiple() {
@@ -220,10 +234,10 @@ func (g *grouper) key(e plan.Expr) (plan.ColID, bool) {
 	return 0, false
 }
 
-// alike reports that two expressions differ in nothing but subqueries that are written alike: they are bound again
+// alike reports that two expressions differ in nothing but subqueries and lambdas that are written alike: they are bound again
 // wherever they stand.
 func (g *grouper) alike(a, b plan.Expr) bool {
-	if len(g.s.aggs.queries) == 0 {
+	if len(g.s.aggs.queries) == 0 && len(g.b.lambdas) == 0 {
 		return false
 	}
 	switch x := a.(type) {
@@ -236,7 +250,10 @@ func (g *grouper) alike(a, b plan.Expr) bool {
 		return first != nil && again != nil && ast.Format(first) == ast.Format(again)
 	case *plan.Call:
 		y, ok := b.(*plan.Call)
-		return ok && x.Op == y.Op && x.Fn == y.Fn && (x.Fn == nil || !x.Fn.Volatile) && x.T == y.T &&
+		if !ok || x.Fn != y.Fn && (g.b.lambdas[x.Fn] == "" || g.b.lambdas[x.Fn] != g.b.lambdas[y.Fn]) {
+			return false
+		}
+		return x.Op == y.Op && (x.Fn == nil || !x.Fn.Volatile) && x.T == y.T &&
 			slices.EqualFunc(x.Args, y.Args, func(a, b plan.Expr) bool { return plan.EqualExpr(a, b) || g.alike(a, b) })
 	}
 	return false

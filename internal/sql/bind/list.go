@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	"math"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -239,40 +241,128 @@ func (b *binder) unnestable(x plan.Expr, pos int) plan.Expr {
 	return x
 }
 
-// unnestItems makes the rows of a select list with unnest: as many of each as the longest list has elements. Shorter lists end
+// unnestItems makes the rows of a select list with unnest and its like: as many of each as the longest list has elements. Shorter lists end
 // with NULLs.
 func (b *binder) unnestItems(node plan.Node, items []item, order, on []orderKey) plan.Node {
-	var lists []plan.Expr
-	n := &plan.Repeat{Input: node}
-	replace := func(x plan.Expr) plan.Expr {
-		if x == nil {
-			return nil
-		}
-		return plan.MapExpr(x, func(x plan.Expr) plan.Expr {
-			c, ok := x.(*plan.Call)
-			if !ok || c.Fn != funcs.Unnest {
-				return x
-			}
-			if n.Col == 0 {
-				n.Col = b.cols.New("element", types.TInt64, true)
-			}
-			lists = append(lists, c.Args[0])
-			return plan.NewApply(funcs.ListNext, c.T, c.Pos, c.Args[0], b.nextNumber(n.Col))
-		})
-	}
+	var xs []*plan.Expr
 	for i := range items {
-		items[i].x = replace(items[i].x)
+		xs = append(xs, &items[i].x)
 	}
 	for _, keys := range [...][]orderKey{order, on} {
 		for i := range keys {
-			keys[i].x = replace(keys[i].x)
+			xs = append(xs, &keys[i].x)
 		}
 	}
-	if len(lists) == 0 {
+	return b.severalRows(node, xs)
+}
+
+// makesRows reports a call that stands for several rows.
+func makesRows(e plan.Expr) bool {
+	c, ok := e.(*plan.Call)
+	return ok && c.Fn != nil && (c.Fn == funcs.Unnest || c.Fn == funcs.SeriesItem)
+}
+
+// refuseRowsInside refuses functions of several rows where only some of them would be wanted.
+func refuseRowsInside(e plan.Expr) {
+	plan.WalkExpr(e, func(e plan.Expr) bool {
+		c, ok := e.(*plan.Call)
+		if !ok || c.Op != plan.Case && c.Op != plan.Coalesce {
+			return true
+		}
+		plan.WalkExpr(c, func(e plan.Expr) bool {
+			if makesRows(e) {
+				panic(diag.Errorf(diag.FeatureNotSupported, e.(*plan.Call).Pos, "set-returning functions are not allowed in %s", strings.ToUpper(c.Op.String())).
+					WithHint("move it into a LATERAL item of FROM"))
+			}
+			return true
+		})
+		return true
+	})
+}
+
+// severalRows repeats rows as often as the longest list or series in some expressions, which get an element each.
+func (b *binder) severalRows(node plan.Node, xs []*plan.Expr) plan.Node {
+	var calls []*plan.Call
+	for _, x := range xs {
+		if *x != nil {
+			plan.WalkExpr(*x, func(e plan.Expr) bool {
+				if !makesRows(e) {
+					return true
+				}
+				c := e.(*plan.Call)
+				for _, a := range c.Args {
+					plan.WalkExpr(a, func(inner plan.Expr) bool {
+						if makesRows(inner) {
+							unsupported(c.Pos, "%s of rows that another function makes", c.Fn.Name)
+						}
+						return true
+					})
+				}
+				calls = append(calls, c)
+				return false
+			})
+		}
+	}
+	if len(calls) == 0 {
 		return node
 	}
-	n.Count = plan.NewApply(funcs.ListRows, types.TInt64, 0, lists...)
+	n := &plan.Repeat{Input: node, Col: b.cols.New("element", types.TInt64, true)}
+	var lists, lengths []plan.Expr
+	for _, c := range calls {
+		if c.Fn == funcs.Unnest {
+			lists = append(lists, c.Args[0])
+		} else {
+			zero := plan.NewConst(types.IntValue(types.TInt64, 0))
+			lengths = append(lengths, plan.NewCall(plan.Coalesce, types.TInt64, plan.NewApply(funcs.SeriesLength, types.TInt64, c.Pos, c.Args...), zero))
+		}
+	}
+	if lists != nil {
+		lengths = append(lengths, plan.NewApply(funcs.ListRows, types.TInt64, 0, lists...))
+	}
+	n.Count = lengths[0]
+	for _, l := range lengths[1:] {
+		n.Count = plan.NewCall(plan.Greatest, types.TInt64, n.Count, l)
+	}
+	for _, x := range xs {
+		if *x != nil {
+			*x = plan.MapExpr(*x, func(e plan.Expr) plan.Expr {
+				if !makesRows(e) {
+					return e
+				}
+				return b.rowElement(e.(*plan.Call), n.Col, len(calls) > 1)
+			})
+		}
+	}
 	return n
+}
+
+// rowElement is the element of a list or a series in a copy of a row; among others it may have ended before.
+func (b *binder) rowElement(c *plan.Call, col plan.ColID, among bool) plan.Expr {
+	if c.Fn == funcs.Unnest {
+		return plan.NewApply(funcs.ListNext, c.T, c.Pos, c.Args[0], b.nextNumber(col))
+	}
+	e := b.seriesElement(c.Args[0], c.Args[2], c.Args[3:], b.ref(col), c.T, c.Pos)
+	if !among {
+		return e
+	}
+	length := plan.NewApply(funcs.SeriesLength, types.TInt64, c.Pos, c.Args...)
+	return plan.NewCall(plan.Case, c.T, plan.Compare(plan.Lt, b.ref(col), length), e, plan.NullConst(c.T))
+}
+
+// seriesFunc is generate_series in a select list.
+func (b *binder) seriesFunc(c *call) plan.Expr {
+	if b.unnests != c.scope || c.scope.clause != "" {
+		unsupported(c.pos, "generate_series outside of a select list and FROM")
+	}
+	args := c.args
+	if len(args) == 2 {
+		args = append(args, plan.NewConst(types.IntValue(types.TInt32, 1)))
+	}
+	typ := b.seriesType(&ast.FuncTable{Pos: c.pos, Call: c.f}, args, c.name, len(c.args))
+	if typ == types.TTimestampTZ {
+		args = append(args, plan.NewConst(types.TextValue(b.zone().Spec())))
+	}
+	return plan.NewApply(funcs.SeriesItem, typ, c.pos, args...)
 }
 
 // nextNumber is the number of a copy, from 1.

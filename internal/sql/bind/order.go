@@ -73,7 +73,11 @@ func (b *binder) orderKey(s *scope, x ast.Expr, items []item, clause string) ord
 			return k
 		}
 	}
+	outer := b.unnests
+	b.unnests = s
 	e := b.maybeLiteralKey(s, x, b.settle(b.expr(s, x)))
+	b.unnests = outer
+	refuseRowsInside(e)
 	k.at.hi = len(s.aggs.refs)
 	for i := range items {
 		if plan.EqualExpr(e, items[i].x) {

@@ -169,6 +169,7 @@ func (b *binder) item(s *scope, x ast.Expr, name string) item {
 	b.unnests = s
 	e := b.maybeLiteralKey(s, x, b.expr(s, x))
 	b.unnests = outer
+	refuseRowsInside(e)
 	it := item{x: e, name: name, at: span{x.Position(), refs, len(s.aggs.refs)}, column: isColumn(x)}
 	if a, ok := x.(*ast.Array); ok && len(a.Elems) == 0 && e.Type().Kind == types.Unknown {
 		panic(diag.Errorf(diag.IndeterminateDatatype, a.Pos, "cannot determine type of empty array").

@@ -203,12 +203,7 @@ func (b *binder) repeatedSeries(args []plan.Expr, id plan.ColID, t *ast.FuncTabl
 	n.Count = plan.NewApply(funcs.SeriesLength, types.TInt64, t.Pos, append(length, zone...)...)
 	number := b.ref(n.Col)
 	p := &plan.Project{Input: n, Cols: []plan.ColID{id}}
-	if typ.IsCalendar() {
-		p.Exprs = []plan.Expr{plan.NewApply(funcs.SeriesTime, typ, t.Pos, append([]plan.Expr{from, step, number}, zone...)...)}
-	} else {
-		e := plan.NewCall(plan.Add, types.TInt64, from, plan.NewCall(plan.Mul, types.TInt64, number, step))
-		p.Exprs = []plan.Expr{b.convert(e, typ, t.Pos)}
-	}
+	p.Exprs = []plan.Expr{b.seriesElement(from, step, zone, number, typ, t.Pos)}
 	cols := []outCol{{name: b.cols.Get(id).Name, id: id}}
 	if t.Ordinality {
 		e := plan.NewCall(plan.Add, types.TInt64, number, plan.NewConst(types.IntValue(types.TInt64, 1)))
@@ -220,4 +215,13 @@ func (b *binder) repeatedSeries(args []plan.Expr, id plan.ColID, t *ast.FuncTabl
 		return p, cols
 	}
 	return &plan.Filter{Input: p, Preds: []plan.Expr{plan.Compare(plan.Ne, b.ref(id), b.convert(to, typ, t.Pos))}}, cols
+}
+
+// seriesElement is element number i, from 0, of a series.
+func (b *binder) seriesElement(from, step plan.Expr, zone []plan.Expr, number plan.Expr, typ types.Type, pos int) plan.Expr {
+	if typ.IsCalendar() {
+		return plan.NewApply(funcs.SeriesTime, typ, pos, append([]plan.Expr{from, step, number}, zone...)...)
+	}
+	e := plan.NewCall(plan.Add, types.TInt64, from, plan.NewCall(plan.Mul, types.TInt64, number, step))
+	return b.convert(e, typ, pos)
 }

@@ -43,9 +43,10 @@ func (p *parser) args(f *ast.Func) {
 			p.next()
 		}
 		if p.lambdaAhead(f) {
-			panic(diag.Unsupported(p.pos(), "a lambda in %s", f.Name.Last()).WithHint("unnest the list in a subquery, and make a list of the results by array_agg"))
+			a.X = p.lambda()
+		} else {
+			a.X = p.expr()
 		}
-		a.X = p.expr()
 		f.Args = append(f.Args, a)
 		if f.Variadic || !p.accept(tComma) {
 			return
@@ -53,12 +54,39 @@ func (p *parser) args(f *ast.Func) {
 	}
 }
 
-// lambdaFuncs are functions of lists that take a lambda.
-var lambdaFuncs = wordSet(`list_transform array_transform list_apply array_apply apply list_filter array_filter filter list_reduce array_reduce reduce`)
+// lambda reads x -> body, (x, y) -> body or LAMBDA x, y: body.
+func (p *parser) lambda() ast.Expr {
+	l := &ast.Lambda{Pos: p.pos()}
+	word := p.isWord("lambda") && p.peek(1).isName()
+	inside := p.kind() == tLParen
+	if word || inside {
+		p.next()
+	}
+	for {
+		l.Params = append(l.Params, p.take())
+		if !word && !inside || !p.accept(tComma) {
+			break
+		}
+	}
+	switch {
+	case word:
+		p.expect(tColon)
+	case inside:
+		p.expect(tRParen)
+		p.next()
+	default:
+		p.next()
+	}
+	l.Body = p.expr()
+	return l
+}
+
+// lambdaFuncs are functions that take a lambda: those of lists, and COLUMNS.
+var lambdaFuncs = wordSet(`list_transform array_transform list_apply array_apply apply list_filter array_filter filter list_reduce array_reduce reduce columns`)
 
 // lambdaAhead: x -> …, (x, y) -> … or LAMBDA x: … as an argument of such a function.
 func (p *parser) lambdaAhead(f *ast.Func) bool {
-	if !lambdaFuncs[f.Name.Last()] {
+	if name := f.Name.Last(); !lambdaFuncs[name] || len(f.Args) == 0 && name != "columns" { // list_filter(j -> 'a', …) begins with JSON
 		return false
 	}
 	arrow := func(i int) bool { return p.peek(i) == tOp && p.at(i).text == "->" }

@@ -314,8 +314,37 @@ func (p *parser) array(pos int) ast.Expr {
 	if p.kind() != tRBracket {
 		e.Elems = p.exprList()
 	}
+	if p.kind() == kFor && len(e.Elems) == 1 {
+		return p.comprehension(e)
+	}
 	p.expect(tRBracket)
 	return e
+}
+
+// comprehension reads the rest of [x + 1 for x in list if x > 0]: it is list_transform of list_filter.
+func (p *parser) comprehension(e *ast.Array) ast.Expr {
+	p.expect(kFor)
+	var params []ast.Ident
+	for {
+		if !p.kind().isName() {
+			p.unexpected()
+		}
+		params = append(params, p.take())
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	call := func(name string, list, body ast.Expr) ast.Expr {
+		l := &ast.Lambda{Pos: body.Position(), Params: params, Body: body}
+		return &ast.Func{Pos: e.Pos, Name: ast.Name{{Name: name, Pos: e.Pos}}, Args: []ast.Arg{{X: list}, {X: l}}}
+	}
+	p.expect(kIn)
+	list := p.expr()
+	if p.acceptWord("if") {
+		list = call("list_filter", list, p.expr())
+	}
+	p.expect(tRBracket)
+	return call("list_transform", list, e.Elems[0])
 }
 
 // structure reads {'key': value, …}.
