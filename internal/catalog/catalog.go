@@ -30,7 +30,7 @@ type state struct {
 }
 
 // Relation is what has a name in a catalog: a *Table, *View or *Sequence, of which there is one by a name in a schema; or a
-// *Schema or *Macro, which have names of their own.
+// *Schema, *Macro or *Enum, which have names of their own.
 type Relation interface {
 	relationName() string
 	key() string
@@ -201,6 +201,8 @@ func kindOf(r Relation) string {
 		return "sequence"
 	case *Schema:
 		return "schema"
+	case *Enum:
+		return "type"
 	}
 	return "function"
 }

@@ -226,6 +226,8 @@ func schemaOf(r Relation) string {
 		return x.Schema
 	case *Macro:
 		return x.Schema
+	case *Enum:
+		return x.Schema
 	}
 	return ""
 }
@@ -241,6 +243,8 @@ func duplicate(r Relation) error {
 	switch r.(type) {
 	case *Schema:
 		return &types.Error{Code: "42P06", Msg: fmt.Sprintf("schema %q already exists", r.relationName())}
+	case *Enum:
+		return &types.Error{Code: "42710", Msg: fmt.Sprintf("type %q already exists", r.relationName())}
 	case *Macro:
 		return &types.Error{Code: "42723", Msg: fmt.Sprintf("function %q already exists", r.relationName())}
 	}

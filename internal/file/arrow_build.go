@@ -47,7 +47,7 @@ func ArrowType(t types.Type, z *types.Zone) arrow.DataType {
 		return arrow.FixedWidthTypes.Time64us
 	case types.Interval:
 		return arrow.FixedWidthTypes.MonthDayNanoInterval
-	case types.Text, types.UUID, types.JSON:
+	case types.Text, types.UUID, types.JSON, types.Enum:
 		return arrow.BinaryTypes.String
 	}
 	return arrow.Null

@@ -70,13 +70,14 @@ const (
 	Conditional = "Conditional"
 	Hashes      = "Hashes and encodings"
 	Lists       = "Lists"
+	Enums       = "Enums"
 	Structs     = "Structs and maps"
 	JSON        = "JSON"
 	System      = "System"
 )
 
 // Groups is the order of the sections.
-var Groups = []string{Text, Patterns, Numbers, Bits, Dates, Formats, Conditional, Hashes, Lists, Structs, JSON, System}
+var Groups = []string{Text, Patterns, Numbers, Bits, Dates, Formats, Conditional, Hashes, Lists, Enums, Structs, JSON, System}
 
 // Eval computes a value of type t; see plan.Function.
 type Eval = func(a []types.Value, t types.Type) (types.Value, error)
@@ -131,7 +132,7 @@ var Rows = func() []Row {
 		rows  []Row
 	}{
 		{Text, textRows}, {Text, moreTextRows}, {Patterns, patternRows}, {Patterns, regexpListRows}, {Numbers, numberRows}, {Numbers, floatRows}, {Bits, bitRows},
-		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Lists, listRows}, {Structs, structRows}, {JSON, jsonRows}, {System, systemRows},
+		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Lists, listRows}, {Enums, enumRows}, {Structs, structRows}, {JSON, jsonRows}, {System, systemRows},
 	} {
 		for _, r := range t.rows {
 			r.Group = t.group

@@ -148,6 +148,8 @@ func TypeRange(t types.Type) Range {
 		return Between(-1<<63, 1<<63-1)
 	case types.Date:
 		return Between(types.MinDate, types.MaxDate)
+	case types.Enum:
+		return Between(0, max(0, int64(len(t.Labels()))-1))
 	case types.Time:
 		return Between(0, types.MicrosPerDay)
 	case types.Timestamp, types.TimestampTZ:

@@ -28,7 +28,7 @@ func formatValue(v types.Value) string {
 		return "'" + time.Unix(v.I*86400, 0).UTC().Format("2006-01-02") + "'"
 	case types.Timestamp:
 		return "'" + time.UnixMicro(v.I).UTC().Format("2006-01-02 15:04:05.999999") + "'"
-	case types.TimestampTZ, types.Time, types.Bytes, types.UUID, types.List, types.JSON, types.Struct, types.Map:
+	case types.TimestampTZ, types.Time, types.Bytes, types.UUID, types.List, types.JSON, types.Struct, types.Map, types.Enum:
 		return "'" + v.String() + "'"
 	case types.Interval:
 		m, d, us := v.IntervalParts()

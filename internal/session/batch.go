@@ -120,6 +120,11 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		if err != nil {
 			m.err = err
 		}
+	case types.Enum:
+		if bufs[0] != nil {
+			bufs[0].Release()
+		}
+		return labelTexts(rd, i, t, n), nil
 	case types.List, types.Struct, types.Map:
 		if bufs[0] != nil {
 			bufs[0].Release()
@@ -218,6 +223,26 @@ func (p *intervalPrinter) Interval(months, days int32, micros int64) {
 	p.text = types.AppendInterval(p.text[:0], months, days, micros)
 	p.b.BinaryBuilder.Append(p.text)
 }
+
+// labelTexts is a column of enums as text.
+func labelTexts(rd *result.Reader, i int, t types.Type, n int) arrow.Array {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	b.Reserve(n)
+	rd.Column(i, &labelPrinter{b: b, labels: t.Labels()})
+	return b.NewArray()
+}
+
+// labelPrinter takes values of an enum.
+type labelPrinter struct {
+	result.Receiver // takes nothing else
+	b               *array.StringBuilder
+	labels          []string
+}
+
+func (p *labelPrinter) Null() { p.b.AppendNull() }
+
+func (p *labelPrinter) Int(x int64) { p.b.Append(p.labels[x]) }
 
 // A decimal128.Num and an Int128 are the same in memory.
 var _ = [1]int{}[unsafe.Sizeof(decimal128.Num{})-unsafe.Sizeof(types.Int128{})]

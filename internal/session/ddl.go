@@ -143,7 +143,7 @@ func (s *Session) reshape(tx *catalog.Tx, t *catalog.Table, sh catalog.Shape, po
 
 // dropKinds are what DROP drops, in words.
 var dropKinds = map[ast.DropKind]string{ast.DropTable: "table", ast.DropView: "view", ast.DropIndex: "index", ast.DropSchema: "schema",
-	ast.DropSequence: "sequence", ast.DropMacro: "function"}
+	ast.DropSequence: "sequence", ast.DropMacro: "function", ast.DropType: "type"}
 
 // dropping is a DROP under way.
 type dropping struct {
@@ -204,6 +204,10 @@ func (d *dropping) find(what ast.DropKind, kind string, n ast.Name, ifExists boo
 				r = sc
 			}
 		}
+	case ast.DropType:
+		if t := e.Enum(schema, name); t != nil {
+			r = t
+		}
 	case ast.DropMacro:
 		if m := e.Macro(schema, name); m != nil {
 			r = m
@@ -231,7 +235,7 @@ func (d *dropping) find(what ast.DropKind, kind string, n ast.Name, ifExists boo
 		d.notices = append(d.notices, fmt.Sprintf("%s %q does not exist, skipping", kind, name))
 		return nil, nil
 	}
-	code := map[ast.DropKind]string{ast.DropSchema: diag.InvalidSchemaName, ast.DropMacro: diag.UndefinedFunction}[what]
+	code := map[ast.DropKind]string{ast.DropSchema: diag.InvalidSchemaName, ast.DropMacro: diag.UndefinedFunction, ast.DropType: diag.UndefinedObject}[what]
 	if code == "" {
 		code = diag.UndefinedTable
 	}
@@ -249,6 +253,8 @@ func kindName(r catalog.Relation) string {
 		return "sequence"
 	case *catalog.Schema:
 		return "schema"
+	case *catalog.Enum:
+		return "type"
 	}
 	return "function"
 }
@@ -274,6 +280,10 @@ func (d *dropping) drop(r catalog.Relation) error {
 		}
 	case *catalog.Sequence:
 		if err := d.defaults(r); err != nil {
+			return err
+		}
+	case *catalog.Enum:
+		if err := d.enumUses(r); err != nil {
 			return err
 		}
 	case *catalog.Schema:
@@ -395,7 +405,7 @@ func (d *dropping) contents(sc *catalog.Schema) error {
 	}
 	for _, o := range inside {
 		d.notices = append(d.notices, "drop cascades to "+kindName(o)+" "+sc.Name+"."+catalog.NameOf(o))
-		if now, err := d.tx.Lookup(sc.Name, catalog.NameOf(o)); err == nil {
+		if now, err := d.tx.Lookup(sc.Name, catalog.NameOf(o)); err == nil && kindName(now) == kindName(o) {
 			o = now // it may have lost a constraint meanwhile
 		}
 		if err := d.drop(o); err != nil {

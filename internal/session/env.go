@@ -84,6 +84,21 @@ func (e env) Macro(schema, name string) *catalog.Macro {
 	return nil
 }
 
+func (e env) Enum(schema, name string) *catalog.Enum {
+	if e.tx == nil {
+		return nil
+	}
+	if schema != "" {
+		return e.tx.Enum(schema, name)
+	}
+	for _, schema := range e.Path() {
+		if t := e.tx.Enum(schema, name); t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
 func (e env) HasSchema(name string) bool {
 	return slices.Contains(systemSchemas, strings.ToLower(name)) || e.tx != nil && e.tx.HasSchema(name)
 }

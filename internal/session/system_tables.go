@@ -86,7 +86,7 @@ func init() {
 			attisdropped bool, attidentity text, attgenerated text`, func(d *describing, add func(...any)) {
 			for _, x := range d.relations() {
 				for _, c := range x.columns {
-					t := typeOf(c.def.Type)
+					t := d.typeOf(c.def.Type)
 					identity := map[catalog.Identity]string{catalog.NoIdentity: "", catalog.IdentityAlways: "a", catalog.IdentityByDefault: "d"}[c.def.Identity]
 					generated := map[bool]string{true: "", false: "s"}[c.def.Generated == ""]
 					add(x.oid, c.def.Name, t.oid, t.len, c.num, typeMod(c.def.Type), c.def.NotNull, c.def.Default+c.def.Generated != "", false, identity, generated)
@@ -102,10 +102,20 @@ func init() {
 				}
 			}
 		}},
-		"pg_catalog.pg_type": {"oid bigint, typname text, typnamespace bigint, typlen small, typtype text, typcategory text, typnotnull bool, typbasetype bigint", func(_ *describing, add func(...any)) {
+		"pg_catalog.pg_type": {"oid bigint, typname text, typnamespace bigint, typlen small, typtype text, typcategory text, typnotnull bool, typbasetype bigint", func(d *describing, add func(...any)) {
 			for _, t := range pgTypes {
 				add(t.oid, t.name, 11, t.len, "b", t.category, false, 0)
 			}
+			d.enums(func(oid int64, e *catalog.Enum) {
+				add(oid, e.Name, d.schemaOID(catalog.SchemaOf(e)), 4, "e", "E", false, 0)
+			})
+		}},
+		"pg_catalog.pg_enum": {"oid bigint, enumtypid bigint, enumsortorder real, enumlabel text", func(d *describing, add func(...any)) {
+			d.enums(func(oid int64, e *catalog.Enum) {
+				for i, l := range e.Type.Labels() {
+					add(oid*1000+int64(i), oid, float64(i+1), l)
+				}
+			})
 		}},
 		"pg_catalog.pg_constraint": {"oid bigint, conname text, connamespace bigint, contype text, conrelid bigint, confrelid bigint, confdeltype text, confupdtype text, convalidated bool", pgConstraint},
 		"pg_catalog.pg_index":      {"indexrelid bigint, indrelid bigint, indnatts small, indisunique bool, indisprimary bool, indisvalid bool, indkey text", pgIndex},
@@ -170,7 +180,7 @@ func infoColumns(d *describing, add func(...any)) {
 	for _, x := range d.relations() {
 		for _, c := range x.columns {
 			def := &c.def
-			t := typeOf(def.Type)
+			t := d.typeOf(def.Type)
 			length, precision, radix, scale, dates := any(nil), any(nil), any(nil), any(nil), any(nil)
 			switch def.Type.Kind {
 			case types.Text:
@@ -333,8 +343,28 @@ var pgTypes = []pgType{
 var arrayTypes = map[int64]int64{16: 1000, 17: 1001, 20: 1016, 21: 1005, 23: 1007, 25: 1009, 700: 1021, 701: 1022, 1043: 1015, 1082: 1182, 1083: 1183,
 	1114: 1115, 1184: 1185, 1186: 1187, 1700: 1231, 2950: 2951, 114: 199, 3802: 3807}
 
+// enums calls f for the enums that have names, with their numbers.
+func (d *describing) enums(f func(oid int64, e *catalog.Enum)) {
+	oid := int64(firstOID * 10)
+	for _, r := range d.tx.Relations() {
+		if e, ok := r.(*catalog.Enum); ok {
+			f(oid, e)
+			oid++
+		}
+	}
+}
+
 // typeOf is PostgreSQL's type for one of ours.
-func typeOf(t types.Type) *pgType {
+func (d *describing) typeOf(t types.Type) *pgType {
+	if t.Kind == types.Enum {
+		p := &pgType{kind: t.Kind, name: strings.ToLower(t.String()), long: "USER-DEFINED", len: 4, category: "E"}
+		d.enums(func(oid int64, e *catalog.Enum) {
+			if e.Type == t {
+				p.oid, p.name = oid, e.Name
+			}
+		})
+		return p
+	}
 	for i := range pgTypes {
 		if p := &pgTypes[i]; p.kind == t.Kind && (t.Kind != types.JSON || p.name == t.SQLName()) && (t.Kind != types.Text || (t.Len > 0) == (p.name == "varchar")) {
 			return p
@@ -344,7 +374,8 @@ func typeOf(t types.Type) *pgType {
 		for t.Kind == types.List {
 			t = t.Elem()
 		}
-		return &pgType{kind: types.List, oid: arrayTypes[typeOf(t).oid], name: "_" + typeOf(t).name, long: "ARRAY", len: -1, category: "A"}
+		elem := d.typeOf(t)
+		return &pgType{kind: types.List, oid: arrayTypes[elem.oid], name: "_" + elem.name, long: "ARRAY", len: -1, category: "A"}
 	}
 	return &pgType{name: strings.ToLower(t.String()), long: strings.ToLower(t.String()), category: "X"}
 }

@@ -12,6 +12,8 @@ func CanCast(from, to Type) bool {
 		return canCastStruct(from, to)
 	case from.Kind == Map && to.Kind == Map:
 		return CanCast(from.Elem(), to.Elem())
+	case from.Kind == Enum && to.Kind == Enum:
+		return sameEnum(from, to)
 	case from.IsNested() && to.Kind == JSON, from.Kind == JSON && to.IsNested():
 		return true
 	case from.Kind == to.Kind, from.Kind == Unknown, from.Kind == Text, to.Kind == Text:
@@ -77,6 +79,8 @@ func Assign(v Value, to Type) (Value, error) {
 		return castList(v, to)
 	case Text:
 		return parseText(to, v.String())
+	case Enum:
+		return castEnum(v, to)
 	case Bool:
 		return BoolValue(v.I != 0), nil
 	case Int16, Int32, Int64:

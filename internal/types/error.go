@@ -64,7 +64,7 @@ func (t Type) SQLName() string {
 		return "jsonb"
 	case t.IsRow():
 		return "record"
-	case t.Kind == Struct || t.Kind == Map:
+	case t.Kind == Struct || t.Kind == Map || t.Kind == Enum:
 		return t.String()
 	}
 	return sqlNames[t.Kind]

@@ -41,6 +41,8 @@ func (v Value) AppendTextIn(dst []byte, z *Zone) []byte {
 		return AppendTimestampTZ(dst, v.I, z)
 	case Time:
 		return AppendTime(dst, v.I)
+	case Enum:
+		return append(dst, v.label()...)
 	case Bytes:
 		return AppendBytes(dst, v.S)
 	case List:
@@ -66,7 +68,7 @@ func (v Value) Literal() string {
 	switch v.Type.Kind {
 	case Text:
 		return "'" + strings.ReplaceAll(v.S, "'", "''") + "'"
-	case Bytes, List, Struct, Map:
+	case Bytes, List, Struct, Map, Enum:
 		return "'" + strings.ReplaceAll(v.String(), "'", "''") + "'::" + v.Type.String()
 	case Date, Timestamp, TimestampTZ, Time, Interval, UUID, JSON:
 		return kindNames[v.Type.Kind] + " '" + v.String() + "'"

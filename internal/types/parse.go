@@ -43,6 +43,8 @@ func ParseIn(z *Zone, t Type, text string) (Value, error) {
 	case Time:
 		us, err := ParseTime(text)
 		return IntValue(t, us), err
+	case Enum:
+		return parseEnum(t, text)
 	case Bytes:
 		b, err := ParseBytes(text)
 		return Value{Type: t, S: b}, err

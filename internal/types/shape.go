@@ -17,11 +17,12 @@ type Member struct {
 
 // shape is what a nested type is made of.
 type shape struct {
-	fields []Member // of a struct; an element of a list; key and value of a map
-	elem   Type     // of a list, and of a map: a struct of key and value
-	labels []string // of an enum, in order
-	name   string   // of an enum
-	row    bool     // a struct that ROW(…) made: see Type.IsRow
+	fields []Member         // of a struct; an element of a list; key and value of a map
+	elem   Type             // of a list, and of a map: a struct of key and value
+	labels []string         // of an enum, in order
+	name   string           // of an enum
+	index  map[string]int64 // of an enum: the numbers of its labels
+	row    bool             // a struct that ROW(…) made: see Type.IsRow
 }
 
 var shapes struct {

@@ -26,6 +26,7 @@ const (
 	JSON                    // a text of JSON; Prec is 1 for JSONB
 	Struct                  // fields with names: see struct.go
 	Map                     // from keys to values
+	Enum                    // one of some labels: see enum.go
 )
 
 // MaxPrecision is the largest DECIMAL precision: what a signed 128-bit integer holds.
@@ -84,6 +85,8 @@ func (t Type) String() string {
 		return structName(t)
 	case Map:
 		return "MAP(" + t.Fields()[0].Type.String() + ", " + t.Fields()[1].Type.String() + ")"
+	case Enum:
+		return enumName(t)
 	case JSON:
 		if t == TJSONB {
 			return "JSONB"
@@ -95,7 +98,7 @@ func (t Type) String() string {
 var kindNames = [...]string{
 	Unknown: "UNKNOWN", Bool: "BOOLEAN", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT",
 	Decimal: "DECIMAL", Float32: "REAL", Float64: "DOUBLE", Date: "DATE", Timestamp: "TIMESTAMP",
-	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST", JSON: "JSON", Struct: "STRUCT", Map: "MAP",
+	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST", JSON: "JSON", Struct: "STRUCT", Map: "MAP", Enum: "ENUM",
 }
 
 // IsInteger reports SMALLINT, INTEGER or BIGINT.
@@ -120,7 +123,7 @@ func (t Type) Wide() bool { return t.Kind == Decimal && t.Prec > 18 }
 type Phys uint8
 
 const (
-	PhysI64  Phys = iota // one 64-bit integer register: booleans (0/1), integers, dates, timestamps, times, decimals of ≤ 18 digits
+	PhysI64  Phys = iota // one 64-bit integer register: booleans (0/1), integers, enums, dates, timestamps, times, decimals of ≤ 18 digits
 	PhysI128             // two 64-bit integer registers, low then high: wide decimals
 	PhysF64              // one float register: REAL (rounded to single precision) and DOUBLE
 	PhysStr              // two 64-bit registers: address of the bytes, length in bytes: texts, and what is stored as one

@@ -9,6 +9,7 @@ type Int128 struct {
 // Value is one SQL value of a given type: a literal, a statistic, a result cell.
 //
 //	Bool, integers, dates and times: I
+//	Enum:                            I, the number of the label
 //	Decimal:                         I and Hi together, low and high half of the scaled integer (use Int128)
 //	Float32, Float64:                F
 //	Text, Bytes, UUID, List:         S

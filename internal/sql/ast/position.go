@@ -72,6 +72,8 @@ func (n *CreateIndex) Position() int  { return n.Pos }
 func (n *CreateSchema) Position() int { return n.Pos }
 func (n *Sequence) Position() int     { return n.Pos }
 func (n *CreateMacro) Position() int  { return n.Pos }
+func (n *CreateType) Position() int   { return n.Pos }
+func (n *AlterEnum) Position() int    { return n.Pos }
 func (n *Pragma) Position() int       { return n.Pos }
 func (n *Analyze) Position() int      { return n.Pos }
 func (n *WithChanges) Position() int  { return n.Pos }

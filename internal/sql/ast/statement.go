@@ -262,6 +262,35 @@ type CreateSchema struct {
 	Name        Ident
 }
 
+// CreateType is CREATE TYPE name AS ENUM (labels), or AS ENUM (query).
+type CreateType struct {
+	Pos         int
+	IfNotExists bool
+	Name        Name
+	Labels      []Ident
+	Query       *Query
+}
+
+// EnumChange is what ALTER TYPE does.
+type EnumChange uint8
+
+const (
+	AddLabel EnumChange = iota
+	RenameLabel
+)
+
+// AlterEnum is ALTER TYPE name ADD VALUE … and RENAME VALUE ….
+type AlterEnum struct {
+	Pos    int
+	Name   Name
+	Kind   EnumChange
+	Exists bool  // IF NOT EXISTS
+	Label  Ident // the new one, or the one that is renamed
+	To     Ident // its new name
+	Before bool  // the new one comes before Beside
+	Beside Ident // Pos is -1: it comes last
+}
+
 // Sequence is CREATE SEQUENCE and ALTER SEQUENCE.
 type Sequence struct {
 	Pos                          int
@@ -331,6 +360,7 @@ const (
 	DropSchema
 	DropSequence
 	DropMacro
+	DropType
 )
 
 // Drop is DROP kind [IF EXISTS] a, b [CASCADE | RESTRICT].
@@ -491,6 +521,8 @@ func (s *CreateIndex) statement()  {}
 func (s *CreateSchema) statement() {}
 func (s *Sequence) statement()     {}
 func (s *CreateMacro) statement()  {}
+func (s *CreateType) statement()   {}
+func (s *AlterEnum) statement()    {}
 func (s *Pragma) statement()       {}
 func (s *Analyze) statement()      {}
 func (s *WithChanges) statement()  {}

@@ -283,7 +283,7 @@ func (x *altering) alterType(o int, a *ast.AlterAction) {
 		fail(diag.InvalidColumnDefinition, a.Name.Pos, "cannot specify USING when altering type of generated column")
 	}
 	old := c.Type
-	c.Type = typeName(a.Type)
+	c.Type = b.typeName(a.Type)
 	if c.Default != "" && c.Identity == catalog.NoIdentity { // it must be possible still
 		b.assign(b.expr(&scope{clause: "DEFAULT expressions"}, parsed(c.Default)), c.Type, a.Pos, "the default of column "+quoted(c.Name))
 	}

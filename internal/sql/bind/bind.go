@@ -29,6 +29,7 @@ type Env interface {
 type Objects interface {
 	Sequence(schema, name string) (*catalog.Sequence, bool)
 	Macro(schema, name string) *catalog.Macro
+	Enum(schema, name string) *catalog.Enum
 	HasSchema(name string) bool
 	// Taken reports that there is a table, view or sequence of that name, in that schema.
 	Taken(schema, name string) bool

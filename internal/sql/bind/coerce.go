@@ -74,6 +74,7 @@ func assignable(from, to types.Type) bool {
 		return members(from, to, assignable)
 	}
 	return implicit(from, to) || from.IsNumeric() && to.IsNumeric() || to.Kind == types.Text ||
+		from.Kind == types.Enum && to.Kind == types.Enum && types.CanCast(from, to) ||
 		from.IsCalendar() && types.CanCast(from, to) || from.Kind == types.Interval && to.Kind == types.Time
 }
 
@@ -108,7 +109,7 @@ func (b *binder) assign(e plan.Expr, t types.Type, pos int, what string) plan.Ex
 
 // cast binds CAST(x AS t).
 func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
-	t := typeName(e.Type)
+	t := b.typeName(e.Type)
 	x := b.expr(s, e.X)
 	from := x.Type()
 	if e.Try {
@@ -191,11 +192,11 @@ func (b *binder) tryCast(x plan.Expr, t types.Type, pos int) plan.Expr {
 }
 
 // typeName finds the type that a name of the query means.
-func typeName(n ast.TypeName) types.Type {
+func (b *binder) typeName(n ast.TypeName) types.Type {
 	if n.Dims > 0 {
 		dims := n.Dims
 		n.Dims = 0
-		t := typeName(n)
+		t := b.typeName(n)
 		if !types.CanList(t) {
 			unsupported(n.Pos, "an array of %s", t.SQLName())
 		}
@@ -205,7 +206,7 @@ func typeName(n ast.TypeName) types.Type {
 		return t
 	}
 	if n.Members != nil {
-		return nestedType(n)
+		return b.nestedType(n)
 	}
 	if n.Name == "date" && len(n.Mods) == 0 {
 		return types.TDate // the most frequent one, without a search
@@ -215,7 +216,25 @@ func typeName(n ast.TypeName) types.Type {
 	for _, m := range n.Mods {
 		mods = append(mods, int(max(min(m, 1<<30), -1<<30)))
 	}
+	if n.Labels != nil {
+		labels := make([]ast.Ident, len(n.Labels))
+		for i, l := range n.Labels {
+			labels[i] = ast.Ident{Name: l, Pos: n.Pos}
+		}
+		return enumOf("", labels)
+	}
 	t, err := types.ParseType(n.Name, mods)
+	if own := n.Schema != "" && !isSystemSchema(n.Schema); own || err != nil {
+		e := b.findEnum(n.Schema, n.Name)
+		switch {
+		case e != nil && len(mods) > 0:
+			fail(diag.SyntaxError, n.Pos, "type modifier is not allowed for type %q", n.Name)
+		case e != nil:
+			return e.Type
+		case own:
+			fail(diag.UndefinedObject, n.Pos, "type %q does not exist", n.Schema+"."+n.Name)
+		}
+	}
 	check(err, n.Pos)
 	return t
 }

@@ -62,6 +62,10 @@ func (b *binder) unify(l, r plan.Expr, at place) (plan.Expr, plan.Expr, bool) {
 		}
 		t = settled(t)
 		return b.convert(l, t, at.l), b.convert(r, t, at.r), true
+	case lt.Kind == types.Enum && rt.Kind == types.Text: // a comfort of DuckDB's
+		return b.convert(l, types.TText, at.l), r, true
+	case lt.Kind == types.Text && rt.Kind == types.Enum:
+		return l, b.convert(r, types.TText, at.r), true
 	case lt.IsNumeric() && rt.IsNumeric():
 		l, r = b.unifyNumbers(l, r, at)
 		return l, r, true

@@ -91,6 +91,7 @@ func (b *binder) copy(s *ast.Copy) Bound {
 	}
 	if s.Query != nil {
 		out.Query = b.root(s.Query)
+		b.asTexts(out.Query)
 		b.partitionCopy(out, partition)
 		b.forceQuote(out, quote)
 		return out
@@ -122,6 +123,7 @@ func (b *binder) copy(s *ast.Copy) Bound {
 		}
 	}
 	out.Query = b.finish(q)
+	b.asTexts(out.Query)
 	b.partitionCopy(out, partition)
 	b.forceQuote(out, quote)
 	return out

@@ -75,7 +75,7 @@ func (b *binder) columnDef(schema, table string, c *ast.ColumnDef) (catalog.Colu
 		}
 	case c.Type.Name == "" && c.Generated != nil: // of a generated column: see checkGenerated
 	default:
-		def.Type = typeName(c.Type)
+		def.Type = b.typeName(c.Type)
 	}
 	if c.Default != nil {
 		def.Default = b.defaultText(&def, c.Default)

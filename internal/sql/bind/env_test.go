@@ -74,7 +74,7 @@ func parseTestType(t testing.TB, text string) types.Type {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return typeName(n)
+	return newBinder(nil, nil).typeName(n)
 }
 
 // smallEnv has a few tables with all types.

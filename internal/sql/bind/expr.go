@@ -113,7 +113,7 @@ func literalValue(e *ast.Literal) plan.Expr {
 
 // typedLiteral is DATE '1998-09-02' and its like.
 func (b *binder) typedLiteral(e *ast.TypedLiteral) plan.Expr {
-	t := typeName(e.Type)
+	t := b.typeName(e.Type)
 	text := types.Value{Type: types.TUnknown, S: e.Text}
 	if z := b.zonedCast(&plan.Const{V: text}, t, e.Pos); z != nil {
 		return z

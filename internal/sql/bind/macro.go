@@ -24,7 +24,7 @@ func (b *binder) createMacro(s *ast.CreateMacro) Bound {
 			}
 		}
 		if p.Type != nil {
-			q.Type = typeName(*p.Type).String()
+			q.Type = b.typeName(*p.Type).String()
 		}
 		if p.Default != nil {
 			q.Default = ast.Format(p.Default)
@@ -32,7 +32,7 @@ func (b *binder) createMacro(s *ast.CreateMacro) Bound {
 		m.Params = append(m.Params, q)
 	}
 	if s.Result != nil {
-		m.Result = typeName(*s.Result).String()
+		m.Result = b.typeName(*s.Result).String()
 	}
 	tag := "CREATE MACRO"
 	if s.Function {
@@ -83,7 +83,7 @@ func (b *binder) parameters(s *scope, m *catalog.Macro, f *ast.Func) *scope {
 		}
 		e := b.expr(s, x)
 		if p.Type != "" {
-			e = b.convert(e, storedType(p.Type), x.Position())
+			e = b.convert(e, b.storedType(p.Type), x.Position())
 		} else {
 			e = b.settle(e)
 		}
@@ -101,7 +101,7 @@ func (b *binder) macro(s *scope, m *catalog.Macro, f *ast.Func) plan.Expr {
 	e := b.expr(sc, parsed(m.SQL))
 	b.ctes = ctes
 	if m.Result != "" {
-		e = b.assign(b.settle(e), storedType(m.Result), f.Pos, "the result of function "+m.Name)
+		e = b.assign(b.settle(e), b.storedType(m.Result), f.Pos, "the result of function "+m.Name)
 	}
 	return e
 }

@@ -284,7 +284,7 @@ func (o *optionValue) columns(places bool) []FileColumn {
 		v := optionValue{o.b, o.name, x}
 		n, err := parse.ParseType(v.text())
 		check(err, x.Position())
-		out = append(out, FileColumn{name, typeName(n)})
+		out = append(out, FileColumn{name, o.b.typeName(n)})
 	}
 	switch x := o.x.(type) {
 	case *ast.Struct:

@@ -209,6 +209,7 @@ func (*Change) bound()        {}
 func (*Create) bound()        {}
 func (*AlterTable) bound()    {}
 func (*AlterSequence) bound() {}
+func (*AlterEnum) bound()     {}
 func (*CreateIndex) bound()   {}
 func (*WithChanges) bound()   {}
 func (*Analyze) bound()       {}
@@ -271,6 +272,10 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 		return b.sequence(s)
 	case *ast.CreateMacro:
 		return b.createMacro(s)
+	case *ast.CreateType:
+		return b.createType(s)
+	case *ast.AlterEnum:
+		return b.alterEnum(s)
 	case *ast.Pragma:
 		return b.pragma(s)
 	case *ast.Analyze:
@@ -316,7 +321,7 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 	case *ast.Prepare:
 		out := &Prepare{Name: s.Name.Name, Stmt: s.Stmt, Text: s.Text, Pos: s.Pos}
 		for _, t := range s.Types {
-			out.Types = append(out.Types, typeName(t))
+			out.Types = append(out.Types, b.typeName(t))
 		}
 		return out
 	case *ast.Execute:

@@ -15,11 +15,11 @@ import (
 func (b *binder) fieldType(t types.Type, pos int) types.Type { return b.listOf(t, pos).Elem() }
 
 // nestedType is STRUCT(a INTEGER, …), ROW(…) or MAP(key, value).
-func nestedType(n ast.TypeName) types.Type {
+func (b *binder) nestedType(n ast.TypeName) types.Type {
 	fields := make([]types.Member, len(n.Members))
 	seen := map[string]bool{}
 	for i, m := range n.Members {
-		t := typeName(m.Type)
+		t := b.typeName(m.Type)
 		if !types.CanList(t) {
 			unsupported(m.Type.Pos, "%s in a nested type", t.SQLName())
 		}

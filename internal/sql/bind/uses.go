@@ -14,6 +14,7 @@ import (
 type Uses struct {
 	Tables map[*catalog.Table]map[int]bool // and which of their columns
 	Views  map[*catalog.View]bool
+	Enums  map[types.Type]bool
 }
 
 func (u *Uses) table(t *catalog.Table) map[int]bool {
@@ -27,7 +28,7 @@ func (u *Uses) table(t *catalog.Table) map[int]bool {
 func ViewUses(env Env, v *catalog.View) (u *Uses, err error) {
 	defer diag.Recover("bind", &err)
 	b := newBinder(env, nil)
-	b.uses = &Uses{map[*catalog.Table]map[int]bool{}, map[*catalog.View]bool{}}
+	b.uses = &Uses{map[*catalog.Table]map[int]bool{}, map[*catalog.View]bool{}, map[types.Type]bool{}}
 	b.viewQuery(v, diag.NoPos)
 	return b.uses, nil
 }
@@ -67,12 +68,12 @@ func RenamedIn(env Env, v *catalog.View, t *catalog.Table, o int, to string) (sq
 }
 
 // storedType is a type that is stored as a text.
-func storedType(text string) types.Type {
+func (b *binder) storedType(text string) types.Type {
 	n, err := parse.ParseType(text)
 	if err != nil {
 		panic(diag.Internalf("bind", "stored type %s: %v", text, err))
 	}
-	return typeName(n)
+	return b.typeName(n)
 }
 
 // parseName reads a name with dots, as functions get it in a text.

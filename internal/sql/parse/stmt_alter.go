@@ -5,7 +5,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
 
-// alter reads ALTER TABLE, VIEW and SEQUENCE.
+// alter reads ALTER TABLE, VIEW, SEQUENCE and TYPE.
 func (p *parser) alter() ast.Statement {
 	s := &ast.AlterTable{Pos: p.pos()}
 	p.next()
@@ -15,9 +15,11 @@ func (p *parser) alter() ast.Statement {
 		s.View = true
 	case p.acceptWord("sequence"):
 		return p.sequence(&ast.Sequence{Pos: s.Pos, Alter: true})
+	case p.acceptWord("type"):
+		return p.alterType(s.Pos)
 	default:
 		p.refuseKnown("ALTER ", alterable)
-		p.unexpectedHint("ALTER TABLE, VIEW and SEQUENCE are what there is")
+		p.unexpectedHint("ALTER TABLE, VIEW, SEQUENCE and TYPE are what there is")
 	}
 	s.IfExists = p.ifExists()
 	p.accept(kOnly)

@@ -29,13 +29,15 @@ func (p *parser) create() ast.Statement {
 		return p.sequence(&ast.Sequence{Pos: pos, OrReplace: replace, Temp: temp})
 	case p.isWord("macro"), p.isWord("function"):
 		return p.createMacro(&ast.CreateMacro{Pos: pos, OrReplace: replace, Temp: temp})
+	case !replace && !temp && p.acceptWord("type"):
+		return p.createType(pos)
 	case !replace && !temp && p.acceptWord("schema"):
 		return p.createSchema(pos)
 	case !replace && !temp && (p.isWord("index") || p.kind() == kUnique && p.at(1).is("index")):
 		return p.createIndex(pos)
 	}
 	p.refuseKnown("CREATE ", knownObjects)
-	p.unexpectedHint("tables, views, indexes, schemas, sequences, macros and functions are what can be created")
+	p.unexpectedHint("tables, views, indexes, schemas, sequences, types, macros and functions are what can be created")
 	return nil
 }
 
@@ -311,6 +313,8 @@ func (p *parser) drop() ast.Statement {
 		s.Kind = ast.DropIndex
 	case p.acceptWord("schema"):
 		s.Kind = ast.DropSchema
+	case p.acceptWord("type"):
+		s.Kind = ast.DropType
 	case p.acceptWord("sequence"):
 		s.Kind = ast.DropSequence
 	case p.acceptWord("macro"), p.acceptWord("function"):
@@ -318,7 +322,7 @@ func (p *parser) drop() ast.Statement {
 		p.accept(kTable)
 	default:
 		p.refuseKnown("DROP ", knownObjects)
-		p.unexpectedHint("tables, views, indexes, schemas, sequences, macros and functions are what can be dropped")
+		p.unexpectedHint("tables, views, indexes, schemas, sequences, types, macros and functions are what can be dropped")
 	}
 	if p.isWord("if") && p.peek(1) == kExists {
 		p.i += 2
