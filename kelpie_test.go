@@ -474,3 +474,26 @@ func TestReturning(t *testing.T) {
 		res.Close()
 	}
 }
+
+// TestEnums takes labels as Go strings, in and out.
+func TestEnums(t *testing.T) {
+	s := open(t)
+	for _, sql := range []string{"create type mood as enum ('sad', 'ok', 'happy')", "create table p(m mood)"} {
+		if _, err := s.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range []any{"happy", "sad", nil} {
+		if _, err := s.Exec(ctx, "insert into p values ($1)", m); err != nil {
+			t.Fatal(m, err)
+		}
+	}
+	if _, err := s.Exec(ctx, "insert into p values ($1)", "bad"); err == nil || !strings.Contains(err.Error(), "22P02") {
+		t.Error(err)
+	}
+	var m string
+	var list []string
+	if err := s.QueryRow(ctx, "select min(m), enum_range($1::mood, null) from p where m > $2", "ok", "sad").Scan(&m, &list); err != nil || m != "happy" || !slices.Equal(list, []string{"ok", "happy"}) {
+		t.Error(m, list, err)
+	}
+}

@@ -113,7 +113,16 @@ func (r *runner) databases(ctx context.Context, _ string) error {
 }
 
 // schema prints the statements that make tables and views.
-func (r *runner) schema(_ context.Context, pattern string) error {
+func (r *runner) schema(ctx context.Context, pattern string) error {
+	types, err := r.enumTypes(ctx, pattern)
+	if err != nil {
+		return err
+	}
+	for _, t := range types {
+		if _, err := fmt.Fprintf(r.output, "CREATE TYPE %s AS ENUM (%s);\n", t[0], t[1]); err != nil {
+			return err
+		}
+	}
 	for _, t := range r.session.Tables() {
 		if !matches(pattern, t.Name) {
 			continue
@@ -123,6 +132,49 @@ func (r *runner) schema(_ context.Context, pattern string) error {
 		}
 	}
 	return nil
+}
+
+// enumTypes are the names of enums, as SQL writes them, and their labels.
+func (r *runner) enumTypes(ctx context.Context, pattern string) (out [][2]string, err error) {
+	res, err := r.session.Query(ctx, `select t.typname, case when n.nspname <> 'public' then quote_ident(n.nspname) || '.' else '' end || quote_ident(t.typname),
+		coalesce(string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder), '')
+		from pg_type t join pg_namespace n on n.oid = t.typnamespace left join pg_enum e on e.enumtypid = t.oid where t.typtype = 'e'
+		group by n.nspname, t.typname order by 2`)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	for res.Next() {
+		var plain, name, labels string
+		if err := res.Scan(&plain, &name, &labels); err != nil {
+			return nil, err
+		}
+		if matches(pattern, plain) {
+			out = append(out, [2]string{name, labels})
+		}
+	}
+	return out, res.Err()
+}
+
+// enums lists enums.
+func (r *runner) enums(ctx context.Context, pattern string) error {
+	types, err := r.enumTypes(ctx, pattern)
+	if err != nil {
+		return err
+	}
+	if len(types) == 0 {
+		none := "There are no enums yet. CREATE TYPE … AS ENUM (…); makes one."
+		if pattern != "" {
+			none = "There are no enums like " + pattern + "."
+		}
+		_, err := fmt.Fprintln(r.output, none)
+		return err
+	}
+	var rows []string
+	for _, t := range types {
+		rows = append(rows, fmt.Sprintf("(%s, %s)", kelpie.QuoteString(t[0]), kelpie.QuoteString(t[1])))
+	}
+	return r.show(ctx, "select * from (values "+strings.Join(rows, ", ")+") as t(name, labels)")
 }
 
 func humanBytes(n int64) string {

@@ -31,6 +31,7 @@ func init() { // it refers to itself: \? lists it
 		{`\d`, "", "[NAME]", "tables and views, or the columns of one", (*runner).describe, false},
 		{`\dt`, ".tables", "[PATTERN]", "tables with their sizes; * stands for anything", listing("table"), false},
 		{`\dv`, "", "[PATTERN]", "views", listing("view"), false},
+		{`\dT`, "", "[PATTERN]", "enums with their labels", (*runner).enums, false},
 		{`\df`, ".functions", "[PATTERN]", "functions, operators and aggregates", (*runner).functions, false},
 		{`\l`, ".databases", "", "databases: there is one, in memory", (*runner).databases, false},
 		{"", ".schema", "[NAME]", "the statements that make tables and views", (*runner).schema, false},
