@@ -21,7 +21,7 @@ type Figure struct {
 
 // Figures are all, paper by paper.
 func Figures() []Figure {
-	return slices.Concat(flounder, horseQC, dogQC, coprocessing, redFox, kernelWeaver)
+	return slices.Concat(flounder, horseQC, dogQC, coprocessing, sharing, redFox, kernelWeaver)
 }
 
 // Find is the figure of a name.

@@ -121,6 +121,18 @@ var checks = map[string]func(t *testing.T, r *Result){
 			t.Errorf("64 threads: %v with 64 rows each, %v with 1024", few[0], many[0])
 		}
 	},
+	"share": func(t *testing.T, r *Result) {
+		for i, part := range []float64{0, 100, 20, 40, 60, 80} {
+			if v := r.Table.Rows[i].Values; math.Abs(v[1]-part) > 0.5 || math.Abs(v[3]-part) > 0.5 {
+				t.Errorf("%s: %v", r.Table.Rows[i].Name, v)
+			}
+		}
+	},
+	"cpu-first": func(t *testing.T, r *Result) {
+		if v := r.Table.Rows[0].Values; v[4] != 0 { // the simulated GPU has no time to become ready
+			t.Errorf("%v", v)
+		}
+	},
 	"redfox-t4": func(t *testing.T, r *Result) {
 		if len(r.Table.Rows) != 22 {
 			t.Errorf("%d queries", len(r.Table.Rows))

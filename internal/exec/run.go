@@ -68,6 +68,8 @@ type Options struct {
 	// Partner is another processor that shares pipelines with the CPU, as Share says; nil: there is none.
 	Partner Partner
 	Share   phys.Share
+	// CPUFirst: the partner is not ready, and asked to help only where that pays.
+	CPUFirst bool
 }
 
 // CodeFrom says which code that was compiled before a query may use.

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"time"
 
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec/groups"
@@ -21,6 +22,8 @@ import (
 type Partner interface {
 	// Begin lets it take rows of a pipeline. What it made of them comes through the channel, also if that is nothing. It ends early with ctx.
 	Begin(ctx context.Context, prog *pipe.Program, p *pipe.Pipeline, s *Split, plan *emit.GroupPlan) <-chan Part
+	// Effort is the time of the CPU's processors that it needs to prepare for a pipeline.
+	Effort(prog *pipe.Program, p *pipe.Pipeline) time.Duration
 }
 
 // Part is what a partner has made of its rows.
@@ -81,7 +84,12 @@ func (j *job) executeShared() error {
 	j.split = newSplit(rows, meet, r.Count)
 	ctx, cancel := context.WithCancel(r.ctx)
 	defer cancel()
-	came := r.Partner.Begin(ctx, r.prog, j.p, j.split, sink.plan)
+	var came <-chan Part
+	if r.CPUFirst {
+		came = j.beginLate(ctx)
+	} else {
+		came = r.Partner.Begin(ctx, r.prog, j.p, j.split, sink.plan)
+	}
 	err := j.execute()
 	if err != nil || j.split.untouched() {
 		cancel()
@@ -104,7 +112,7 @@ func (j *job) executeShared() error {
 	}
 	j.st.addPart(&part)
 	s.CPU, s.GPU, s.Chunks = j.feed.done, j.split.taken, j.split.chunks
-	j.st.Ranges = j.split.ranges
+	j.st.Ranges = thinned(j.split.ranges)
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 )
@@ -143,4 +145,35 @@ func (s *Split) giveBack() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.back, s.meet, s.closed, s.chunks, s.taken = s.rows, -1, true, 0, 0
+}
+
+// shownRanges is how many stretches of time the CPU's ranges are shown in, at the most.
+const shownRanges = 100
+
+// thinned puts morsels together that were done at about the same time: threads take them one behind the other.
+func thinned(all []Range) (out []Range) {
+	last := time.Duration(1)
+	for _, r := range all {
+		last = max(last, r.To)
+	}
+	slots := make([]*Range, shownRanges)
+	for _, r := range all {
+		if r.GPU {
+			out = append(out, r)
+			continue
+		}
+		switch s := &slots[min(int(r.To*shownRanges/last), shownRanges-1)]; {
+		case *s == nil:
+			*s = &r
+		default:
+			**s = Range{false, min((*s).Lo, r.Lo), max((*s).Hi, r.Hi), min((*s).From, r.From), max((*s).To, r.To)}
+		}
+	}
+	for _, s := range slots {
+		if s != nil {
+			out = append(out, *s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Range) int { return cmp.Compare(a.To, b.To) })
+	return out
 }

@@ -114,3 +114,36 @@ func TestSplitFair(t *testing.T) {
 		}
 	}
 }
+
+// TestThinned: what is shown of a run covers all its rows and times, and the partner's chunks one by one.
+func TestThinned(t *testing.T) {
+	var all []Range
+	for i := range int64(5000) {
+		all = append(all, Range{false, 10 * i, 10*i + 10, time.Duration(i), time.Duration(i + 3)})
+	}
+	for i := range int64(20) {
+		all = append(all, Range{true, 100_000 + i, 100_001 + i, time.Duration(200 * i), time.Duration(200*i + 300)})
+	}
+	cpu, gpus, hi := int64(0), 0, int64(0)
+	out := thinned(all)
+	for i, r := range out {
+		if i > 0 && r.To < out[i-1].To {
+			t.Fatalf("%v after %v", r, out[i-1])
+		}
+		if r.GPU {
+			gpus++
+			continue
+		}
+		if r.Lo != hi {
+			t.Fatalf("%v after row %d", r, hi)
+		}
+		cpu += r.Hi - r.Lo
+		hi = r.Hi
+	}
+	if cpu != 50_000 || gpus != 20 || len(out) != 20+shownRanges {
+		t.Errorf("%d rows in %d ranges, %d of the partner", cpu, len(out), gpus)
+	}
+	if got := thinned(nil); got != nil {
+		t.Errorf("of nothing: %v", got)
+	}
+}

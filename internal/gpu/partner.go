@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/work"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
@@ -15,7 +16,16 @@ import (
 // not on the device stream, from the table's end on, and the groups go to the host. It takes no rows before its code is there, so that the CPU may be done before.
 type Partner struct {
 	Open func() (*Store, error) // takes the device into use, which may take long
+	Here func() *Store          // the device, if it is in use already
 	Opts exec.Options
+}
+
+// Effort is what exec.Partner says.
+func (h *Partner) Effort(prog *pipe.Program, p *pipe.Pipeline) time.Duration {
+	if s := h.Here(); s != nil && h.Opts.Code == exec.CodeKept && s.knows(only(prog, p)) {
+		return 0
+	}
+	return phys.FirstCode
 }
 
 // Begin is what exec.Partner says.
@@ -31,10 +41,14 @@ func (h *Partner) Begin(ctx context.Context, prog *pipe.Program, p *pipe.Pipelin
 			part.Err = err
 			return
 		}
-		sub := &pipe.Program{Query: prog.Query, Pipelines: []*pipe.Pipeline{p}, Result: prog.Result}
-		part = share(ctx, sub, store, h.Opts, s, plan)
+		part = share(ctx, only(prog, p), store, h.Opts, s, plan)
 	}()
 	return came
+}
+
+// only is a program of one pipeline.
+func only(prog *pipe.Program, p *pipe.Pipeline) *pipe.Program {
+	return &pipe.Program{Query: prog.Query, Pipelines: []*pipe.Pipeline{p}, Result: prog.Result}
 }
 
 // open is the device, unless nobody wants it any more before it is there.
@@ -81,6 +95,9 @@ func share(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Opti
 		return part
 	}
 	part.Rows, part.Err = r.download(g.result)
+	if part.Err == nil {
+		store.Ran(prog, "")
+	}
 	part.Stats = r.stats.Pipelines[0]
 	part.Keep = append(r.keep, r.mem)
 	for _, d := range r.dicts {

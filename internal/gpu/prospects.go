@@ -85,6 +85,14 @@ func (s *Store) Prospects(prog *pipe.Program) Prospects {
 	return p
 }
 
+// knows reports that the kernels of a program were compiled before.
+func (s *Store) knows(prog *pipe.Program) bool {
+	shape := shapeOfProgram(prog)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pasts[shape].compiled
+}
+
 // kernelsWorth is how many bytes could be copied in the time that kernels take to compile, about.
 const kernelsWorth = 500 << 20
 

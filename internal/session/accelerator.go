@@ -42,6 +42,15 @@ func (a *accelerator) open() (*gpu.Store, error) {
 	return a.store, a.err
 }
 
+// opened is the device, if it is in use already.
+func (a *accelerator) opened() *gpu.Store {
+	if !a.mu.TryLock() { // somebody is opening it
+		return nil
+	}
+	defer a.mu.Unlock()
+	return a.store
+}
+
 // Prepare begins to take a device into use, beside whatever comes before the first query that wants it: a driver needs a third of a second to begin.
 // What fails is told to that query.
 func (db *DB) Prepare(name string) {
@@ -126,8 +135,8 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 	if opts.Device == "cpu" {
 		return exec.Run(ctx, prog, opts)
 	}
-	if opts.Partner = s.partner(prog, set, opts); opts.Partner != nil {
-		return exec.Run(ctx, prog, opts)
+	if s.share(prog, set, &opts) {
+		return s.runShared(ctx, prog, opts)
 	}
 	opts.Last = opts.Device == defaultDevice()
 	store, err := s.DB.accelerator(opts.Device).open()

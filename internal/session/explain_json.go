@@ -69,6 +69,44 @@ type jsonPipelineStats struct {
 	BusOut      int64      `json:"bytes_from_device,omitempty"`
 	ColumnBytes int64      `json:"column_bytes,omitempty"`
 	Moved       *jsonMoved `json:"moved,omitempty"`
+	// By CPU and GPU together.
+	Shared *jsonShared `json:"shared,omitempty"`
+}
+
+// jsonShared is who did which rows of a pipeline, and when, from its beginning on.
+type jsonShared struct {
+	CPU    int64       `json:"cpu_rows"`
+	GPU    int64       `json:"gpu_rows"`
+	Chunks int         `json:"gpu_chunks"`
+	Why    string      `json:"gave_up,omitempty"`
+	Ranges []jsonRange `json:"ranges,omitempty"`
+}
+
+type jsonRange struct {
+	By     string  `json:"by"`
+	Lo     int64   `json:"from_row"`
+	Hi     int64   `json:"to_row"`
+	FromMS float64 `json:"from_ms"`
+	ToMS   float64 `json:"to_ms"`
+}
+
+// sharedOf tells of a pipeline that two processors shared; nil: one did it alone.
+func sharedOf(st *exec.PipelineStats, timing bool) *jsonShared {
+	s := &st.Shared
+	if s.CPU+s.GPU == 0 {
+		return nil
+	}
+	out := &jsonShared{CPU: s.CPU, GPU: s.GPU, Chunks: s.Chunks, Why: s.Why}
+	for _, r := range st.Ranges {
+		if timing {
+			by := "cpu"
+			if r.GPU {
+				by = "gpu"
+			}
+			out.Ranges = append(out.Ranges, jsonRange{by, r.Lo, r.Hi, *millis(r.From), *millis(r.To)})
+		}
+	}
+	return out
 }
 
 // jsonDevice is the device that was chosen, with expected times.
@@ -165,7 +203,7 @@ func (x *explanation) jsonPipeline(t *pipe.Text, i int) jsonPipeline {
 	out.Sink = x.jsonPart(t, i, len(t.Ops))
 	if x.stats != nil {
 		st := &x.stats.Pipelines[i]
-		out.Stats = &jsonPipelineStats{Morsels: st.Morsels, Variants: st.Variants, RowsIn: st.RowsIn, Skipped: st.SkippedRows, Idle: st.Idle}
+		out.Stats = &jsonPipelineStats{Morsels: st.Morsels, Variants: st.Variants, RowsIn: st.RowsIn, Skipped: st.SkippedRows, Idle: st.Idle, Shared: sharedOf(st, x.explainOptions.timing)}
 		if l := &st.Lanes; st.Launches > 0 {
 			out.Stats.Launches, out.Stats.LaneActivity, out.Stats.Divergences = st.Launches, l.Activity(), l.Divergences
 			out.Stats.BytesRead, out.Stats.BytesWritten = l.SectorsRead*sectorBytes, l.SectorsWritten*sectorBytes

@@ -205,3 +205,53 @@ func TestShareSettings(t *testing.T) {
 		t.Errorf("so few rows were shared")
 	}
 }
+
+// TestCPUFirst: a query of which a GPU knows nothing runs on the CPU; what it lacked is there then, and the next one is the GPU's. Where columns never stay, the GPU joins in.
+func TestCPUFirst(t *testing.T) {
+	s, store, dev := onGPU(t, 1, device.SimulatedOptions{})
+	if got := rowsOf(t, s, "show cpu_first"); got != "off\n" {
+		t.Errorf("default: %s", got)
+	}
+	mustRun(t, s, "set cpu_first = on")
+	const sql = "select b, sum(a), count(*) from t0 group by b order by b"
+	s.Configure(func(x *Settings) { x.Device = "cpu" })
+	want := rowsOf(t, s, sql)
+	s.Configure(func(x *Settings) { x.Device = "gpu" })
+	before := dev.Counts().Launches
+	if got := rowsOf(t, s, sql); got != want || dev.Counts().Launches != before {
+		t.Errorf("cold, by %d launches:\n%s\nwant\n%s", dev.Counts().Launches-before, got, want)
+	}
+	store.Settle()
+	if got := rowsOf(t, s, sql); got != want || dev.Counts().Launches == before {
+		t.Errorf("warm, by %d launches:\n%s\nwant\n%s", dev.Counts().Launches-before, got, want)
+	}
+	if cpu, gpus, _ := sharedRows(t, s, sql); cpu+gpus > 0 {
+		t.Errorf("all was there, and %d rows were the CPU's", cpu)
+	}
+	// Other columns: auto does not mind so few bytes.
+	mustRun(t, s, "set cpu_first = auto")
+	if cpu, gpus, _ := sharedRows(t, s, "select sum(b) from t0 where d > 'text no. 2'"); cpu != 20000 || gpus != 0 {
+		t.Errorf("code that is not there: %d and %d rows", cpu, gpus)
+	}
+	store.Settle()
+	mustRun(t, s, "drop table t0")
+	mustRun(t, s, "create table t0 as select g * 1000 a, g % 7 b, 'text no. ' || g % 10 || ' of ten' d from generate_series(1, 20001) x(g)")
+	if cpu, gpus, _ := sharedRows(t, s, sql); cpu+gpus > 0 {
+		t.Errorf("few columns that are not there: %d and %d rows", cpu, gpus)
+	}
+	// Morsels of one row take the CPU long enough.
+	s.Configure(func(x *Settings) {
+		x.CPUFirst, x.Feed, x.MorselRows, x.Threads, x.FeedBlock = phys.CPUFirstOn, phys.FeedBatch, 1, 1, 4<<10
+	})
+	rowsOf(t, s, sql)
+	store.Settle()
+	cpu, gpus, text := sharedRows(t, s, sql)
+	if cpu+gpus != 20001 || cpu == 0 {
+		t.Errorf("%d and %d rows\n%s", cpu, gpus, text)
+	}
+	t.Logf("%d and %d rows", cpu, gpus)
+	doc := rowsOf(t, s, "explain (analyze, pipelines, format json) "+sql)
+	if !strings.Contains(doc, `"cpu_rows": `) || !strings.Contains(doc, `"by": "cpu"`) {
+		t.Errorf("who did which rows is not told:\n%s", doc)
+	}
+}

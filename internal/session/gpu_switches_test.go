@@ -20,6 +20,7 @@ var switches = []struct{ name, values string }{
 	{"gpu_threads", "0 32 96"},
 	{"gpu_blocks", "0 1 3"},
 	{"share", "auto off 50 100"},
+	{"cpu_first", "off on auto"},
 }
 
 // drawnSwitches are n combinations of their values, drawn by a fixed seed, or, for fresh ones, by that of KELPIE_SWITCHES. KELPIE_CORPUS=all runs all files in

@@ -31,6 +31,7 @@ type Settings struct {
 	GPUTimes   bool            // GPU: kernels and copies are measured
 	Feed       phys.Feed       // GPU: how columns come there
 	FeedBlock  int64           // GPU: bytes of columns that stream at a time; 0: as many as pay
+	CPUFirst   phys.CPUFirst   // whether the CPU begins while a GPU is not ready
 	Share      phys.Share      // whether CPU and GPU share the rows of a pipeline
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
 	Refill     phys.Refill     // GPU: what becomes of lanes whose rows are dropped
@@ -100,6 +101,9 @@ var settings = []setting{
 	{"count_instructions", "count the machine instructions that queries execute (slow; for experiments)",
 		func(s *Settings) string { return onOff(s.Tally) },
 		func(s *Settings, v types.Value) (err error) { s.Tally, err = boolOf(v); return }},
+	{"cpu_first", "whether a query for which a GPU lacks code or columns begins on the CPU, and the GPU takes over rows when it is ready: off, on, or auto, where that pays",
+		func(s *Settings) string { return s.CPUFirst.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.CPUFirst, v, phys.ParseCPUFirst) }},
 	{"device", "where queries run: cpu, gpu, simt, or auto, which chooses between cpu and gpu",
 		func(s *Settings) string { return s.Device },
 		func(s *Settings, v types.Value) error { return s.setDevice(v.S) }},

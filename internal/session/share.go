@@ -1,26 +1,55 @@
 package session
 
 import (
+	"context"
+
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// partner is the GPU that shares a program's scans with the CPU; nil: it does not.
-func (s *Session) partner(prog *pipe.Program, set *Settings, opts exec.Options) exec.Partner {
-	if !device.HasCPU() || opts.Lanes || set.Share.Mode == phys.ShareOff || !exec.MayShare(prog) {
-		return nil
+// share decides whether CPU and GPU run a program together, and gives the options a partner then.
+func (s *Session) share(prog *pipe.Program, set *Settings, opts *exec.Options) bool {
+	if !device.HasCPU() || opts.Lanes || !exec.MayShare(prog) {
+		return false
 	}
-	open := s.DB.accelerator(opts.Device).open
-	if set.Share.Mode == phys.ShareAuto {
-		store, err := open()
+	dev := s.DB.accelerator(opts.Device)
+	switch {
+	case set.CPUFirst != phys.CPUFirstOff && cold(dev.opened(), prog, set):
+		opts.CPUFirst = set.Share.Mode != phys.ShareFixed
+	case set.Share.Mode == phys.ShareOff:
+		return false
+	case set.Share.Mode == phys.ShareAuto:
+		store, err := dev.open()
 		if err != nil || !phys.WorthSharing(streamed(store, prog, set)) {
-			return nil
+			return false
 		}
 	}
-	return &gpu.Partner{Open: open, Opts: opts}
+	opts.Partner = &gpu.Partner{Open: dev.open, Here: dev.opened, Opts: *opts}
+	return true
+}
+
+// runShared runs a program on both processors. What the GPU lacked for it is made ready then, for queries to come.
+func (s *Session) runShared(ctx context.Context, prog *pipe.Program, opts exec.Options) (*result.Result, *exec.Stats, error) {
+	res, stats, err := exec.Run(ctx, prog, opts)
+	if p := opts.Partner.(*gpu.Partner); opts.CPUFirst && err == nil {
+		if store := p.Here(); store != nil {
+			store.Warm(prog, p.Opts)
+		}
+	}
+	return res, stats, err
+}
+
+// cold reports that a query is to begin on the CPU, by what a device, which may not be in use yet, lacks for it.
+func cold(store *gpu.Store, prog *pipe.Program, set *Settings) bool {
+	if store == nil {
+		return true
+	}
+	p := store.Prospects(prog)
+	return set.CPUFirst.Choose(p.Compiled && set.GPUCode == exec.CodeKept, p.Absent)
 }
 
 // streamed is how many bytes of a program's columns would come to the device and not stay there.
