@@ -88,6 +88,14 @@ func mix(x uint64) uint64 {
 // cellHash is the hash of a column's values.
 func cellHash(c arrow.Array) func(i int) uint64 {
 	switch c := c.(type) {
+	case *array.Int8:
+		return func(i int) uint64 { return mix(uint64(c.Value(i))) }
+	case *array.Uint8:
+		return func(i int) uint64 { return mix(uint64(c.Value(i))) }
+	case *array.Uint16:
+		return func(i int) uint64 { return mix(uint64(c.Value(i))) }
+	case *array.Uint32:
+		return func(i int) uint64 { return mix(uint64(c.Value(i))) }
 	case *array.Int16:
 		return func(i int) uint64 { return mix(uint64(c.Value(i))) }
 	case *array.Int32:

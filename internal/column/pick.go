@@ -26,7 +26,7 @@ func (p *Pick) Len() int {
 }
 
 type number interface {
-	~uint8 | ~uint16 | ~uint32 | ~int16 | ~int32 | ~int64 | ~float32 | ~float64
+	~int8 | ~uint8 | ~uint16 | ~uint32 | ~int16 | ~int32 | ~int64 | ~float32 | ~float64
 }
 
 func pick[S, T number](c *Chunk, p *Pick, dst []T, base T) {
@@ -44,7 +44,7 @@ func pick[S, T number](c *Chunk, p *Pick, dst []T, base T) {
 }
 
 // PickInts reads integers of an EncInt chunk.
-func PickInts[T int16 | int32 | int64](c *Chunk, p *Pick, dst []T) {
+func PickInts[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64](c *Chunk, p *Pick, dst []T) {
 	switch base := T(c.Base); c.Width {
 	case 1:
 		pick[uint8](c, p, dst, base)

@@ -14,6 +14,14 @@ func ArrowType(t types.Type, z *types.Zone) arrow.DataType {
 	switch t.Kind {
 	case types.Bool:
 		return arrow.FixedWidthTypes.Boolean
+	case types.Int8:
+		return arrow.PrimitiveTypes.Int8
+	case types.UInt8:
+		return arrow.PrimitiveTypes.Uint8
+	case types.UInt16:
+		return arrow.PrimitiveTypes.Uint16
+	case types.UInt32:
+		return arrow.PrimitiveTypes.Uint32
 	case types.Int16:
 		return arrow.PrimitiveTypes.Int16
 	case types.Int32:
@@ -62,6 +70,14 @@ func AppendArrow(b array.Builder, v types.Value) error {
 	switch b := b.(type) {
 	case *array.BooleanBuilder:
 		b.Append(v.I != 0)
+	case *array.Int8Builder:
+		b.Append(int8(v.I))
+	case *array.Uint8Builder:
+		b.Append(uint8(v.I))
+	case *array.Uint16Builder:
+		b.Append(uint16(v.I))
+	case *array.Uint32Builder:
+		b.Append(uint32(v.I))
 	case *array.Int16Builder:
 		b.Append(int16(v.I))
 	case *array.Int32Builder:

@@ -18,11 +18,19 @@ func arrowSQLType(t arrow.DataType) (out types.Type, ok bool) {
 	switch x := t.(type) {
 	case *arrow.BooleanType:
 		return types.TBool, true
-	case *arrow.Int8Type, *arrow.Int16Type, *arrow.Uint8Type:
+	case *arrow.Int8Type:
+		return types.TInt8, true
+	case *arrow.Uint8Type:
+		return types.TUInt8, true
+	case *arrow.Int16Type:
 		return types.TInt16, true
-	case *arrow.Int32Type, *arrow.Uint16Type:
+	case *arrow.Uint16Type:
+		return types.TUInt16, true
+	case *arrow.Int32Type:
 		return types.TInt32, true
-	case *arrow.Int64Type, *arrow.Uint32Type:
+	case *arrow.Uint32Type:
+		return types.TUInt32, true
+	case *arrow.Int64Type:
 		return types.TInt64, true
 	case *arrow.Uint64Type:
 		return types.TDecimal(20, 0), true

@@ -17,6 +17,14 @@ func ArrowValue(col arrow.Array, i int) types.Value {
 	switch c := col.(type) {
 	case *array.Boolean:
 		return types.BoolValue(c.Value(i))
+	case *array.Int8:
+		return types.IntValue(types.TInt8, int64(c.Value(i)))
+	case *array.Uint8:
+		return types.IntValue(types.TUInt8, int64(c.Value(i)))
+	case *array.Uint16:
+		return types.IntValue(types.TUInt16, int64(c.Value(i)))
+	case *array.Uint32:
+		return types.IntValue(types.TUInt32, int64(c.Value(i)))
 	case *array.Int16:
 		return types.IntValue(types.TInt16, int64(c.Value(i)))
 	case *array.Int32:
@@ -138,6 +146,14 @@ func SQLType(dt arrow.DataType) types.Type {
 		return types.TStruct(fields)
 	case *arrow.BooleanType:
 		return types.TBool
+	case *arrow.Int8Type:
+		return types.TInt8
+	case *arrow.Uint8Type:
+		return types.TUInt8
+	case *arrow.Uint16Type:
+		return types.TUInt16
+	case *arrow.Uint32Type:
+		return types.TUInt32
 	case *arrow.Int16Type:
 		return types.TInt16
 	case *arrow.Int32Type:

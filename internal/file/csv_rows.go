@@ -91,12 +91,9 @@ func (t *target) to(table *catalog.Table, c int, b *column.Builder) {
 	t.b, t.t, t.name, t.notNull, t.table = b, def.Type, def.Name, def.NotNull, table.Name
 	t.lo, t.hi = math.MinInt64, math.MaxInt64
 	switch def.Type.Kind {
-	case types.Int16:
-		t.kind, t.lo, t.hi = scanInts, math.MinInt16, math.MaxInt16
-	case types.Int32:
-		t.kind, t.lo, t.hi = scanInts, math.MinInt32, math.MaxInt32
-	case types.Int64:
+	case types.Int8, types.UInt8, types.Int16, types.UInt16, types.Int32, types.UInt32, types.Int64:
 		t.kind = scanInts
+		t.lo, t.hi = types.IntRange(def.Type)
 	case types.Decimal:
 		t.kind, t.scale = scanDecimals, int(def.Type.Scale)
 		if def.Type.Prec <= 18 {

@@ -137,6 +137,14 @@ func plainCell(col arrow.Array, text bool) func([]byte, int) []byte {
 				return strconv.AppendBool(dst, v)
 			}
 		}
+	case *array.Int8:
+		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
+	case *array.Uint8:
+		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
+	case *array.Uint16:
+		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
+	case *array.Uint32:
+		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
 	case *array.Int16:
 		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
 	case *array.Int32:

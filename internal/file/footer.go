@@ -156,10 +156,8 @@ func typeBounds(t types.Type) (lo, hi types.Int128) {
 	switch t.Kind {
 	case types.Bool:
 		return between(0, 1)
-	case types.Int16:
-		return between(math.MinInt16, math.MaxInt16)
-	case types.Int32:
-		return between(math.MinInt32, math.MaxInt32)
+	case types.Int8, types.UInt8, types.Int16, types.UInt16, types.Int32, types.UInt32:
+		return between(types.IntRange(t))
 	case types.Date:
 		return between(types.MinDate, types.MaxDate)
 	case types.Time:

@@ -154,7 +154,7 @@ func (c *columnCursor) asIs(lo, hi int) bool {
 	from, to := c.chunk.Type, c.t
 	switch {
 	case from == to,
-		from.IsInteger() && to.IsInteger() && from.Kind <= to.Kind,
+		from.IsInteger() && to.IsInteger() && to.Covers(from),
 		from.Kind == types.Text && to == types.TText,
 		from.Kind == types.Float32 && to.Kind == types.Float64,
 		from.Kind == types.Decimal && to.Kind == types.Decimal && from.Scale == to.Scale && from.Prec <= to.Prec:

@@ -412,11 +412,17 @@ func intType(bits int, signed bool) (types.Type, form) {
 	case bits == 64:
 		return types.TInt64, asIs
 	case bits == 32 && !signed:
-		return types.TInt64, unsigned
-	case bits == 32, bits == 16 && !signed:
+		return types.TUInt32, unsigned
+	case bits == 32:
 		return types.TInt32, asIs
+	case bits == 16 && !signed:
+		return types.TUInt16, asIs
+	case bits == 16:
+		return types.TInt16, asIs
+	case !signed:
+		return types.TUInt8, asIs
 	}
-	return types.TInt16, asIs
+	return types.TInt8, asIs
 }
 
 // plainType is the type of a physical type without further meaning.

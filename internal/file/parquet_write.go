@@ -158,6 +158,14 @@ func (s *parquetSink) node(name string) (schema.Node, error) {
 	switch t.Kind {
 	case types.Bool:
 		phys = parquet.Types.Boolean
+	case types.Int8:
+		phys, logical = parquet.Types.Int32, schema.NewIntLogicalType(8, true)
+	case types.UInt8:
+		phys, logical = parquet.Types.Int32, schema.NewIntLogicalType(8, false)
+	case types.UInt16:
+		phys, logical = parquet.Types.Int32, schema.NewIntLogicalType(16, false)
+	case types.UInt32:
+		phys, logical = parquet.Types.Int32, schema.NewIntLogicalType(32, false)
 	case types.Int16:
 		phys, logical = parquet.Types.Int32, schema.NewIntLogicalType(16, true)
 	case types.Int32:
@@ -397,6 +405,14 @@ func (s *parquetSink) gather(col arrow.Array, lo, hi int) bool {
 		return true
 	case *array.Boolean:
 		each(col, lo, hi, func(i int) { s.bools = append(s.bools, c.Value(i)) })
+	case *array.Int8:
+		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
+	case *array.Uint8:
+		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
+	case *array.Uint16:
+		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
+	case *array.Uint32: // its bits
+		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
 	case *array.Int16:
 		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
 	case *array.Int32:

@@ -243,13 +243,8 @@ func lcm(a []types.Value, t types.Type) (types.Value, error) {
 
 // inType refuses an integer that its type does not hold.
 func inType(x int64, t types.Type, wrong bool) (types.Value, error) {
-	switch {
-	case t.Kind == types.Int16 && (wrong || x != int64(int16(x))):
-		return outOfRange("smallint")
-	case t.Kind == types.Int32 && (wrong || x != int64(int32(x))):
-		return outOfRange("integer")
-	case wrong:
-		return outOfRange("bigint")
+	if lo, hi := types.IntRange(t); wrong || x < lo || x > hi {
+		return outOfRange(t.SQLName())
 	}
 	return number(t, x)
 }
@@ -359,25 +354,24 @@ func shift(left bool) Eval {
 			return number(t, x>>n)
 		}
 		x <<= n
-		switch t.Kind {
-		case types.Int16:
-			x = int64(int16(x))
-		case types.Int32:
-			x = int64(int32(x))
-		}
-		return number(t, x)
+		return number(t, inWidth(x, t))
 	}
 }
 
 // widthMask has the bits of an integer type.
 func widthMask(t types.Type) uint64 {
-	switch t.Kind {
-	case types.Int16:
-		return math.MaxUint16
-	case types.Int32:
-		return math.MaxUint32
+	lo, hi := types.IntRange(t)
+	return uint64(hi) - uint64(lo)
+}
+
+// inWidth is the number of type t with the lowest bits of x.
+func inWidth(x int64, t types.Type) int64 {
+	mask := widthMask(t)
+	x &= int64(mask)
+	if lo, hi := types.IntRange(t); lo < 0 && x > hi {
+		x -= int64(mask) + 1
 	}
-	return math.MaxUint64
+	return x
 }
 
 // inBase writes the bits of a number.

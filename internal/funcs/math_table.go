@@ -132,7 +132,7 @@ var bitRows = []Row{
 	fn("&", "ee", tSame, "91 & 15 → 11", bitwise(func(x, y int64) int64 { return x & y })),
 	fn("|", "ee", tSame, "32 | 3 → 35", bitwise(func(x, y int64) int64 { return x | y })),
 	fn("#", "ee", tSame, "17 # 5 → 20", bitwise(func(x, y int64) int64 { return x ^ y })),
-	fn("~", "e", tSame, "~1 → -2", func(a []types.Value, t types.Type) (types.Value, error) { return number(t, ^a[0].I) }),
+	fn("~", "e", tSame, "~1 → -2", func(a []types.Value, t types.Type) (types.Value, error) { return number(t, inWidth(^a[0].I, t)) }),
 	fn("<<", "ei", tSame, "1 << 4 → 16", shift(true)),
 	fn(">>", "ei", tSame, "8 >> 2 → 2", shift(false)),
 	fn("bin", "i", tText, "bin(42) → 101010", inBase(2)),

@@ -24,10 +24,10 @@ func SumsOfVariance(x plan.Expr) (number, square plan.Expr, ok bool) {
 		x = c.Args[0]
 	}
 	switch t := x.Type(); {
-	case t.Kind == types.Int16, t.Kind == types.Int32:
+	case t.IsInteger() && types.TInt32.Covers(t):
 		number = plan.NewCall(plan.Cast, types.TInt64, x)
 		return number, plan.NewCall(plan.Mul, types.TInt64, number, number), true
-	case t.Kind == types.Int64:
+	case t.IsInteger():
 		wide := plan.NewCall(plan.Cast, types.TDecimal(19, 0), x)
 		return x, plan.NewCall(plan.Mul, types.TDecimal(38, 0), wide, wide), true
 	case t.Kind == types.Decimal && t.Prec <= 19:

@@ -140,12 +140,8 @@ func TypeRange(t types.Type) Range {
 	switch t.Kind {
 	case types.Bool:
 		return Between(0, 1)
-	case types.Int16:
-		return Between(-1<<15, 1<<15-1)
-	case types.Int32:
-		return Between(-1<<31, 1<<31-1)
-	case types.Int64:
-		return Between(-1<<63, 1<<63-1)
+	case types.Int8, types.UInt8, types.Int16, types.UInt16, types.Int32, types.UInt32, types.Int64:
+		return Between(types.IntRange(t))
 	case types.Date:
 		return Between(types.MinDate, types.MaxDate)
 	case types.Enum:

@@ -36,7 +36,7 @@ func widening(x *plan.Call) bool {
 	from, to := x.Args[0].Type(), x.T
 	switch {
 	case from.IsInteger() && to.IsInteger():
-		return to.Kind >= from.Kind
+		return to.Covers(from)
 	case from.Kind == types.Text && to.Kind == types.Text:
 		return to.Len == 0 || from.Len > 0 && to.Len >= from.Len
 	case from.IsCalendar() && to.IsCalendar() && to.Kind != types.Date:

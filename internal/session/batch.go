@@ -77,6 +77,22 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		b := buffers.bytes((n + 7) / 8)
 		rd.Bools(i, b)
 		bufs[1] = m.buffer(b)
+	case types.Int8:
+		xs, b := fixed[int8](m, n)
+		result.ReadInts(rd, i, xs)
+		bufs[1] = b
+	case types.UInt8:
+		xs, b := fixed[uint8](m, n)
+		result.ReadInts(rd, i, xs)
+		bufs[1] = b
+	case types.UInt16:
+		xs, b := fixed[uint16](m, n)
+		result.ReadInts(rd, i, xs)
+		bufs[1] = b
+	case types.UInt32:
+		xs, b := fixed[uint32](m, n)
+		result.ReadInts(rd, i, xs)
+		bufs[1] = b
 	case types.Int16:
 		xs, b := fixed[int16](m, n)
 		result.ReadInts(rd, i, xs)

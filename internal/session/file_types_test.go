@@ -15,6 +15,11 @@ func TestTypesThroughFiles(t *testing.T) {
 	}{
 		{"TIMESTAMPTZ", []string{"'2020-03-08 07:00:00.000001+00'", "null", "'0044-03-15 12:00+00 BC'", "'1969-12-31 23:59:59.999999+00'"}},
 		{"TIME", []string{"'00:00'", "null", "'24:00'", "'12:34:56.789'"}},
+		{"TINYINT", []string{"-128", "null", "127", "0"}},
+		{"UTINYINT", []string{"0", "null", "255", "128"}},
+		{"USMALLINT", []string{"0", "null", "65535", "32768"}},
+		{"UINTEGER", []string{"0", "null", "4294967295", "2147483648"}},
+		{"UINTEGER[]", []string{"'{0,4294967295,NULL}'", "null", "'{}'", "'{2147483648}'"}},
 		{"UUID", []string{"'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "null", "'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"}},
 		{"BYTEA", []string{`'\x00ff80'`, "null", "''", `'abc,"d'`, `'\x0a0d'`}},
 		{"JSON", []string{`'{"a": [1, "x,y", null]}'`, "null", "'[]'", "'\"é\"'"}},
@@ -28,7 +33,11 @@ func TestTypesThroughFiles(t *testing.T) {
 			rowsOf(t, s, "INSERT INTO t VALUES ("+string(rune('0'+i))+", "+v+")")
 		}
 		want := rowsOf(t, s, "SELECT n, x FROM t ORDER BY n")
-		for _, ext := range []string{"csv", "json", "parquet"} {
+		exts := []string{"csv", "json", "parquet"}
+		if strings.Contains(c.typ, "INT") {
+			exts = append(exts, "arrow")
+		}
+		for _, ext := range exts {
 			path := filepath.Join(dir, strings.NewReplacer("(", "", ")", "", ",", "", "[]", "l").Replace(c.typ)+"."+ext)
 			rowsOf(t, s, "COPY t TO '"+path+"'")
 			rowsOf(t, s, "CREATE TABLE u (n INTEGER, x "+c.typ+")")
@@ -40,7 +49,7 @@ func TestTypesThroughFiles(t *testing.T) {
 				t.Errorf("%s through %s: other values: %s", c.typ, ext, got)
 			}
 			rowsOf(t, s, "DROP TABLE u")
-			if ext == "parquet" { // which has types
+			if ext == "parquet" || ext == "arrow" { // which have types
 				if got := rowsOf(t, s, "SELECT n, x FROM '"+path+"' ORDER BY n"); got != want {
 					t.Errorf("%s from %s:\n%swant\n%s", c.typ, ext, got, want)
 				}

@@ -187,9 +187,11 @@ func infoColumns(d *describing, add func(...any)) {
 				if def.Type.Len > 0 {
 					length = int(def.Type.Len)
 				}
-			case types.Int16:
+			case types.Int8, types.UInt8:
+				precision, radix, scale = 8, 2, 0
+			case types.Int16, types.UInt16:
 				precision, radix, scale = 16, 2, 0
-			case types.Int32:
+			case types.Int32, types.UInt32:
 				precision, radix, scale = 32, 2, 0
 			case types.Int64:
 				precision, radix, scale = 64, 2, 0
@@ -368,6 +370,13 @@ func (d *describing) typeOf(t types.Type) *pgType {
 	for i := range pgTypes {
 		if p := &pgTypes[i]; p.kind == t.Kind && (t.Kind != types.JSON || p.name == t.SQLName()) && (t.Kind != types.Text || (t.Len > 0) == (p.name == "varchar")) {
 			return p
+		}
+	}
+	for narrow, wide := range map[types.Type]types.Type{types.TInt8: types.TInt16, types.TUInt8: types.TInt16, types.TUInt16: types.TInt32, types.TUInt32: types.TInt64} {
+		if t == narrow { // PostgreSQL has no such type: its clients know one that holds the values
+			p := *d.typeOf(wide)
+			p.long = t.SQLName()
+			return &p
 		}
 	}
 	if t.Kind == types.List {

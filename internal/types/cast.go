@@ -83,7 +83,7 @@ func Assign(v Value, to Type) (Value, error) {
 		return castEnum(v, to)
 	case Bool:
 		return BoolValue(v.I != 0), nil
-	case Int16, Int32, Int64:
+	case Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64:
 		return castInt(v, to)
 	case Decimal:
 		return castDecimal(v, to)

@@ -7,9 +7,11 @@ package types
 // SMALLINT is DECIMAL(5,0), INTEGER DECIMAL(10,0), BIGINT DECIMAL(19,0).
 func AsDecimal(t Type) (Type, bool) {
 	switch t.Kind {
-	case Int16:
+	case Int8, UInt8:
+		return TDecimal(3, 0), true
+	case Int16, UInt16:
 		return TDecimal(5, 0), true
-	case Int32:
+	case Int32, UInt32:
 		return TDecimal(10, 0), true
 	case Int64:
 		return TDecimal(19, 0), true
@@ -75,14 +77,26 @@ func commonNumeric(a, b Type) Type {
 		}
 		return TFloat64
 	case a.IsInteger() && b.IsInteger():
-		if a.Kind > b.Kind {
-			return a
-		}
-		return b
+		return commonInteger(a, b)
 	}
 	x, _ := AsDecimal(a)
 	y, _ := AsDecimal(b)
 	return decimalOf(max(int(x.Prec)-int(x.Scale), int(y.Prec)-int(y.Scale)), int(max(x.Scale, y.Scale)))
+}
+
+// commonInteger is the one of two types that covers the other or, as in DuckDB, the smallest with a sign that covers both.
+func commonInteger(a, b Type) Type {
+	switch {
+	case a.Covers(b):
+		return a
+	case b.Covers(a):
+		return b
+	}
+	a, b = a.Signed(), b.Signed()
+	if a.Covers(b) {
+		return a
+	}
+	return b
 }
 
 // AddType is the type of a + b and a - b for numbers. Integers and floats give
@@ -171,7 +185,7 @@ func ModType(a, b Type) (Type, bool) {
 // SumType is the type of sum(t).
 func SumType(t Type) (Type, bool) {
 	switch t.Kind {
-	case Int16, Int32:
+	case Int8, UInt8, Int16, UInt16, Int32, UInt32:
 		return TInt64, true
 	case Int64:
 		return TDecimal(MaxPrecision, 0), true

@@ -25,7 +25,7 @@ func (v Value) AppendTextIn(dst []byte, z *Zone) []byte {
 	switch v.Type.Kind {
 	case Bool:
 		return strconv.AppendBool(dst, v.I != 0)
-	case Int16, Int32, Int64:
+	case Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64:
 		return strconv.AppendInt(dst, v.I, 10)
 	case Decimal:
 		return AppendDecimal(dst, v.Int128(), int(v.Type.Scale))

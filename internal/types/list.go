@@ -66,9 +66,9 @@ func elemWidth(t Type) int {
 	switch t.Kind {
 	case Bool:
 		return 1
-	case Int16:
+	case Int8, UInt8, Int16:
 		return 2
-	case Int32, Date:
+	case UInt16, Int32, Date:
 		return 4
 	case Decimal:
 		if t.Wide() {

@@ -5,6 +5,8 @@ import "strings"
 // typeNames maps every name of a type without parameters.
 var typeNames = map[string]Type{
 	"bool": TBool, "boolean": TBool, "logical": TBool,
+	"tinyint": TInt8, "int1": TInt8, "utinyint": TUInt8, "uint8": TUInt8, "usmallint": TUInt16, "uint16": TUInt16, "uinteger": TUInt32, "uint32": TUInt32,
+	"ubigint": TDecimal(20, 0), "uint64": TDecimal(20, 0), "uhugeint": TDecimal(MaxPrecision, 0), "uint128": TDecimal(MaxPrecision, 0),
 	"int2": TInt16, "smallint": TInt16, "short": TInt16,
 	"int": TInt32, "int4": TInt32, "integer": TInt32, "signed": TInt32,
 	"int8": TInt64, "bigint": TInt64, "long": TInt64,
@@ -26,7 +28,7 @@ var typeNames = map[string]Type{
 var known = func() map[string]bool {
 	m := map[string]bool{"time with time zone": true, "bit varying": true}
 	for _, n := range strings.Fields(`timestamp_s timestamp_ms timestamp_ns timetz xml
-		tinyint int1 utinyint usmallint uinteger ubigint uhugeint uint8 uint16 uint32 uint64 enum struct row map list union array bit
+		enum struct row map list union array bit
 		varbit bitstring varint bignum money inet cidr macaddr macaddr8 point line lseg box path polygon circle tsvector tsquery oid regclass regtype
 		regproc name serial serial2 serial4 serial8 bigserial smallserial hstore geometry variant int4range int8range numrange tsrange tstzrange
 		daterange pg_lsn citext`) {

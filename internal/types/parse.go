@@ -22,7 +22,7 @@ func ParseIn(z *Zone, t Type, text string) (Value, error) {
 			return Value{}, syntaxError(t, text)
 		}
 		return BoolValue(b), nil
-	case Int16, Int32, Int64:
+	case Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64:
 		i, err := parseInt(t, text)
 		return IntValue(t, i), err
 	case Decimal:
@@ -112,9 +112,19 @@ func parseBool(s string) (value, ok bool) {
 	return false, false
 }
 
-// intRange is the least and greatest value of an integer type.
+// IntRange is the least and greatest value of an integer type.
+func IntRange(t Type) (lo, hi int64) { return intRange(t) }
+
 func intRange(t Type) (lo, hi int64) {
 	switch t.Kind {
+	case Int8:
+		return math.MinInt8, math.MaxInt8
+	case UInt8:
+		return 0, math.MaxUint8
+	case UInt16:
+		return 0, math.MaxUint16
+	case UInt32:
+		return 0, math.MaxUint32
 	case Int16:
 		return math.MinInt16, math.MaxInt16
 	case Int32:

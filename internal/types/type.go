@@ -8,8 +8,12 @@ type Kind uint8
 const (
 	Unknown     Kind = iota // the type of a bare NULL
 	Bool                    // BOOLEAN
+	Int8                    // TINYINT
+	UInt8                   // UTINYINT
 	Int16                   // SMALLINT
+	UInt16                  // USMALLINT
 	Int32                   // INTEGER
+	UInt32                  // UINTEGER
 	Int64                   // BIGINT
 	Decimal                 // DECIMAL(Prec, Scale)
 	Float32                 // REAL
@@ -46,6 +50,10 @@ type Type struct {
 var (
 	TUnknown   = Type{Kind: Unknown}
 	TBool      = Type{Kind: Bool}
+	TInt8      = Type{Kind: Int8}
+	TUInt8     = Type{Kind: UInt8}
+	TUInt16    = Type{Kind: UInt16}
+	TUInt32    = Type{Kind: UInt32}
 	TInt16     = Type{Kind: Int16}
 	TInt32     = Type{Kind: Int32}
 	TInt64     = Type{Kind: Int64}
@@ -96,19 +104,42 @@ func (t Type) String() string {
 }
 
 var kindNames = [...]string{
-	Unknown: "UNKNOWN", Bool: "BOOLEAN", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT",
+	Unknown: "UNKNOWN", Bool: "BOOLEAN", Int8: "TINYINT", UInt8: "UTINYINT", UInt16: "USMALLINT", UInt32: "UINTEGER", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT",
 	Decimal: "DECIMAL", Float32: "REAL", Float64: "DOUBLE", Date: "DATE", Timestamp: "TIMESTAMP",
 	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST", JSON: "JSON", Struct: "STRUCT", Map: "MAP", Enum: "ENUM",
 }
 
-// IsInteger reports SMALLINT, INTEGER or BIGINT.
-func (t Type) IsInteger() bool { return t.Kind >= Int16 && t.Kind <= Int64 }
+// IsInteger reports an integer of any width, with a sign or without.
+func (t Type) IsInteger() bool { return t.Kind >= Int8 && t.Kind <= Int64 }
+
+// IsUnsigned reports an integer without a sign.
+func (t Type) IsUnsigned() bool { return t.Kind == UInt8 || t.Kind == UInt16 || t.Kind == UInt32 }
+
+// Covers reports that every integer of type u is one of type t.
+func (t Type) Covers(u Type) bool {
+	lo, hi := intRange(t)
+	l, h := intRange(u)
+	return lo <= l && h <= hi
+}
+
+// Signed is the smallest type with a sign that covers integers of type t.
+func (t Type) Signed() Type {
+	switch t.Kind {
+	case UInt8:
+		return TInt16
+	case UInt16:
+		return TInt32
+	case UInt32:
+		return TInt64
+	}
+	return t
+}
 
 // IsFloat reports REAL or DOUBLE.
 func (t Type) IsFloat() bool { return t.Kind == Float32 || t.Kind == Float64 }
 
 // IsNumeric reports any number: integer, decimal or float.
-func (t Type) IsNumeric() bool { return t.Kind >= Int16 && t.Kind <= Float64 }
+func (t Type) IsNumeric() bool { return t.Kind >= Int8 && t.Kind <= Float64 }
 
 // IsCalendar reports DATE or one of the timestamps.
 func (t Type) IsCalendar() bool {

@@ -160,11 +160,10 @@ func (e *Evaluator) BindExpr(id plan.ColID, x plan.Expr) {
 func (e *Evaluator) Alias(to, from plan.ColID) { e.BindExpr(to, e.Ref(from)) }
 
 func Overflow(t types.Type, pos int) *diag.Error {
-	name := map[types.Kind]string{types.Int16: "smallint", types.Int32: "integer", types.Int64: "bigint", types.Date: "date", types.Timestamp: "timestamp"}[t.Kind]
 	if t.Kind == types.Decimal {
 		return diag.Errorf(diag.NumericOutOfRange, pos, "numeric field overflow")
 	}
-	return diag.Errorf(diag.NumericOutOfRange, pos, "%s out of range", name)
+	return diag.Errorf(diag.NumericOutOfRange, pos, "%s out of range", t.SQLName())
 }
 
 func dateError(pos int) *diag.Error {

@@ -201,7 +201,7 @@ func (rd *Reader) nullBytes(i int) []uint8 {
 }
 
 // ReadInts reads integers, dates and times of column i; NULLs are anything.
-func ReadInts[T int16 | int32 | int64](rd *Reader, i int, dst []T) {
+func ReadInts[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64](rd *Reader, i int, dst []T) {
 	f := rd.field(i)
 	if f == nil {
 		rd.chunks(i, func(c *column.Chunk, p *column.Pick, at int) { column.PickInts(c, p, dst[at:]) })

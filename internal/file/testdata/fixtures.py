@@ -45,13 +45,13 @@ day = dt.date(1999, 12, 25)
 noon = dt.datetime(1999, 12, 31, 12)
 cols = [  # name, SQL type, Arrow type, value, value as we read it
     ("b", "BOOLEAN", pa.bool_(), lambda i: i % 3 == 0),
-    ("i8", "SMALLINT", pa.int8(), lambda i: i * 11 - 128),
+    ("i8", "TINYINT", pa.int8(), lambda i: i * 11 - 128),
     ("i16", "SMALLINT", pa.int16(), lambda i: i * 2978 - 32768),
     ("i32", "INTEGER", pa.int32(), lambda i: i * 195225786 - 2147483648),
     ("i64", "BIGINT", pa.int64(), lambda i: i * 838488366986797800 - 9223372036854775808),
-    ("u8", "SMALLINT", pa.uint8(), lambda i: i * 11),
-    ("u16", "INTEGER", pa.uint16(), lambda i: i * 2978),
-    ("u32", "BIGINT", pa.uint32(), lambda i: i * 195225786),
+    ("u8", "UTINYINT", pa.uint8(), lambda i: i * 11),
+    ("u16", "USMALLINT", pa.uint16(), lambda i: i * 2978),
+    ("u32", "UINTEGER", pa.uint32(), lambda i: i * 195225786),
     ("u64", "DECIMAL(20,0)", pa.uint64(), lambda i: i * 838488366986797800),
     ("f32", "REAL", pa.float32(), lambda i: i / 4 - 1),
     ("f64", "DOUBLE", pa.float64(), lambda i: i / 10 - 1),
@@ -102,7 +102,7 @@ con.execute("""copy (select i::tinyint a, (i * 1.5)::decimal(4,1) b, case when i
     uuid '00112233-4455-6677-8899-aabbccddeeff' h, to_months(i::int) + to_days(2) + to_milliseconds(i * 1001) j,
     timestamp '2020-01-01 00:00:00' + to_microseconds(i) k
     from range(12) t(i)) to 'duckdb.parquet' (format parquet, row_group_size 2048)""")
-golden("duckdb", "a SMALLINT, b DECIMAL(4,1), c VARCHAR, d DATE, e BIGINT, f DECIMAL(38,5), g BOOLEAN, h VARCHAR NOT NULL, j INTERVAL, k TIMESTAMP", [
+golden("duckdb", "a TINYINT, b DECIMAL(4,1), c VARCHAR, d DATE, e UINTEGER, f DECIMAL(38,5), g BOOLEAN, h VARCHAR NOT NULL, j INTERVAL, k TIMESTAMP", [
     [i, D(i * 15).scaleb(-1), None if i % 3 == 0 else "n%d" % i, dt.date(2020, 1, 1) + dt.timedelta(days=i), i,
      D(i * 1000000007 * 10**5).scaleb(-5), i % 2 == 0, "00112233-4455-6677-8899-aabbccddeeff", None, dt.datetime(2020, 1, 1) + dt.timedelta(microseconds=i)]
     for i in range(12)])

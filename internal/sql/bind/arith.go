@@ -106,12 +106,16 @@ func (b *binder) unary(s *scope, e *ast.Unary) plan.Expr {
 
 // negate is -x; a constant that has no negative (the least integer) is left to fail at run time.
 func (b *binder) negate(x plan.Expr, pos int) plan.Expr {
-	if c, ok := x.(*plan.Const); ok {
+	if c, ok := x.(*plan.Const); ok && !x.Type().IsUnsigned() {
 		if v, err := types.Neg(c.V); err == nil {
 			return &plan.Const{V: v}
 		}
 	}
-	return &plan.Call{Op: plan.Neg, T: x.Type(), Args: []plan.Expr{x}, Pos: pos}
+	t := x.Type()
+	if t.IsUnsigned() {
+		t = t.Signed()
+	}
+	return &plan.Call{Op: plan.Neg, T: t, Args: []plan.Expr{b.convert(x, t, pos)}, Pos: pos}
 }
 
 // arith binds + - * / % over numbers, dates and intervals.

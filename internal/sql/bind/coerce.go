@@ -54,6 +54,8 @@ func implicit(from, to types.Type) bool {
 		return implicit(from.Elem(), to.Elem())
 	case from.Kind == types.Struct && to.Kind == types.Struct, from.Kind == types.Map && to.Kind == types.Map:
 		return members(from, to, implicit)
+	case from.IsInteger() && to.IsInteger():
+		return to.Covers(from)
 	case from.IsNumeric() && to.IsNumeric():
 		return from.Kind <= to.Kind
 	}
@@ -118,7 +120,7 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 	if !types.CanCast(from, t) {
 		fail(diag.CannotCoerce, e.Pos, "cannot cast type %s to %s", from.SQLName(), t.SQLName())
 	}
-	if t.Kind == types.Decimal && len(e.Type.Mods) == 0 {
+	if name := e.Type.Name; len(e.Type.Mods) == 0 && (name == "decimal" || name == "numeric" || name == "dec") && e.Type.Dims == 0 {
 		if own, ok := ownDecimal(x, e.X.Position()); ok {
 			t = own
 		}

@@ -170,8 +170,10 @@ func (b *binder) apply(row *funcs.Row, c *call) plan.Expr {
 	letters, _, _ := row.Params()
 	whole := types.TUnknown // the widest of the integers
 	for i, a := range c.args {
-		if letters[min(i, len(letters)-1)] == 'e' && a.Type().Kind > whole.Kind {
-			whole = a.Type()
+		if letters[min(i, len(letters)-1)] == 'e' && a.Type().Kind != types.Unknown {
+			if c, ok := types.CommonType(whole, a.Type()); ok {
+				whole = c
+			}
 		}
 	}
 	if whole.Kind == types.Unknown {

@@ -132,7 +132,7 @@ func (b *binder) seriesType(t *ast.FuncTable, args []plan.Expr, name string, giv
 			if typ != types.TTimestampTZ {
 				typ = types.TTimestamp
 			}
-		case k == types.Int64 && typ == types.TInt32:
+		case (k == types.Int64 || k == types.UInt32) && typ == types.TInt32:
 			typ = types.TInt64
 		case !e.Type().IsInteger() && k != types.Unknown && !(i == 2 && k == types.Interval):
 			unsupported(pos(i), "%s of %s", name, e.Type().SQLName())
