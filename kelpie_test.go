@@ -496,3 +496,17 @@ func TestEnums(t *testing.T) {
 		t.Error(m, list, err)
 	}
 }
+
+// TestNarrowIntegers scans integers of which PostgreSQL has no type.
+func TestNarrowIntegers(t *testing.T) {
+	var a int8
+	var b uint8
+	var c int
+	var d any
+	if err := open(t).QueryRow(ctx, "select (-128)::tinyint, 255::utinyint, 65535::usmallint, 4294967295::uinteger").Scan(&a, &b, &c, &d); err != nil || a != -128 || b != 255 || c != 65535 {
+		t.Error(a, b, c, err)
+	}
+	if fmt.Sprint(d) != "4294967295" {
+		t.Errorf("%T %v", d, d)
+	}
+}

@@ -201,7 +201,7 @@ func columnsOf(res *kelpie.Result) []column {
 
 func isNumber(t arrow.DataType) bool {
 	switch t.ID() {
-	case arrow.INT16, arrow.INT32, arrow.INT64, arrow.FLOAT32, arrow.FLOAT64, arrow.DECIMAL128:
+	case arrow.INT8, arrow.UINT8, arrow.INT16, arrow.UINT16, arrow.UINT32, arrow.INT32, arrow.INT64, arrow.FLOAT32, arrow.FLOAT64, arrow.DECIMAL128:
 		return true
 	}
 	return false
