@@ -9,11 +9,13 @@ const (
 	Tests    Does = iota // whether some part of the text matches
 	Takes                // the first match, or a part of it
 	Replaces             // puts a text in the place of matches
+	Counts               // how many matches there are
 )
 
 // Use is a function of a text whose pattern, and all else, is known.
 type Use struct {
-	Does  Does
+	Does Does
+	// Table is nil where the Needle is all that matches.
 	Table *Table
 	// Needle is a text that every match contains, empty if there is none, and Before how many bytes of the match may be before it; -1: any
 	// number.
@@ -86,6 +88,16 @@ func Replace(source, by string, all bool) *Use {
 		return nil
 	}
 	u.Does, u.By, u.All = Replaces, by, all
+	return u
+}
+
+// Count counts matches.
+func Count(source string) *Use {
+	p, u := find(source)
+	if p == nil || u.Table.Empty() {
+		return nil
+	}
+	u.Does = Counts
 	return u
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kelpiedb/kelpie/internal/automaton"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -77,7 +78,7 @@ var listRows = slices.Concat(
 	}),
 	named1("list_min", "array_min", "L", ElemResult, "list_min([3, 1, null]) → 1", listExtreme(-1), nullOut),
 	named1("list_max", "array_max", "L", ElemResult, "list_max([3, 1, null]) → 3", listExtreme(1), nullOut),
-	named1("string_split", "str_split split", "tt", tTexts, "string_split('a b', ' ') → {a,b}", func(a []types.Value, t types.Type) (types.Value, error) {
+	named1(SplitNames[0], strings.Join(SplitNames[1:], " "), "tt", tTexts, "string_split('a b', ' ') → {a,b}", func(a []types.Value, t types.Type) (types.Value, error) {
 		return textList(strings.Split(a[0].S, a[1].S))
 	}),
 )
@@ -91,8 +92,17 @@ func named1(name, others, args string, result types.Type, example string, eval E
 	return rows
 }
 
+// SplitNames are the names of string_split.
+var SplitNames = []string{"string_split", "str_split", "split"}
+
 // The functions behind operators and clauses.
 var (
+	// Occurrences is how often one text, which is not empty, is in another; none of them overlap.
+	Occurrences = &plan.Function{Name: "occurrences", Strict: true, Eval: func(a []types.Value, t types.Type) (types.Value, error) {
+		return number(t, int64(strings.Count(a[0].S, a[1].S)))
+	}, Matching: func(rest []types.Value) *automaton.Use {
+		return &automaton.Use{Does: automaton.Counts, Needle: rest[0].S}
+	}}
 	ListConcat = &plan.Function{Name: "list_concat", Eval: listConcat, NullOut: true}
 	ListAppend = &plan.Function{Name: "list_append", Eval: listAppend}
 	ListFirst  = &plan.Function{Name: "list_prepend", Eval: listPrepend}

@@ -92,6 +92,15 @@ func substrUse(rest []types.Value) *automaton.Use {
 	return automaton.Take(source, 0, true)
 }
 
+// countUse is that of regexp_count(text, pattern).
+func countUse(rest []types.Value) *automaton.Use {
+	source, ok := goPattern(rest[0].S, "", false, false)
+	if !ok || len(rest) > 1 {
+		return nil
+	}
+	return automaton.Count(source)
+}
+
 // substringUse is that of substring(text from pattern).
 func substringUse(rest []types.Value) *automaton.Use {
 	source, ok := goPattern(rest[0].S, "", false, false)

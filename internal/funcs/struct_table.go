@@ -83,7 +83,7 @@ var (
 
 // Internal are functions that have no row of their own: plans that are written and read again have them.
 var Internal = []*plan.Function{StructMake, StructAt, MapMake, MapOf, MapAt, MapExtract, MapContains, MapKeys, MapValues, MapEntries, MapLen,
-	ListConcat, ListAppend, ListFirst, ListMake, ListSlice, ListAt, ListNext, ListRows, Quantified}
+	Occurrences, ListConcat, ListAppend, ListFirst, ListMake, ListSlice, ListAt, ListNext, ListRows, Quantified}
 
 // mapFind is the value of a key, and whether there is one.
 func mapFind(m, key types.Value, t types.Type) (types.Value, bool) {

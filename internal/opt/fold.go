@@ -146,6 +146,7 @@ func (s *state) foldCall(x *plan.Call) plan.Expr {
 				return y
 			}
 		}
+		return s.foldList(x)
 	case x.Op == plan.Like:
 		if c, ok := x.Args[1].(*plan.Const); ok && len(x.Args) == 2 {
 			if text, whole, _ := likeLiteral(c.V.S); whole {

@@ -108,7 +108,17 @@ func (v Value) Elems() []Value {
 func (v Value) ListLen() int {
 	n := 0
 	elem := v.Type.Elem()
-	for s := v.S; len(s) > 0 && s[0] != 0; n++ {
+	s := v.S
+	if elem.Phys() != PhysStr && !elem.IsNested() { // all that are not NULL are of one length
+		width := elemWidth(elem)
+		for i := 0; i < len(s) && s[i] != 0; n++ {
+			if i++; s[i-1] == elemValue {
+				i += width
+			}
+		}
+		return n
+	}
+	for ; len(s) > 0 && s[0] != 0; n++ {
 		_, s = nextElem(elem, s)
 	}
 	return n

@@ -54,6 +54,8 @@ func (e *Evaluator) matching(x *plan.Call) code.Value {
 		return text.Matches(&e.Emitter, e.eachText(x.Args[0]), u)
 	case automaton.Takes:
 		return text.TakeMatch(&e.Emitter, e.eachText(x.Args[0]), u)
+	case automaton.Counts:
+		return text.CountMatches(&e.Emitter, e.eachText(x.Args[0]), u, x.T)
 	default:
 		return text.ReplaceMatches(&e.Emitter, e.eachText(x.Args[0]), u)
 	}

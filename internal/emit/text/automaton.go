@@ -4,6 +4,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/automaton"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -162,6 +163,42 @@ func TakeMatch(e *code.Emitter, v code.Value, u *automaton.Use) code.Value {
 	e.B.Op2(ir.Or, none, none.V(), n)
 	e.FreeNull(n, own)
 	return part(e, from, to, none.V(), true)
+}
+
+// CountMatches is how many matches there are, of which none is empty; v is used up.
+func CountMatches(e *code.Emitter, v code.Value, u *automaton.Use, t types.Type) code.Value {
+	if v.IsNull() {
+		e.Free(v)
+		return e.NullValue(t)
+	}
+	v = e.Text(v)
+	n, own := e.AnyNull(v)
+	count := e.Int("count")
+	e.B.Mov(count, ir.K(0))
+	p, stop := ends(e, v)
+	var w *walker
+	if u.Table != nil {
+		w = newWalker(e, u)
+	}
+	once := e.B.Loop() // left where nothing matches any more
+	e.Block(func() {
+		if w == nil {
+			search(e, once, p, stop, likePart{lit: u.Needle}, false)
+		} else {
+			q := e.Int("q")
+			w.find(once, p, q, stop, v.A)
+			e.B.Mov(p, q.V())
+			e.B.Clear(q)
+		}
+		e.B.Op2(ir.Add, count, count.V(), ir.K(1))
+	})
+	e.B.EndLoop(once, ir.Always, ir.K(0), ir.K(0))
+	if w != nil {
+		w.done()
+	}
+	e.B.Clear(p, stop)
+	e.Free(v)
+	return code.IntValue(t, count, layout.Between(0, 1<<31-1)).WithNull(n, own)
 }
 
 // ReplaceMatches puts a text in the place of the first match, or of all; none is empty. v is used up.
