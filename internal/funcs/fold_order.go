@@ -18,11 +18,15 @@ func stringAgg(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, 
 		return null(t)
 	}
 	size := 0
+	at := func(row, arg int) string { return rows.Value(row, arg).S } // NULL has no bytes
+	if c, ok := rows.(plan.FoldColumns); ok {
+		at = c.Text
+	}
 	for i := range n {
 		if i > 0 {
-			size += len(rows.Value(i, 1).S)
+			size += len(at(i, 1))
 		}
-		size += len(rows.Value(i, 0).S)
+		size += len(at(i, 0))
 	}
 	if size >= maxTextResult {
 		return fail(diag.ProgramLimitExceeded, "the text has %d bytes, which is too many", size)
@@ -34,9 +38,9 @@ func stringAgg(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, 
 	b.Grow(size)
 	for i := range n {
 		if i > 0 {
-			b.WriteString(rows.Value(i, 1).S) // NULL has no bytes
+			b.WriteString(at(i, 1))
 		}
-		b.WriteString(rows.Value(i, 0).S)
+		b.WriteString(at(i, 0))
 	}
 	return text(b.String())
 }
@@ -52,27 +56,44 @@ func fraction(direct []types.Value) (f float64, ok bool, err error) {
 	return f, true, nil
 }
 
-func percentileDisc(rows plan.FoldRows, direct []types.Value, t types.Type) (types.Value, error) {
+// discrete is the place of a discrete percentile, continuous that of one that may lie between two values, and middle that of the median.
+func discrete(n int, direct []types.Value) (plan.FoldRank, bool, error) {
 	f, ok, err := fraction(direct)
-	if n := rows.Len(); ok && n > 0 {
-		return rows.Value(max(int(math.Ceil(f*float64(n))), 1)-1, 0), nil
-	}
-	return types.NullOf(t), err
+	at := max(int(math.Ceil(f*float64(n))), 1) - 1
+	return plan.FoldRank{Lo: at, Hi: at}, ok, err
 }
 
-func percentileCont(rows plan.FoldRows, direct []types.Value, t types.Type) (types.Value, error) {
+func continuous(n int, direct []types.Value) (plan.FoldRank, bool, error) {
 	f, ok, err := fraction(direct)
-	n := rows.Len()
-	if !ok || n == 0 {
-		return types.NullOf(t), err
-	}
 	at := f * float64(n-1)
 	lo, hi := math.Floor(at), math.Ceil(at)
-	a := rows.Value(int(lo), 0)
-	if lo == hi {
-		return a, nil
+	return plan.FoldRank{Lo: int(lo), Hi: int(hi), Part: at - lo}, ok, err
+}
+
+func middle(n int, _ []types.Value) (plan.FoldRank, bool, error) {
+	return continuous(n, []types.Value{types.FloatValue(tDouble, 0.5)})
+}
+
+// atRank is the value at a place of rows in order.
+func atRank(rank func(n int, direct []types.Value) (plan.FoldRank, bool, error)) func(plan.FoldRows, []types.Value, types.Type) (types.Value, error) {
+	return func(rows plan.FoldRows, direct []types.Value, t types.Type) (types.Value, error) {
+		r, ok, err := rank(rows.Len(), direct)
+		if err != nil || !ok || rows.Len() == 0 {
+			return types.NullOf(t), err
+		}
+		a := rows.Value(r.Lo, 0)
+		if r.Lo == r.Hi {
+			return a, nil
+		}
+		return between(a, rows.Value(r.Hi, 0), r.Part, t)
 	}
-	return between(a, rows.Value(int(hi), 0), at-lo, t)
+}
+
+// rankFold is an aggregate that is the value at a place.
+func rankFold(name, params string, rank func(n int, direct []types.Value) (plan.FoldRank, bool, error), doc string) FoldRow {
+	r := fold(name, params, tSame, plan.SkipNull, atRank(rank), doc)
+	r.Fold.Ranked, r.Fold.Between = rank, between
+	return r
 }
 
 // between is the value at a part of the way from a to b.
@@ -93,14 +114,10 @@ func between(a, b types.Value, part float64, t types.Type) (types.Value, error) 
 	return types.FloatValue(t, a.F+part*(b.F-a.F)), nil
 }
 
-func median(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
-	return percentileCont(rows, []types.Value{types.FloatValue(tDouble, 0.5)}, t)
-}
-
 // medianDeviation looks for the median of distances from the median among values in order: those below it, from the middle
 // down, and those above it, from the middle up, are two lists in order.
 func medianDeviation(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
-	m, err := median(rows, nil, t)
+	m, err := atRank(middle)(rows, nil, t)
 	if err != nil || m.Null {
 		return m, err
 	}
@@ -214,6 +231,11 @@ func extremeArg(sign int) func(plan.FoldRows, []types.Value, types.Type) (types.
 		if rows.Len() == 0 {
 			return null(t)
 		}
+		if c, ok := rows.(plan.FoldColumns); ok {
+			if xs := c.Integers(1); xs != nil {
+				return rows.Value(extremeAt(xs, sign), 0), nil
+			}
+		}
 		at, best := 0, rows.Value(0, 1)
 		for i := 1; i < rows.Len(); i++ {
 			if v := rows.Value(i, 1); types.Compare(v, best)*sign > 0 {
@@ -222,6 +244,16 @@ func extremeArg(sign int) func(plan.FoldRows, []types.Value, types.Type) (types.
 		}
 		return rows.Value(at, 0), nil
 	}
+}
+
+// extremeAt is where the first of the extreme numbers is.
+func extremeAt(xs []int64, sign int) (at int) {
+	for i, x := range xs {
+		if sign > 0 && x > xs[at] || sign < 0 && x < xs[at] {
+			at = i
+		}
+	}
+	return at
 }
 
 func firstRow(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {

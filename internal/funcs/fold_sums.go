@@ -123,6 +123,16 @@ func (s *pairSums) addOne(x float64) error {
 func ofPairs(f func(*pairSums) (float64, bool)) func(plan.FoldRows, []types.Value, types.Type) (types.Value, error) {
 	return func(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
 		var s pairSums
+		if c, ok := rows.(plan.FoldColumns); ok {
+			if ys, xs := c.Floats(0), c.Floats(1); ys != nil && xs != nil {
+				for i, y := range ys {
+					if err := s.add(y, xs[i]); err != nil {
+						return types.Value{}, err
+					}
+				}
+				return s.result(f, t)
+			}
+		}
 		for i := range rows.Len() {
 			if err := s.add(rows.Value(i, 0).F, rows.Value(i, 1).F); err != nil {
 				return types.Value{}, err
@@ -136,6 +146,16 @@ func ofPairs(f func(*pairSums) (float64, bool)) func(plan.FoldRows, []types.Valu
 func ofNumbers(f func(*pairSums) (float64, bool)) func(plan.FoldRows, []types.Value, types.Type) (types.Value, error) {
 	return func(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
 		var s pairSums
+		if c, ok := rows.(plan.FoldColumns); ok {
+			if xs := c.Floats(0); xs != nil {
+				for _, x := range xs {
+					if err := s.addOne(x); err != nil {
+						return types.Value{}, err
+					}
+				}
+				return s.result(f, t)
+			}
+		}
 		for i := range rows.Len() {
 			if err := s.addOne(rows.Value(i, 0).F); err != nil {
 				return types.Value{}, err

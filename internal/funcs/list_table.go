@@ -458,6 +458,14 @@ func listFold(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, e
 		return types.NullOf(t), nil
 	}
 	elem := t.Elem()
+	if c, ok := rows.(plan.FoldColumns); ok {
+		if xs := c.Integers(0); xs != nil && elem.Kind != types.Bool {
+			if err := rows.Room(int64(types.IntListSize(elem, len(xs)))); err != nil {
+				return types.Value{}, err
+			}
+			return types.IntList(elem, xs), nil
+		}
+	}
 	var b []byte
 	asked := 0
 	for i := range rows.Len() {

@@ -16,8 +16,18 @@ type Fold struct {
 	Eval func(rows FoldRows, direct []types.Value, t types.Type) (types.Value, error)
 	// Parts, where not nil, puts the same value together from those of stretches of rows: frames of a window share them.
 	Parts *FoldParts
+	// Ranked is the place, of n values in order, of the one that it is; ok is false where it is NULL. nil: it is not one of them. If Lo and
+	// Hi differ, Between has the value between those.
+	Ranked  func(n int, direct []types.Value) (r FoldRank, ok bool, err error)
+	Between func(a, b types.Value, part float64, t types.Type) (types.Value, error)
 	// Extreme: the value is the first argument of the first row whose second is least (-1) or greatest (1); 0: it is not.
 	Extreme int
+}
+
+// FoldRank is a place in an order, from 0: Lo, or a part of the way from Lo to Hi.
+type FoldRank struct {
+	Lo, Hi int
+	Part   float64
 }
 
 // FoldParts computes an aggregate of rows from that of some and that of those behind them. Nothing is ever taken away
@@ -51,6 +61,15 @@ type FoldRows interface {
 	Value(row, arg int) types.Value
 	// Room asks for memory for a result of so many bytes.
 	Room(bytes int64) error
+}
+
+// FoldColumns is what FoldRows may have besides: an argument of all rows, none of which is NULL, if it is of such numbers; else nil. What is
+// given is good until the same argument is asked for again.
+type FoldColumns interface {
+	Floats(arg int) []float64
+	Integers(arg int) []int64
+	// Text is the text of an argument that is one; NULL is an empty one.
+	Text(row, arg int) string
 }
 
 // AggOrder is an element of the ORDER BY inside of an aggregate.

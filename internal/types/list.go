@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strings"
+	"unsafe"
 )
 
 // Lists. A list is one text-like value: its elements one after the other, encoded so that comparing the bytes compares the
@@ -24,6 +25,28 @@ func ListValue(elem Type, elems []Value) Value {
 	}
 	return Value{Type: TList(elem), S: string(append(b, 0))}
 }
+
+// IntList is the list of integers, or of decimals that fit into 64 bits, of a type that has them; IntListSize is how many bytes it has.
+func IntList(elem Type, xs []int64) Value {
+	b := make([]byte, 0, IntListSize(elem, len(xs)))
+	for _, x := range xs {
+		b = append(b, elemValue)
+		switch elemWidth(elem) {
+		case 2:
+			b = binary.BigEndian.AppendUint16(b, uint16(x)^1<<15)
+		case 4:
+			b = binary.BigEndian.AppendUint32(b, uint32(x)^1<<31)
+		case 8:
+			b = binary.BigEndian.AppendUint64(b, uint64(x)^1<<63)
+		default:
+			b = AppendElem(b[:len(b)-1], elem, Value{Type: elem, I: x, Hi: x >> 63})
+		}
+	}
+	b = append(b, 0)
+	return Value{Type: TList(elem), S: unsafe.String(unsafe.SliceData(b), len(b))}
+}
+
+func IntListSize(elem Type, n int) int { return n*(1+elemWidth(elem)) + 1 }
 
 const (
 	elemValue = 1

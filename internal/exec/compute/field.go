@@ -28,6 +28,27 @@ func NewReader(f *layout.Field, view func(*column.Dict) column.DictView) Reader 
 	return r
 }
 
+// Field is what is read.
+func (r *Reader) Field() *layout.Field { return r.f }
+
+// Words are the words of the field in many tuples.
+func (r *Reader) Words(tuples []uintptr, dst []uint64) { r.word.LoadMany(tuples, dst) }
+
+// Text is the field's text in the tuple at a, empty if it is NULL. It is not copied.
+func (r *Reader) Text(a uintptr) string {
+	if r.Null(a) {
+		return ""
+	}
+	w := r.word.Load(a)
+	if r.f.Desc.Form == layout.Str {
+		return mem.Text(uintptr(w), int(mem.Load64(a+uintptr(r.f.Off)+8)))
+	}
+	if b := r.text(int(w)); len(b) > 0 {
+		return unsafe.String(&b[0], len(b))
+	}
+	return ""
+}
+
 // Null reports that the field of the tuple at a is NULL.
 func (r *Reader) Null(a uintptr) bool { return r.f.Null >= 0 && mem.Load8(a+uintptr(r.f.Null)) != 0 }
 

@@ -19,6 +19,8 @@ type agg struct {
 	order    *sorting.Sorter // nil: rows come in its order
 	distinct *sorting.Sorter // compares arguments; nil: equal ones count again
 	to       *layout.Field
+	all      bool // rows count
+	ranked   bool // see selects
 }
 
 // newAgg is for tuples t, which come in the order that the aggregate wants or not.
@@ -34,7 +36,12 @@ func (f *folder) newAgg(a *plan.Agg, t *layout.Tuple, inOrder bool) agg {
 		r := reader(a.Filter)
 		x.filter = &r
 	}
-	if by := wanted(a); len(by) > 0 && !inOrder {
+	x.ranked = selects(a, t)
+	x.all = x.filter == nil
+	for i := range x.args {
+		x.all = x.all && (a.Fold.Skips == plan.SkipNone || a.Fold.Skips == plan.SkipNull && i > 0 || x.args[i].Field().Null < 0)
+	}
+	if by := wanted(a, t); len(by) > 0 && !inOrder {
 		x.order = f.sorter(t, by)
 	}
 	if a.Distinct {
@@ -73,7 +80,12 @@ func (g *grouping) fold(to uintptr, a *agg, rows []uint64) error {
 	if a.distinct != nil {
 		list = slices.CompactFunc(list, func(x, y uint64) bool { return a.distinct.Compare(uintptr(x), uintptr(y)) == 0 })
 	}
-	v, err := a.Fold.Eval(&values{g: g, a: a, rows: list}, a.Direct, a.to.Desc.Type)
+	var v types.Value
+	if a.ranked {
+		v, err = g.ranked(a, list)
+	} else {
+		v, err = a.Fold.Eval(&values{g: g, a: a, rows: list}, a.Direct, a.to.Desc.Type)
+	}
 	if err == nil && !v.Null && len(v.S) > 0 {
 		// It may be a text that Go will forget.
 		var p uintptr
@@ -92,7 +104,7 @@ func (g *grouping) fold(to uintptr, a *agg, rows []uint64) error {
 // counting are the rows that count for an aggregate, in a list of its own if they will be moved.
 func (g *grouping) counting(a *agg, rows []uint64) ([]uint64, error) {
 	all := true
-	for i := 0; all && i < len(rows); i++ {
+	for i := 0; all && !a.all && i < len(rows); i++ {
 		all = a.counts(uintptr(rows[i]))
 	}
 	if all && a.order == nil && a.distinct == nil {

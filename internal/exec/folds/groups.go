@@ -31,6 +31,8 @@ type folder struct {
 	keys []key
 	aggs []agg
 	rows []uint64 // addresses, those of a group together
+	// starts are where the groups of slots begin in rows, if they have slots: see dense.
+	starts []uint64
 }
 
 // key is a key of the groups: where it is read and written.
@@ -46,14 +48,20 @@ func Groups(rows tuples.Rows, g *plan.Group, out *layout.Tuple, o Options) (tupl
 	if err := f.prepare(&rows, g); err != nil {
 		return result, err
 	}
-	cuts := f.cuts()
-	if len(g.Keys) == 0 {
+	stretch := f.stretch
+	var cuts []int
+	switch {
+	case len(g.Keys) == 0:
 		cuts = []int{0, len(f.rows)}
+	case f.starts != nil:
+		cuts, stretch = f.slotCuts(), f.slotStretch
+	default:
+		cuts = f.cuts()
 	}
 	parts := make([]tuples.Buffer, len(cuts)-1)
 	err := o.Team.Parallel(len(parts), func(i int) error {
 		parts[i] = tuples.NewBuffer(o.Mem, out.Size)
-		return f.stretch(&parts[i], cuts[i], cuts[i+1])
+		return stretch(&parts[i], cuts[i], cuts[i+1])
 	})
 	for i := range parts {
 		result.Pieces = append(result.Pieces, parts[i].Pieces...)
@@ -70,21 +78,30 @@ func (f *folder) prepare(rows *tuples.Rows, g *plan.Group) error {
 		by = append(by, plan.SortKey{Col: id})
 		f.keys = append(f.keys, key{compute.NewReader(rows.Tuple.Find(int32(id)), f.View), f.out.Find(int32(g.KeyCols[i]))})
 	}
-	shared := wanted(&g.Aggs[0])
+	shared := wanted(&g.Aggs[0], rows.Tuple)
 	for i := range g.Aggs {
-		if !slices.Equal(wanted(&g.Aggs[i]), shared) {
+		if !slices.Equal(wanted(&g.Aggs[i], rows.Tuple), shared) {
 			shared = nil
 			break
 		}
 	}
+	var ids []int32
+	for _, k := range by {
+		ids = append(ids, int32(k.Col))
+	}
+	keys, slots := f.slotKeys(rows.Tuple, ids, rows.Len())
+	dense := len(by) > 0 && len(shared) == 0 && slots > 0
 	f.by = f.sorter(rows.Tuple, append(by, shared...))
-	if len(by)+len(shared) > 0 {
+	if len(by)+len(shared) > 0 && !dense {
 		if err := f.by.Sort(rows, rows.Len()); err != nil {
 			return err
 		}
 	}
 	for i := range g.Aggs {
 		f.aggs = append(f.aggs, f.newAgg(&g.Aggs[i], rows.Tuple, shared != nil))
+	}
+	if dense {
+		return f.dense(rows, keys, slots)
 	}
 	at, err := f.Mem.Take(int(rows.Len())*8 + 8)
 	if err != nil {
@@ -105,7 +122,10 @@ func (f *folder) sorter(t *layout.Tuple, keys []plan.SortKey) *sorting.Sorter {
 
 // wanted is the order in which an aggregate looks at the rows of a group. One of distinct values wants those that are equal
 // next to each other.
-func wanted(a *plan.Agg) []plan.SortKey {
+func wanted(a *plan.Agg, t *layout.Tuple) []plan.SortKey {
+	if selects(a, t) {
+		return nil
+	}
 	var out []plan.SortKey
 	add := func(k plan.SortKey) {
 		if !slices.ContainsFunc(out, func(o plan.SortKey) bool { return o.Col == k.Col }) {
@@ -179,6 +199,8 @@ type grouping struct {
 	list  []uint64 // rows of a group that count for an aggregate …
 	at    uintptr  // … and its memory
 	room  int64    // asked for, for the result at hand
+	// columns have the arguments of a group.
+	columns [2]scratch
 }
 
 // group writes the tuple of a group.
