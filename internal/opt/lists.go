@@ -58,6 +58,9 @@ func (s *state) oneOf(values []plan.Expr, number plan.Expr, t types.Type) plan.E
 	}
 	var args []plan.Expr
 	for i, v := range values {
+		if t.IsFloat() { // lists do not know -0
+			v = s.foldOne(plan.NewCall(plan.Add, t, v, plan.NewConst(types.FloatValue(t, 0))))
+		}
 		args = append(args, s.foldOne(plan.Compare(plan.Eq, number, plan.NewConst(types.IntValue(number.Type(), int64(i+1))))), v)
 	}
 	return s.foldOne(plan.NewCall(plan.Case, t, append(args, plan.NullConst(t))...))

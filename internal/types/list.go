@@ -132,8 +132,7 @@ func (v Value) ListLen() int {
 	n := 0
 	elem := v.Type.Elem()
 	s := v.S
-	if elem.Phys() != PhysStr && !elem.IsNested() { // all that are not NULL are of one length
-		width := elemWidth(elem)
+	if width, ok := FixedElem(elem); ok {
 		for i := 0; i < len(s) && s[i] != 0; n++ {
 			if i++; s[i-1] == elemValue {
 				i += width
@@ -145,6 +144,11 @@ func (v Value) ListLen() int {
 		_, s = nextElem(elem, s)
 	}
 	return n
+}
+
+// FixedElem is how many bytes an element of a list has that is not NULL, if all have the same, behind the byte that says so.
+func FixedElem(elem Type) (width int, ok bool) {
+	return elemWidth(elem), elem.Phys() != PhysStr && !elem.IsNested()
 }
 
 // nextElem decodes the element at the start of s.

@@ -53,11 +53,20 @@ func CanEmit(x *plan.Call) bool {
 	case plan.Sqrt:
 		return x.Args[0].Type().IsFloat()
 	case plan.Apply:
-		return x.Matching() != nil
+		return x.Matching() != nil || countsElements(x)
 	case plan.Cast:
 		return canCast(x.Args[0].Type(), x.T)
 	}
 	return false
+}
+
+// countsElements reports the length of a list whose elements are all of one size.
+func countsElements(x *plan.Call) bool {
+	if x.Fn.Name != "len" || len(x.Args) != 1 || x.Args[0].Type().Kind != types.List {
+		return false
+	}
+	_, ok := types.FixedElem(x.Args[0].Type().Elem())
+	return ok
 }
 
 // CanEmitTextless is CanEmit where it is left out that generated code makes texts.

@@ -49,6 +49,10 @@ func (e *Evaluator) textCall(x *plan.Call) code.Value {
 
 // matching is a function that applies an automaton to a text.
 func (e *Evaluator) matching(x *plan.Call) code.Value {
+	if countsElements(x) {
+		width, _ := types.FixedElem(x.Args[0].Type().Elem())
+		return text.CountElements(&e.Emitter, e.Eval(x.Args[0]), width, x.T)
+	}
 	switch u := x.Matching(); u.Does {
 	case automaton.Tests:
 		return text.Matches(&e.Emitter, e.eachText(x.Args[0]), u)

@@ -68,6 +68,30 @@ func charsBetween(e *code.Emitter, p, end ir.Reg) ir.Reg {
 	return r
 }
 
+// CountElements is how many elements a list has; those that are not NULL take width bytes each, behind a byte that is 1. v is used up.
+func CountElements(e *code.Emitter, v code.Value, width int, t types.Type) code.Value {
+	if v.IsNull() {
+		e.Free(v)
+		return e.NullValue(t)
+	}
+	v = e.Text(v)
+	n, own := e.AnyNull(v)
+	p, end := ends(e, v)
+	count, tag := e.Int("count"), e.Int("tag")
+	e.B.Mov(count, ir.K(0))
+	e.B.Op2(ir.Sub, end, end.V(), ir.K(1)) // the last byte ends the list
+	e.Loop(func(l int32) {
+		e.B.Break(l, ir.GE, p.V(), end.V())
+		e.B.Load(tag, ir.At(p, 0), 1, false)
+		e.B.Sel(tag, ir.EQ, tag.V(), ir.K(1), ir.K(int64(width)+1), ir.K(1))
+		e.B.Op2(ir.Add, p, p.V(), tag.V())
+		e.B.Op2(ir.Add, count, count.V(), ir.K(1))
+	})
+	e.B.Clear(p, end, tag)
+	e.Free(v)
+	return code.IntValue(t, count, layout.Between(0, 1<<31-1)).WithNull(n, own)
+}
+
 // FirstChars is the first k characters of a text: VARCHAR(k). v is used up.
 func FirstChars(e *code.Emitter, v code.Value, k int64) code.Value {
 	v = e.Text(v)

@@ -19,8 +19,9 @@ type agg struct {
 	order    *sorting.Sorter // nil: rows come in its order
 	distinct *sorting.Sorter // compares arguments; nil: equal ones count again
 	to       *layout.Field
-	all      bool // rows count
-	ranked   bool // see selects
+	nulls    []uintptr // where flags are that make a row not count
+	all      bool      // rows count
+	ranked   bool      // see selects
 }
 
 // newAgg is for tuples t, which come in the order that the aggregate wants or not.
@@ -37,10 +38,12 @@ func (f *folder) newAgg(a *plan.Agg, t *layout.Tuple, inOrder bool) agg {
 		x.filter = &r
 	}
 	x.ranked = selects(a, t)
-	x.all = x.filter == nil
 	for i := range x.args {
-		x.all = x.all && (a.Fold.Skips == plan.SkipNone || a.Fold.Skips == plan.SkipNull && i > 0 || x.args[i].Field().Null < 0)
+		if at := x.args[i].Field().Null; at >= 0 && (a.Fold.Skips == plan.SkipAnyNull || a.Fold.Skips == plan.SkipNull && i == 0) {
+			x.nulls = append(x.nulls, uintptr(at))
+		}
 	}
+	x.all = x.filter == nil && len(x.nulls) == 0
 	if by := wanted(a, t); len(by) > 0 && !inOrder {
 		x.order = f.sorter(t, by)
 	}
@@ -57,11 +60,10 @@ func (a *agg) counts(row uintptr) bool {
 			return false
 		}
 	}
-	switch a.Fold.Skips {
-	case plan.SkipNull:
-		return !a.args[0].Null(row)
-	case plan.SkipAnyNull:
-		return !slices.ContainsFunc(a.args, func(r compute.Reader) bool { return r.Null(row) })
+	for _, at := range a.nulls {
+		if mem.Load8(row+at) != 0 {
+			return false
+		}
 	}
 	return true
 }

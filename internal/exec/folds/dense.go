@@ -25,7 +25,7 @@ const (
 )
 
 // slotKeys are the keys as parts of numbers below slots; 0 where there are too many, or where keys are something else.
-func (f *folder) slotKeys(t *layout.Tuple, ids []int32, rows int64) (keys []slotKey, slots uint64) {
+func slotKeys(t *layout.Tuple, ids []int32, rows int64) (keys []slotKey, slots uint64) {
 	most := uint64(max(fewSlots, slotsOfRow*rows))
 	slots = 1
 	for _, id := range ids {
@@ -61,47 +61,74 @@ func slot(keys []slotKey, row uintptr) (at uint64) {
 	return at
 }
 
+// addTo adds a key's part of the slots' numbers of rows; room is for as many words.
+func (k *slotKey) addTo(slots []uint64, rows []uintptr, room []uint64) {
+	k.word.LoadMany(rows, room)
+	if k.null < 0 {
+		for i, w := range room[:len(rows)] {
+			slots[i] += uint64(int64(w)-k.least) * k.times
+		}
+		return
+	}
+	for i, a := range rows {
+		if mem.Load8(a+uintptr(k.null)) != 0 {
+			slots[i] += k.nulls
+		} else {
+			slots[i] += uint64(int64(room[i])-k.least) * k.times
+		}
+	}
+}
+
 // dense puts rows in the places of their groups; starts are where they begin, and the end.
 func (f *folder) dense(rows *tuples.Rows, keys []slotKey, slots uint64) error {
 	n := int(rows.Len())
-	at, err := f.Mem.Take(16*n + 8)
+	at, err := f.Mem.Take(24*n + 8)
 	if err != nil {
 		return err
 	}
-	f.rows = mem.Words(at, n)
-	slotOf := mem.Words(at+uintptr(8*n), n)
+	all, slotOf := mem.Words(at, n), mem.Words(at+uintptr(8*n), n)
+	f.rows = mem.Words(at+uintptr(16*n), n)
+	i := 0
+	if err := rows.Poll(f.Team, func(a uintptr) bool {
+		all[i] = uint64(a)
+		i++
+		return true
+	}); err != nil {
+		return err
+	}
+	const step = 4 << 10
+	if err := f.Team.Parallel((n+step-1)/step, func(part int) error {
+		lo, hi := part*step, min(part*step+step, n)
+		var room [step]uint64
+		clear(slotOf[lo:hi])
+		for i := range keys {
+			keys[i].addTo(slotOf[lo:hi], addresses(all[lo:hi]), room[:])
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
 	counts, err := f.Mem.Alloc(8 * int(slots+1))
 	if err != nil {
 		return err
 	}
 	f.starts = mem.Words(counts, int(slots)+1)
-	i := 0
-	if err := rows.Poll(f.Team, func(a uintptr) bool {
-		s := slot(keys, a)
-		slotOf[i] = s
+	for _, s := range slotOf {
 		f.starts[s]++
-		i++
-		return true
-	}); err != nil {
-		return err
 	}
 	sum := uint64(0)
 	for s, n := range f.starts {
 		f.starts[s] = sum
 		sum += n
 	}
-	i = 0
-	err = rows.Poll(f.Team, func(a uintptr) bool {
-		s := slotOf[i]
-		f.rows[f.starts[s]] = uint64(a)
+	for i, s := range slotOf {
+		f.rows[f.starts[s]] = all[i]
 		f.starts[s]++
-		i++
-		return true
-	})
+	}
 	// Each start has moved to the end of its group: that is where the next one begins.
 	copy(f.starts[1:], f.starts[:slots])
 	f.starts[0] = 0
-	return err
+	return nil
 }
 
 // slotCuts are at which slots stretches begin that are computed apart, and the end.

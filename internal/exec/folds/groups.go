@@ -32,7 +32,8 @@ type folder struct {
 	aggs []agg
 	rows []uint64 // addresses, those of a group together
 	// starts are where the groups of slots begin in rows, if they have slots: see dense.
-	starts []uint64
+	starts   []uint64
+	slotKeys []slotKey // none where the keys are something else
 }
 
 // key is a key of the groups: where it is read and written.
@@ -89,7 +90,8 @@ func (f *folder) prepare(rows *tuples.Rows, g *plan.Group) error {
 	for _, k := range by {
 		ids = append(ids, int32(k.Col))
 	}
-	keys, slots := f.slotKeys(rows.Tuple, ids, rows.Len())
+	var slots uint64
+	f.slotKeys, slots = slotKeys(rows.Tuple, ids, rows.Len())
 	dense := len(by) > 0 && len(shared) == 0 && slots > 0
 	f.by = f.sorter(rows.Tuple, append(by, shared...))
 	if len(by)+len(shared) > 0 && !dense {
@@ -101,7 +103,7 @@ func (f *folder) prepare(rows *tuples.Rows, g *plan.Group) error {
 		f.aggs = append(f.aggs, f.newAgg(&g.Aggs[i], rows.Tuple, shared != nil))
 	}
 	if dense {
-		return f.dense(rows, keys, slots)
+		return f.dense(rows, f.slotKeys, slots)
 	}
 	at, err := f.Mem.Take(int(rows.Len())*8 + 8)
 	if err != nil {
@@ -162,6 +164,12 @@ func (f *folder) cuts() []int {
 // next is where the group ends that the row at i belongs to.
 func (f *folder) next(i int) int {
 	first := uintptr(f.rows[i])
+	if len(f.slotKeys) > 0 {
+		s := slot(f.slotKeys, first)
+		for i++; i < len(f.rows) && slot(f.slotKeys, uintptr(f.rows[i])) == s; i++ {
+		}
+		return i
+	}
 	for i++; i < len(f.rows) && f.by.Same(len(f.keys), first, uintptr(f.rows[i])); i++ {
 	}
 	return i
