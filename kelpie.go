@@ -47,6 +47,23 @@ func (db *DB) Session() *Session {
 // GPUBytes is how many bytes columns and dictionaries take in the memory of the device "gpu" now.
 func (db *DB) GPUBytes() int64 { return db.inner.GPUBytes() }
 
+// GPUColumn is what a table's column takes in a GPU's memory.
+type GPUColumn struct {
+	Table  string `json:"table"`
+	Column string `json:"column"`
+	Bytes  int64  `json:"bytes"`
+	// Bits is how many each value has where they are packed, 0 where they have whole bytes.
+	Bits int `json:"packed_bits,omitempty"`
+}
+
+// GPUColumns lists the columns in the memory of the device "gpu", the largest first.
+func (db *DB) GPUColumns() (out []GPUColumn) {
+	for _, c := range db.inner.GPUColumns() {
+		out = append(out, GPUColumn(c))
+	}
+	return out
+}
+
 // Close ends the database: statements that start from now on fail. Results that are open can
 // still be read.
 func (db *DB) Close() error {

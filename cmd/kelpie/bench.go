@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kelpiedb/kelpie"
 	"github.com/kelpiedb/kelpie/gen"
 )
 
@@ -28,6 +29,8 @@ Flags:
   --analyze FILE     write EXPLAIN ANALYZE of each query there, once it is hot
   --cold             on a GPU, how long kernels take to be there: compiled anew,
                      stored by earlier processes, and kept by this one
+  --without LIST     then all once more with these techniques off, such as
+                     packed_columns; SHOW ALL lists them
   --clients N        one client, then N at once, each of which runs all queries
 ` + engineHelp
 
@@ -42,10 +45,21 @@ type benchResult struct {
 	Queries []measurement `json:"queries,omitempty"`
 	Geomean float64       `json:"geomean_ms,omitempty"`
 	// GPUBytes is what the columns of all queries take in the GPU's memory.
-	GPUBytes int64 `json:"gpu_column_bytes,omitempty"`
+	GPUBytes   int64              `json:"gpu_column_bytes,omitempty"`
+	GPUColumns []kelpie.GPUColumn `json:"gpu_columns,omitempty"`
+	// Without is the same with some techniques off.
+	Without *withoutResult `json:"without,omitempty"`
 	// With --cold and --clients.
 	Cold    []coldMeasurement   `json:"cold,omitempty"`
 	Clients *clientsMeasurement `json:"clients,omitempty"`
+}
+
+// withoutResult is what was measured with techniques off.
+type withoutResult struct {
+	Off      string        `json:"off"`
+	Queries  []measurement `json:"queries"`
+	Geomean  float64       `json:"geomean_ms"`
+	GPUBytes int64         `json:"gpu_column_bytes,omitempty"`
 }
 
 func benchCommand(ctx context.Context, args []string) error {
@@ -59,6 +73,7 @@ func benchCommand(ctx context.Context, args []string) error {
 	analyzeFile := fs.String("analyze", "", "")
 	cold := fs.Bool("cold", false, "")
 	clients := fs.Int("clients", 0, "")
+	without := fs.String("without", "", "")
 	words, err := parseFlags(fs, args, benchHelp)
 	if err != nil {
 		return err
@@ -75,6 +90,9 @@ func benchCommand(ctx context.Context, args []string) error {
 	}
 	if *clients < 0 || *clients > maxClients {
 		return usagef("--clients %d: it must be from 1 to %d", *clients, maxClients)
+	}
+	if *without != "" && (*cold || *clients > 0) {
+		return usagef("--without is for times of queries, not for --cold or --clients")
 	}
 	if *cold && *clients > 0 {
 		return usagef("--cold and --clients measure different things")
@@ -132,14 +150,42 @@ func benchCommand(ctx context.Context, args []string) error {
 			return err
 		}
 		doc.Geomean = geomean(doc.Queries)
-		if doc.GPUBytes = db.GPUBytes(); doc.GPUBytes > 0 {
-			fmt.Fprintf(out, " columns on the device: %.1f MB\n", float64(doc.GPUBytes)/1e6)
+		doc.GPUBytes, doc.GPUColumns = gpuBytes(db, out), db.GPUColumns()
+		if *without != "" {
+			if doc.Without, err = r.measureWithout(ctx, *without, s.queries, *runs, out, &engine); err != nil {
+				return err
+			}
+			doc.Without.GPUBytes = gpuBytes(db, out)
 		}
 	}
 	if jsonFile == nil {
 		return nil
 	}
 	return writeJSON(jsonFile, doc)
+}
+
+// gpuBytes prints what columns take in a GPU's memory, if there are any.
+func gpuBytes(db *kelpie.DB, out io.Writer) int64 {
+	n := db.GPUBytes()
+	if n > 0 {
+		fmt.Fprintf(out, " columns on the device: %.1f MB\n", float64(n)/1e6)
+	}
+	return n
+}
+
+// measureWithout prints the times of all queries with techniques off.
+func (r *runner) measureWithout(ctx context.Context, off string, queries []gen.Query, runs int, out io.Writer, engine *engineFlags) (*withoutResult, error) {
+	for name := range strings.SplitSeq(off, ",") {
+		if _, err := r.session.Exec(ctx, "set "+name+" = off"); err != nil {
+			return nil, err
+		}
+	}
+	fmt.Fprintf(out, "\nwithout %s\n\n", off)
+	all, err := r.measureAll(ctx, queries, runs, out, engine, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &withoutResult{Off: off, Queries: all, Geomean: geomean(all)}, nil
 }
 
 // measureAll prints the times of all queries, one after the other.

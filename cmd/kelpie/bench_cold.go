@@ -15,7 +15,7 @@ import (
 // How long a query waits for the driver: the first time that anybody asks it, in a process that finds the code on disk, and again. The
 // columns are on the device in all three.
 
-// coldMeasurement is a query's times in ms, medians. Ready is when the query had the last kernel, from its beginning on, Wait how
+// coldMeasurement is a query's times in ms, medians. Ready is when the last kernel that the query needed was loaded, from its beginning on, Wait how
 // long it waited for kernels; hot queries wait for none.
 type coldMeasurement struct {
 	Name     string     `json:"name"`

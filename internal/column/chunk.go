@@ -1,6 +1,10 @@
 package column
 
-import "github.com/kelpiedb/kelpie/internal/types"
+import (
+	"encoding/binary"
+
+	"github.com/kelpiedb/kelpie/internal/types"
+)
 
 // SegmentRows is the most rows a segment holds: small enough that a zone map
 // skips something, large enough that per-segment work vanishes.
@@ -33,6 +37,15 @@ type StrDesc struct {
 	Len    uint32
 	Prefix [4]byte
 	Rest   [8]byte // the next bytes, or the little-endian offset in the heap
+}
+
+// PackedOffset is how many bits of a packed descriptor are the offset in the heap; the others are the length.
+const PackedOffset = 40
+
+// Packed is the descriptor of a long text in 8 bytes; false: it has no such form.
+func (d *StrDesc) Packed() (uint64, bool) {
+	at := binary.LittleEndian.Uint64(d.Rest[:])
+	return at | uint64(d.Len)<<PackedOffset, d.Len > StrInline && d.Len < 1<<(64-PackedOffset) && at < 1<<PackedOffset
 }
 
 // Shape is what generated code must know of a chunk at compile time; chunks of

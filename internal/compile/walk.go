@@ -214,6 +214,11 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 	d := f.How
 	d.Late, d.Resolve, d.Fuse, d.Writing = s.Late, s.w.Resolve, s.w.Fuse, s.Writing
+	for _, x := range s.Shapes {
+		if x.Bits > 0 {
+			d.Packed++
+		}
+	}
 	for _, x := range s.Filters {
 		d.Sets = append(d.Sets, phys.KeySet{Kind: x.Kind, Bits: x.Bits})
 	}

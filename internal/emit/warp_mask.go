@@ -92,37 +92,81 @@ func (f *laneFront) all(width int, x int64) ir.Reg {
 
 // read loads the lane's rows of columns that are not there yet, and returns which those were.
 func (f *laneFront) read(cols []int) (own []int) {
+	var packed []packedColumn
 	for _, k := range cols {
 		if _, ok := f.vecs[k]; ok {
 			continue
 		}
 		w := f.width(k)
 		name := f.Cols.Get(f.table.Scan.Cols[k]).Name
-		words := f.n * w / 4
-		r := f.B.Vregs(name, ir.I32, words)
 		p := f.LoadWord(f.PartName(name, ".data"), code.Word{Kind: code.WordData, Index: k})
 		row := f.first
 		if f.short != ir.NoReg {
 			row = f.short
 		}
-		at := ir.AtIndex(p, row, w, 0)
-		if words == 1 {
-			f.B.LoadAs(ir.ReadOnly, r, at, 4, false)
+		if bits := int(f.table.Shapes[k].Bits); bits > 0 {
+			c := packedColumn{k, f.packedAt(packedRows{bits, f.n}, p, row), 0}
+			c.words = f.B.Vregs(name, ir.I32, c.at.loaded())
+			c.at.load(f.warp, c.words, 0)
+			packed = append(packed, c)
+			f.vecs[k] = c.words
 		} else {
-			f.B.LoadN(ir.ReadOnly, r, words, at, 4)
+			words := f.n * w / 4
+			r := f.B.Vregs(name, ir.I32, words)
+			at := ir.AtIndex(p, row, w, 0)
+			if words == 1 {
+				f.B.LoadAs(ir.ReadOnly, r, at, 4, false)
+			} else {
+				f.B.LoadN(ir.ReadOnly, r, words, at, 4)
+			}
+			f.vecs[k] = r
 		}
 		f.B.Clear(p)
-		f.vecs[k] = r
 		f.reads(k)
 		own = append(own, k)
 	}
+	for _, c := range packed {
+		f.unpack(c)
+	}
 	return own
+}
+
+// packedColumn is one of which the lane's rows were read as they are packed.
+type packedColumn struct {
+	k     int
+	at    packedAt
+	words ir.Reg
+}
+
+// unpack makes codes of 1 or 2 bytes of it, of which several are tested at a time. Those of 4 are taken one by one.
+func (f *laneFront) unpack(c packedColumn) {
+	c.at.align(f.warp, c.words)
+	c.at.close(f.warp)
+	keep := c.at.words()
+	if w := f.width(c.k); w < 4 {
+		name := f.Cols.Get(f.table.Scan.Cols[c.k]).Name
+		f.vecs[c.k] = f.B.Vregs(name, ir.I32, f.n*w/4)
+		c.at.spread(f.warp, f.vecs[c.k], c.words, w)
+		keep = 0
+	}
+	for i := keep; i < c.at.loaded(); i++ {
+		f.B.Clear(c.words + ir.Reg(i))
+	}
+}
+
+// registers is how many hold the lane's rows of a column.
+func (f *laneFront) registers(k int) int {
+	w := f.width(k)
+	if bits := int(f.table.Shapes[k].Bits); bits > 0 && w == 4 {
+		return packedRows{bits, f.n}.words()
+	}
+	return f.n * w / 4
 }
 
 // forget ends the registers of columns.
 func (f *laneFront) forget(cols []int) {
 	for _, k := range cols {
-		for i := range f.n * f.width(k) / 4 {
+		for i := range f.registers(k) {
 			f.B.Clear(f.vecs[k] + ir.Reg(i))
 		}
 		delete(f.vecs, k)
@@ -186,7 +230,12 @@ type laneCode struct {
 // code is the code of a column in the lane's row j; its register is the caller's.
 func (f *laneFront) code(k, j int) laneCode {
 	w := f.width(k)
-	own, x := f.word("code"), (f.vecs[k] + ir.Reg(j*w/4)).V()
+	own := f.word("code")
+	if bits := int(f.table.Shapes[k].Bits); bits > 0 && w == 4 {
+		f.bitsOf(own, f.vecs[k], j*bits, bits)
+		return laneCode{own.V(), own}
+	}
+	x := (f.vecs[k] + ir.Reg(j*w/4)).V()
 	if w < 4 {
 		f.B.Part(own, x, j*w%4, w, false)
 		x = own.V()

@@ -25,6 +25,7 @@ type rowLoad struct {
 	name  string
 	word  int32 // of the context: where the column begins
 	width int
+	bits  int // of a code that is packed; 0: it has width bytes
 }
 
 // takeSeveral lets the lanes take several rows at a time, where that pays: row is the number of a lane's row, end that behind the last of
@@ -79,7 +80,7 @@ func (e *warp) rowLoads(body []ir.Instr, row ir.Reg, facts *phys.RowCode) map[in
 			depth++
 		case ir.EndLoop:
 			depth--
-		case ir.Load, ir.FLoad:
+		case ir.Load, ir.FLoad, ir.LoadBits:
 			if in.Op == ir.Load && in.M.Base == ir.Ctx && in.M.Index == ir.NoReg && in.W == 8 {
 				words[in.D] = in.M.Disp
 				continue
@@ -91,14 +92,24 @@ func (e *warp) rowLoads(body []ir.Instr, row ir.Reg, facts *phys.RowCode) map[in
 			if !ok || in.M.Index != row {
 				break
 			}
-			l := rowLoad{e.B.F.Regs[in.D].Name, word, int(in.W)}
+			l := rowLoad{e.B.F.Regs[in.D].Name, word, int(in.W), 0}
+			if in.Op == ir.LoadBits {
+				l.bits = int(in.B.Imm)
+			}
 			switch {
-			case in.Signed || in.Kind != ir.Plain || in.M.Disp != 0 || in.M.Scale != in.W || in.Op == ir.FLoad && in.W != 8:
+			case in.Op == ir.LoadBits && in.M.Disp != 0:
+				facts.Others++
+			case in.Op != ir.LoadBits && (in.Signed || in.Kind != ir.Plain || in.M.Disp != 0 || in.M.Scale != in.W || in.Op == ir.FLoad && in.W != 8):
 				facts.Others++
 			default:
 				loads[i] = l
-				if !known[l] {
-					known[l] = true
+				if known[l] {
+					break
+				}
+				known[l] = true
+				if l.bits > 0 {
+					facts.Bytes += (l.bits + 7) / 8
+				} else {
 					facts.Bytes += l.width
 					facts.Widest = max(facts.Widest, l.width)
 				}
@@ -143,6 +154,7 @@ func (r *laneRows) countLeft(end ir.Reg) {
 // read loads the lane's rows of all columns, also where there are none: no further beyond the last than ArrayPad.
 func (r *laneRows) read() {
 	order, done := slices.Sorted(maps.Keys(r.loads)), map[rowLoad]bool{}
+	var packed []func()
 	for _, i := range order {
 		if l := r.loads[i]; r.vecs[l] == 0 {
 			t, n := l.registers(r.how.Side)
@@ -162,6 +174,10 @@ func (r *laneRows) read() {
 		t, n := l.registers(r.how.Side)
 		p := r.Int(r.PartName(l.name, ".data"))
 		r.B.Load8(p, ir.At(ir.Ctx, int(l.word)))
+		if l.bits > 0 {
+			packed = append(packed, r.readPacked(l, p))
+			continue
+		}
 		for j := 0; j < r.how.Rows; j += r.how.Side {
 			first, at := r.vecs[l]+ir.Reg(j/r.how.Side*n), ir.AtIndex(p, r.row, l.width, int(r.at(j))*l.width)
 			switch {
@@ -175,10 +191,40 @@ func (r *laneRows) read() {
 		}
 		r.B.Clear(p)
 	}
+	for _, align := range packed {
+		align()
+	}
+}
+
+// readPacked loads the lane's rows of a packed column, which begins at p, as they are. What it returns shifts them, once all loads have begun.
+func (r *laneRows) readPacked(l rowLoad, p ir.Reg) (align func()) {
+	row := r.row
+	if r.Rows < 1<<32 {
+		row = r.word("row")
+		r.B.Op1(ir.Narrow, row, r.row.V())
+	}
+	a := r.packedAt(packedRows{l.bits, r.how.Side}, p, row)
+	r.B.Clear(p)
+	if row != r.row {
+		r.B.Clear(row)
+	}
+	groups := r.how.Rows / r.how.Side
+	for g := range groups {
+		a.load(r.warp, r.vecs[l]+ir.Reg(g*a.loaded()), int(r.at(g*r.how.Side)))
+	}
+	return func() {
+		for g := range groups {
+			a.align(r.warp, r.vecs[l]+ir.Reg(g*a.loaded()))
+		}
+		a.close(r.warp)
+	}
 }
 
 // registers are what holds so many rows side by side of a column.
 func (l rowLoad) registers(rows int) (ir.Type, int) {
+	if l.bits > 0 {
+		return ir.I32, packedRows{l.bits, rows}.loaded()
+	}
 	if l.width == 8 {
 		return ir.I64, rows
 	}
@@ -225,6 +271,11 @@ func (r *laneRows) take(d ir.Reg, op ir.Op, l rowLoad, j int) {
 	x := r.vecs[l] + ir.Reg(j/r.how.Side*n)
 	k := j % r.how.Side * l.width // its first byte
 	switch {
+	case l.bits > 0:
+		t := r.word("code")
+		r.bitsOf(t, x, j%r.how.Side*l.bits, l.bits)
+		r.B.Op1(ir.WidenU, d, t.V())
+		r.B.Clear(t)
 	case op == ir.FLoad:
 		r.B.Op1(ir.BitsF, d, (x + ir.Reg(k/8)).V())
 	case l.width == 8:

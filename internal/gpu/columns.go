@@ -27,6 +27,8 @@ type deviceColumn struct {
 	dict  *column.Dict // of codes
 	texts []homes      // where its texts are on the host
 	bytes int64        // of its rows
+	bits  int          // of a code or descriptor that is packed; 0: it has whole bytes
+	wish  int          // the same as who copied it wished it
 
 	streamed bool      // it has no data here: chunks of rows are brought while a query runs
 	copy     *hostCopy // from which they come; nil: from the table
@@ -226,17 +228,17 @@ func descriptors(addr uintptr, n int) []column.StrDesc {
 
 func hostBytes(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(pointer(addr)), n) }
 
-// Shapes are those that a scan's columns have on a device.
-func Shapes(scan *plan.Scan) []scanned.Shape {
+// shapes are those that a scan's columns have on a device, if they are packed in such a way.
+func shapes(scan *plan.Scan, form func(snap *catalog.Snapshot, ord int) packing) []scanned.Shape {
 	var out []scanned.Shape
 	for _, ord := range scan.Ordinal {
 		sh, _ := shapeOf(scan.Snap, ord)
-		out = append(out, onDevice(sh))
+		out = append(out, onDevice(sh, form(scan.Snap, ord).bits))
 	}
 	return out
 }
 
 // onDevice is how code reads a column of a shape: numbers that are not as wide as can be have a base.
-func onDevice(sh column.Shape) scanned.Shape {
-	return scanned.Shape{Shape: sh, Based: sh.Enc == column.EncInt}
+func onDevice(sh column.Shape, bits int) scanned.Shape {
+	return scanned.Shape{Shape: sh, Based: sh.Enc == column.EncInt, Bits: uint8(bits)}
 }

@@ -1,17 +1,25 @@
 package gpu
 
 import (
+	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
+	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// Place is where pipelines run: a device of that name, with copies of tables in its memory.
-func Place(name string) compile.Place {
-	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, FreeSlots: freeSlots, WideBitmaps: 256 << 20, Lists: true, Late: true, Handing: true, Unite: true}, Copies: Shapes}
+// Place is where pipelines run: a device of that name, with copies of tables in its memory, packed as a query with such options has them. s may be nil.
+func (s *Store) Place(name string, opts *exec.Options) compile.Place {
+	return placeOf(name, s.forms(opts))
+}
+
+func placeOf(name string, form func(snap *catalog.Snapshot, ord int) packing) compile.Place {
+	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, FreeSlots: freeSlots, WideBitmaps: 256 << 20, Lists: true, Late: true, Handing: true, Unite: true},
+		Copies: func(scan *plan.Scan) []scanned.Shape { return shapes(scan, form) }}
 }
 
 // freeSlots are 4 MB, which take a microsecond to clear and stay in the cache.
@@ -39,7 +47,7 @@ func (m measured) Shapes(t *pipe.Table, _ []scanned.Filter) []scanned.Shape {
 	}
 	out := []scanned.Shape{}
 	for _, c := range m.src.scan.cols {
-		out = append(out, onDevice(c.shape))
+		out = append(out, onDevice(c.shape, c.bits))
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func (r *run) fileScan(scan *plan.Scan, s *source) error {
 			snap.Stats[ord].Dict, snap.Stats[ord].DictLen = d, d.Len()
 		}
 		u := &upload{s: r.store, st: r.st}
-		c, err := u.column(snap, ord)
+		c, err := u.column(snap, ord, packing{})
 		for _, a := range u.addrs {
 			r.owned[a] = true
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // A driver takes 10 to 50 ms to compile a kernel, but compiles many at a time. So all kernels of a query are begun at once: those
@@ -32,7 +33,7 @@ func (r *run) foresee() {
 	}
 	f := &foresight{r: r, tables: map[*pipe.Build]phys.Table{}, tuples: map[*pipe.Build]*layout.Tuple{}}
 	r.foreseen = f
-	for _, l := range compile.Explain(r.prog, Place(r.Device), r.options()) {
+	for _, l := range compile.Explain(r.prog, placeOf(r.Device, r.lease.form), r.options()) {
 		if l.Err != nil {
 			continue
 		}
@@ -141,11 +142,19 @@ func (f *foresight) groups(s *groupSink) {
 		f.begin(closingGaps(t.Size).Kernel())
 	case phys.ArrayGroups:
 		f.begin(flaggedTuples(t))
-		if unsure*s.plan.Slots*int64(t.Size) > carryNeutral {
+		if unsure*s.plan.Slots*int64(t.Size) > carryNeutral && !isZero(s.neutralTuple()) {
 			f.begin(repeatTuple(t.Size))
 		}
 	default:
 		f.begin(enteredTuples())
+	}
+	if s.plan.Mode == phys.DenseGroups {
+		if !isZero(s.neutralTuple()) { // a lane may take a tuple in vain, so that there are many
+			f.begin(repeatTuple(t.Size))
+		}
+		if f.r.walk.Makers()[s.s] > 1 { // who comes second finds too little room
+			f.begin(usedEntries(), moveEntries(t.Size))
+		}
 	}
 	for i := range s.s.Group.Aggs {
 		if s.mustCheck(i) {
@@ -156,7 +165,11 @@ func (f *foresight) groups(s *groupSink) {
 
 // sorted begins what sorts rows and brings them together.
 func (f *foresight) sorted(s *pipe.Collect, t *layout.Tuple) {
-	d := deviceRows{tuple: t, n: unsure * phys.Expected(s.Node)}
+	from := s.Node
+	for x, ok := from.(*plan.Sort); ok; x, ok = from.(*plan.Sort) { // of its rows a limit may leave few
+		from = x.Input
+	}
+	d := deviceRows{tuple: t, n: unsure * phys.Expected(from)}
 	how := f.r.chooseSort(d, s)
 	if !how.Here || len(s.Keys) == 0 {
 		return

@@ -88,10 +88,9 @@ func (s *groupSink) further(most, lanes int64) error {
 	return nil
 }
 
-// neutral is n tuples with what aggregates start from.
-func (s *groupSink) neutral(n int64) (device.Addr, error) {
-	size := s.plan.Tuple.Size
-	b := make([]byte, size)
+// neutralTuple is a tuple with what aggregates start from.
+func (s *groupSink) neutralTuple() []byte {
+	b := make([]byte, s.plan.Tuple.Size)
 	for i, a := range s.s.Group.Aggs {
 		f := &s.plan.Tuple.Fields[len(s.s.Group.Keys)+i]
 		lo, hi := emit.Neutral(a.Func, f.Desc.Form)
@@ -103,10 +102,19 @@ func (s *groupSink) neutral(n int64) (device.Addr, error) {
 			b[f.Null] = 1
 		}
 	}
+	return b
+}
+
+// isZero reports bytes that are all 0.
+func isZero(b []byte) bool { return bytes.Count(b, []byte{0}) == len(b) }
+
+// neutral is n such tuples.
+func (s *groupSink) neutral(n int64) (device.Addr, error) {
+	size, b := s.plan.Tuple.Size, s.neutralTuple()
 	if all := n * int64(size); all <= carryNeutral {
 		return s.r.upload(bytes.Repeat(b, int(n)))
 	}
-	if bytes.Count(b, []byte{0}) == size {
+	if isZero(b) {
 		return s.r.allocZero(n * int64(size))
 	}
 	one, err := s.r.upload(b)

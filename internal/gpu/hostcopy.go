@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"runtime"
 	"sync/atomic"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
@@ -90,20 +91,22 @@ func (h *hostCopy) make(i int, write func(data, nulls []byte, lo, hi int64)) {
 	}
 	lo := int64(i) * h.rows
 	hi := min(lo+h.rows, h.total)
-	if form.bits == 0 {
-		write(b[:at], nulls, lo, hi)
-	} else {
-		codes := make([]byte, packStep*h.width)
-		for row := lo; row < hi; row += packStep {
-			end := min(row+packStep, hi)
-			some := codes[:int(end-row)*h.width]
-			part := nulls
-			if nulls != nil {
-				part = nulls[row-lo : end-lo]
-			}
-			write(some, part, row, end)
+	codes := make([]byte, packStep*h.width)
+	for row := lo; row < hi; row += packStep {
+		end := min(row+packStep, hi)
+		some := codes[:int(end-row)*h.width]
+		if form.bits == 0 {
+			some = b[int(row-lo)*h.width : int(end-lo)*h.width]
+		}
+		part := nulls
+		if nulls != nil {
+			part = nulls[row-lo : end-lo]
+		}
+		write(some, part, row, end)
+		if form.bits > 0 {
 			form.pack(b, some, int(row-lo), h.width)
 		}
+		runtime.Gosched() // queries go first: a step takes some ten microseconds
 	}
 	host, err := h.dev.Register(b)
 	if err != nil {
@@ -192,7 +195,7 @@ func (s *Store) makeCopies() {
 		s.units = s.units[1:]
 		if !s.done {
 			s.mu.Unlock()
-			_ = u.make() // without it all goes on
+			_ = u.make(s) // without it all goes on
 			s.mu.Lock()
 		}
 		s.unpin(u.it)
@@ -211,9 +214,14 @@ func (u *copyUnit) form() *packing {
 }
 
 // make makes the piece.
-func (u *copyUnit) make() (err error) {
+func (u *copyUnit) make(s *Store) (err error) {
 	defer diag.Recover("gpu", &err)
 	defer work.PanicOnFault()()
+	if h := u.it.copy; h.form.Load().bits > 0 {
+		if err := s.prepare(unpackCodes(h.width)); err != nil {
+			return err
+		}
+	}
 	u.it.copy.make(u.piece, func(data, nulls []byte, lo, hi int64) {
 		u.scan.encodeRows(u.scan.ords[u.col], u.scan.cols[u.col], data, nulls, lo, hi)
 	})

@@ -39,10 +39,13 @@ type terms struct {
 	pack  bool  // these copies have as few bits as they need
 	feed  phys.Feed
 	pass  bool // columns that are not on the device stream, whatever room there is
+	// packed is how columns are packed that stay on the device.
+	packed func(snap *catalog.Snapshot, ord int) packing
 }
 
 func termsOf(s *Store, opts *exec.Options) terms {
-	t := terms{limit: s.Limit(opts.GPUMemory), block: cmp.Or(opts.FeedBlock, streamBytes), feed: opts.Feed, pack: !opts.Off.PackedCopies && opts.Feed != phys.FeedRunToFinish}
+	t := terms{limit: s.Limit(opts.GPUMemory), block: cmp.Or(opts.FeedBlock, streamBytes), feed: opts.Feed, pack: !opts.Off.PackedCopies && opts.Feed != phys.FeedRunToFinish,
+		packed: s.forms(opts)}
 	if !opts.Off.HostCopies {
 		t.host = s.hostLimit(opts.HostMemory)
 	}
@@ -58,7 +61,7 @@ type want struct {
 }
 
 // wantsOf lists the columns that a program scans, and their dictionaries, each once.
-func wantsOf(prog *pipe.Program) (out []want) {
+func wantsOf(prog *pipe.Program, packed func(snap *catalog.Snapshot, ord int) packing) (out []want) {
 	seen := map[itemKey]bool{}
 	add := func(w want) {
 		if !seen[w.key] {
@@ -73,7 +76,7 @@ func wantsOf(prog *pipe.Program) (out []want) {
 		}
 		snap := t.Scan.Snap
 		for _, ord := range t.Scan.Ordinal {
-			add(want{keyOf(snap, ord), expectedBytes(snap, ord), snap, nil})
+			add(want{keyOf(snap, ord), expectedBytes(snap, ord, packed(snap, ord)), snap, nil})
 			if st := &snap.Stats[ord]; st.Dict != nil {
 				n := st.Dict.Len()
 				add(want{dictKey(st.Dict, dictTexts, n), int64(float64(n+1)*(16+max(st.AvgLen, 0))) + 2*column.TextPad, nil, st.Dict})
@@ -99,13 +102,14 @@ func (l *lease) complete() bool {
 func (s *Store) lease(ctx context.Context, prog *pipe.Program, t terms) (*lease, error) {
 	l := &lease{s: s, terms: t, items: map[itemKey]*item{}, copies: map[itemKey]*item{}}
 	limit := t.limit
-	all := wantsOf(prog)
+	all := wantsOf(prog, t.packed)
 	wants := all
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !t.feed.Keeps() {
 		l.dropColumns(all)
 	}
+	l.dropOtherForms(all)
 	fits := func() bool {
 		if total(all) > limit || !t.feed.Whole() || t.pass && !s.ready(all) { // what others leave is another each time
 			wants = l.share(prog, all, limit)
@@ -238,6 +242,15 @@ func (l *lease) dropColumns(wants []want) {
 	}
 }
 
+// dropOtherForms lets columns go that are packed otherwise than this query wishes, unless somebody uses them: then it reads them as they are. mu is held.
+func (l *lease) dropOtherForms(wants []want) {
+	for _, w := range wants {
+		if it := l.s.held[w.key]; w.snap != nil && it != nil && it.users == 0 && it.isReady() && it.col != nil && it.col.wish != l.packed(w.snap, w.key.ord).bits {
+			l.s.drop(it)
+		}
+	}
+}
+
 // want is hold for one who has no lock.
 func (l *lease) want(w want) *item {
 	l.s.mu.Lock()
@@ -247,7 +260,8 @@ func (l *lease) want(w want) *item {
 
 // column is a column of a snapshot, copied if it is not there and not to be streamed.
 func (l *lease) column(snap *catalog.Snapshot, ord int) (*deviceColumn, carried, error) {
-	w := want{keyOf(snap, ord), expectedBytes(snap, ord), snap, nil}
+	form := l.form(snap, ord)
+	w := want{keyOf(snap, ord), expectedBytes(snap, ord, form), snap, nil}
 	switch l.parts[w.key] {
 	case streamed:
 		c := streamedColumn(snap, ord)
@@ -261,7 +275,7 @@ func (l *lease) column(snap *catalog.Snapshot, ord int) (*deviceColumn, carried,
 	it := l.want(w)
 	c, err := l.bring(it, func(u *upload) (err error) {
 		u.copy = l.copies[keyOf(snap, ord)]
-		it.col, err = u.column(snap, ord)
+		it.col, err = u.column(snap, ord, form)
 		return
 	})
 	return it.col, c, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/kernels"
@@ -27,7 +28,7 @@ type loader struct {
 	begun map[uint64][]*begun
 
 	waited time.Duration
-	ready  time.Duration // when the last code was there, from the beginning on
+	ready  time.Duration // when the last code that the query needed was there, from the beginning on
 }
 
 func newLoader(s *Store, from exec.CodeFrom) *loader {
@@ -36,13 +37,18 @@ func newLoader(s *Store, from exec.CodeFrom) *loader {
 
 // begun is a function that is being compiled before its turn came.
 type begun struct {
-	of   *compiled
-	done chan struct{} // closed when what follows is there
-	code device.Code
-	err  error
+	of    *compiled
+	done  chan struct{} // closed when what follows is there
+	fn    device.Function
+	err   error
+	ready time.Duration // when that was, from the query's beginning on
 }
 
-// begin lets the device compile a function, if it does not know it yet. The function's memory goes with that.
+// untranslatable is the error of a function that has no text for the device.
+type untranslatable struct{ error }
+
+// begin lets the device compile and load a function, if it does not know it yet: to load code waits for kernels that run, so that it comes before those of the query.
+// The function's memory goes with that.
 func (l *loader) begin(fn *ir.Func) {
 	known, hash := l.codes().find(fn)
 	if known != nil || l.find(fn, hash) != nil {
@@ -53,11 +59,16 @@ func (l *loader) begin(fn *ir.Func) {
 	l.begun[hash] = append(l.begun[hash], b)
 	go func() { // to write texts takes as long as to emit them, and they are many
 		defer close(b.done)
+		defer diag.Recover("gpu", &b.err)
+		name := fn.Name
 		text, err := device.ListGPU(fn)
-		if b.err = err; err == nil {
-			b.code = l.load(text)
-		}
 		fn.Release()
+		if err != nil {
+			b.err = untranslatable{err}
+			return
+		}
+		b.fn, b.err = l.load(text).Function(name)
+		b.ready = time.Since(l.start)
 	}()
 }
 
@@ -70,23 +81,25 @@ func (l *loader) find(fn *ir.Func, hash uint64) *begun {
 	return nil
 }
 
-// code is that of a function, which may have been foreseen.
-func (l *loader) code(fn *ir.Func, hash uint64) (code device.Code, foreseen bool, err error) {
-	start := time.Now()
-	defer func() { l.waited += time.Since(start) }()
+// function is that of some IR, which may have been foreseen. Who asks waits for it.
+func (l *loader) function(fn *ir.Func, hash uint64) (f device.Function, foreseen bool, err error) {
 	if b := l.find(fn, hash); b != nil {
+		start := time.Now()
+		defer func() { l.waited += time.Since(start) }()
 		select {
 		case <-b.done:
 		case <-l.done:
 			return nil, true, context.Canceled
 		}
-		return b.code, true, b.err
+		l.ready = max(l.ready, b.ready)
+		return b.fn, true, b.err
 	}
 	text, err := device.ListGPU(fn)
 	if err != nil {
-		return nil, false, err
+		return nil, false, untranslatable{err}
 	}
-	return l.load(text), false, nil
+	f, err = (&awaited{l.load(text), l}).Function(fn.Name)
+	return f, false, err
 }
 
 // codes are the functions that the query may know.
@@ -100,12 +113,12 @@ func (l *loader) codes() *codes {
 // load begins to compile a text.
 func (l *loader) load(text string) device.Code {
 	if l.from == exec.CodeKept {
-		return &awaited{l.store.dev.Load(text), l}
+		return l.store.dev.Load(text)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.made[text] == nil {
-		l.made[text] = &awaited{l.store.dev.Anew(text, l.from == exec.CodeStored), l}
+		l.made[text] = l.store.dev.Anew(text, l.from == exec.CodeStored)
 	}
 	return l.made[text]
 }
@@ -116,7 +129,7 @@ func (l *loader) kernels() *kernels.Library {
 		return l.store.library
 	}
 	if l.library == nil {
-		l.library = kernels.LoadBy(l.store.dev.Info(), l.load)
+		l.library = kernels.LoadBy(l.store.dev.Info(), func(text string) device.Code { return &awaited{l.load(text), l} })
 	}
 	return l.library
 }
@@ -156,4 +169,22 @@ func (c *awaited) unlessDone(name string) (device.Function, error) {
 	case <-c.l.done:
 		return nil, context.Canceled
 	}
+}
+
+// prepare makes sure that the store knows a function before queries want it. Its memory goes with that.
+func (s *Store) prepare(f *ir.Func) error {
+	defer f.Release()
+	known, hash := s.codes.find(f)
+	if known != nil {
+		return nil
+	}
+	text, err := device.ListGPU(f)
+	if err != nil {
+		return err
+	}
+	fn, err := s.dev.Load(text).Function(f.Name)
+	if err == nil {
+		s.codes.add(f, hash, fn)
+	}
+	return err
 }

@@ -7,7 +7,9 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/device"
+	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
 // The bus is eighty times slower than the device's memory. So the host's copies of columns have as few bits for each row as the greatest code needs, where that is
@@ -21,6 +23,53 @@ type packing struct {
 
 // packingOf is how a column that streams is packed.
 func packingOf(snap *catalog.Snapshot, ord int) packing {
+	sh, p := codesOf(snap, ord)
+	if p.bits > 7*int(sh.Width) {
+		return packing{}
+	}
+	return p
+}
+
+// residentPacking is how a column that stays is packed: so that kernels read it without loss.
+func residentPacking(snap *catalog.Snapshot, ord int) packing {
+	sh, p := codesOf(snap, ord)
+	if sh.Enc == column.EncStr && snap.Stats[ord].AvgLen > column.StrInline { // probably all are long
+		return packing{bits: packedDescriptor}
+	}
+	if p.bits = phys.PackedBits(p.bits, int(sh.Width)); p.bits == 0 {
+		return packing{}
+	}
+	return p
+}
+
+// packedDescriptor is how many bits the descriptor of a text has that is packed.
+const packedDescriptor = 64
+
+// forms is how queries with such options have columns packed that stay. The store may be nil.
+func (s *Store) forms(opts *exec.Options) func(snap *catalog.Snapshot, ord int) packing {
+	least := int64(phys.WorthPacking)
+	if s != nil && s.PackLeast > 0 {
+		least = s.PackLeast
+	}
+	off := opts.Off.PackedColumns || opts.Feed == phys.FeedRunToFinish // which takes them from copies, as they are
+	return func(snap *catalog.Snapshot, ord int) packing {
+		if off || snap.Rows < least || isFile(snap) {
+			return packing{}
+		}
+		return residentPacking(snap, ord)
+	}
+}
+
+// form is how a column is packed that the query reads: those that stream are not, in the device's memory.
+func (l *lease) form(snap *catalog.Snapshot, ord int) packing {
+	if l.parts[keyOf(snap, ord)] != 0 {
+		return packing{}
+	}
+	return l.packed(snap, ord)
+}
+
+// codesOf is the shape of a column and how many bits its codes need, 0 where it has none.
+func codesOf(snap *catalog.Snapshot, ord int) (column.Shape, packing) {
 	sh, _ := shapeOf(snap, ord)
 	st := &snap.Stats[ord]
 	var p packing
@@ -30,12 +79,10 @@ func packingOf(snap *catalog.Snapshot, ord int) packing {
 	case sh.Enc == column.EncInt && sh.Width <= 4 && st.HasRange:
 		p.most = st.Max.Int128().Lo - uint64(baseOf(snap, ord))
 	default:
-		return packing{}
+		return sh, packing{}
 	}
-	if p.bits = max(bits.Len64(p.most), 1); p.bits > 7*int(sh.Width) {
-		return packing{}
-	}
-	return p
+	p.bits = max(bits.Len64(p.most), 1)
+	return sh, p
 }
 
 func baseOf(snap *catalog.Snapshot, ord int) int64 {

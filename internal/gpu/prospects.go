@@ -67,7 +67,7 @@ func (s *Store) Prospects(prog *pipe.Program) Prospects {
 				continue
 			}
 			seen[key] = true
-			n := expectedBytes(snap, ord)
+			n := expectedBytes(snap, ord, packing{})
 			p.Bytes += n
 			if !s.held[key].isReady() {
 				p.Absent += n
@@ -167,10 +167,13 @@ func fileBytes(snap *catalog.Snapshot, ord int) int64 {
 // textGuess is how many bytes a text has whose like nobody has seen.
 const textGuess = 16
 
-// expectedBytes is what a column will take on the device, about.
-func expectedBytes(snap *catalog.Snapshot, ord int) int64 {
+// expectedBytes is what a column will take on the device, about, packed in such a way.
+func expectedBytes(snap *catalog.Snapshot, ord int, form packing) int64 {
 	sh, _ := shapeOf(snap, ord)
 	row := float64(sh.Width)
+	if form.bits > 0 {
+		row = float64(form.bits) / 8
+	}
 	if sh.Nulls {
 		row++
 	}

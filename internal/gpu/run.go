@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"maps"
 	"math"
 	"sync"
@@ -87,7 +88,7 @@ func (r *run) begin(t terms) (err error) {
 	if r.Times {
 		r.st = &meter{Stream: r.st, dev: r.dev}
 	}
-	r.walk = compile.New(r.prog, Place(r.Device), r.options())
+	r.walk = compile.New(r.prog, placeOf(r.Device, r.lease.form), r.options())
 	if !r.lease.complete() { // there is time to compile while columns are copied
 		r.foresee()
 	}
@@ -441,14 +442,15 @@ func (r *run) compileFunc(f *ir.Func) (device.Function, error) {
 	r.compiled = true
 	r.foresee()
 	r.stats.Kernels++
-	code, foreseen, err := r.loader.code(f, hash)
-	if err != nil {
-		return nil, r.lacks("%v", err)
-	}
+	fn, foreseen, err := r.loader.function(f, hash)
 	if foreseen {
 		r.stats.Foreseen++
 	}
-	if fn, err = code.Function(f.Name); err == nil {
+	var refused untranslatable
+	switch {
+	case errors.As(err, &refused):
+		return nil, r.lacks("%v", refused.error)
+	case err == nil:
 		r.loader.codes().add(f, hash, fn)
 	}
 	return fn, err

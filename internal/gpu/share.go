@@ -63,7 +63,7 @@ func (l *lease) share(prog *pipe.Program, wants []want, limit int64) []want {
 			if w.snap == nil || l.s.held[w.key].isReady() != ready {
 				continue
 			}
-			w.bytes = bytes(w, bytesOf(w.snap, w.key.ord))
+			w.bytes = bytes(w, bytesOf(w.snap, w.key.ord, l.packed(w.snap, w.key.ord)))
 			switch {
 			case held+w.bytes <= most && (ready || !l.pass):
 				held += w.bytes
@@ -114,11 +114,11 @@ func isText(snap *catalog.Snapshot, ord int) bool {
 	return sh.Enc == column.EncStr
 }
 
-// bytesOf bounds what a column takes on the device.
-func bytesOf(snap *catalog.Snapshot, ord int) int64 {
+// bytesOf bounds what a column takes on the device, packed in such a way.
+func bytesOf(snap *catalog.Snapshot, ord int, form packing) int64 {
 	sh, _ := shapeOf(snap, ord)
 	rows := snap.Rows + emit.ArrayPad
-	n := rows * int64(sh.Width)
+	n := int64(form.bytesOf(int(rows), int(sh.Width)))
 	if sh.Nulls {
 		n += rows
 	}

@@ -1,9 +1,11 @@
 package gpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 	"weak"
@@ -63,6 +65,9 @@ type Store struct {
 	Block int
 	// Piece is how many rows of a column the host copies at a time for streams; 0: as many as pay. Tests make it small.
 	Piece int64
+
+	// PackLeast is how many rows columns must have to be packed; 0: as many as pay. Tests make it small.
+	PackLeast int64
 
 	library *kernels.Library
 }
@@ -345,6 +350,28 @@ func (s *Store) AtOnce() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most
+}
+
+// ColumnUse is what a column takes in a device's memory.
+type ColumnUse struct {
+	Table, Column string
+	Bytes         int64
+	Bits          int // of a code that is packed; 0: it has whole bytes
+}
+
+// Columns lists the columns on the device, the largest first.
+func (s *Store) Columns() (out []ColumnUse) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k, it := range s.held {
+		if snap := k.snap.Value(); snap != nil && !k.far && it.isReady() && it.col != nil {
+			out = append(out, ColumnUse{snap.Table.Name, snap.Table.Columns[k.ord].Name, it.bytes, it.col.bits})
+		}
+	}
+	slices.SortFunc(out, func(a, b ColumnUse) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
+	})
+	return out
 }
 
 // Bytes is what columns and dictionaries take.

@@ -358,6 +358,9 @@ func (f *feed) toContext(c *block, frag *emit.Fragment, k int64) error {
 			at = columnOver{b.dev + device.Addr(f.at[w.Index].data), b.dev + device.Addr(f.at[w.Index].nulls)}
 		default:
 			at = columnOver{col.data + first*device.Addr(col.shape.Width), col.nulls + first}
+			if col.bits > 0 { // first is a multiple of streamRows
+				at.data = col.data + first*device.Addr(col.bits)/8
+			}
 		}
 		x := at.data
 		if w.Kind == code.WordNull {

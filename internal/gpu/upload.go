@@ -148,18 +148,23 @@ func perRow(snap *catalog.Snapshot, width int, fill func(dst []byte, seg *catalo
 	return pieces
 }
 
-// column copies a column.
-func (u *upload) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, err error) {
+// column copies a column, packed in such a way.
+func (u *upload) column(snap *catalog.Snapshot, ord int, form packing) (c *deviceColumn, err error) {
 	c = &deviceColumn{}
 	c.shape, c.base = shapeOf(snap, ord)
-	c.dict = snap.Stats[ord].Dict
+	c.dict, c.wish = snap.Stats[ord].Dict, form.bits
 	if u.copy != nil {
 		if done, err := u.whole(u.copy, c, snap, ord); done || err != nil {
 			return c, err
 		}
 	}
 	if c.shape.Enc == column.EncStr {
-		if err := u.texts(c, snap, ord); err != nil {
+		if err := u.texts(c, snap, ord, form.bits > 0); err != nil {
+			return nil, err
+		}
+	} else if form.bits > 0 {
+		c.bits = form.bits
+		if c.data, err = u.putPieces(packedPieces(c, snap, ord, form), form.bytesOf(emit.ArrayPad, 0)); err != nil {
 			return nil, err
 		}
 	} else {
@@ -187,9 +192,29 @@ func (u *upload) column(snap *catalog.Snapshot, ord int) (c *deviceColumn, err e
 	return c, nil
 }
 
+// packedPieces are pieces of a column's packed rows.
+func packedPieces(c *deviceColumn, snap *catalog.Snapshot, ord int, form packing) (pieces []piece) {
+	const rows = 8 * packStep
+	scan := &tableScan{snap: snap, ords: []int{ord}, cols: []*deviceColumn{c}}
+	scan.number()
+	w := int(c.shape.Width)
+	for lo := int64(0); lo < snap.Rows; lo += rows {
+		hi := min(lo+rows, snap.Rows)
+		pieces = append(pieces, piece{(int(hi-lo)*form.bits + 31) / 32 * 4, func(dst []byte) {
+			codes := make([]byte, packStep*w)
+			for at := lo; at < hi; at += packStep {
+				some := codes[:int(min(at+packStep, hi)-at)*w]
+				scan.encodeRows(ord, c, some, nil, at, at+int64(len(some)/w))
+				form.pack(dst, some, int(at-lo), w)
+			}
+		}})
+	}
+	return pieces
+}
+
 // texts copies descriptors, and the heaps of all segments as one. A segment of codes becomes
-// descriptors of its dictionary's texts.
-func (u *upload) texts(c *deviceColumn, snap *catalog.Snapshot, ord int) error {
+// descriptors of its dictionary's texts. Descriptors are packed if that is wished and all texts are long.
+func (u *upload) texts(c *deviceColumn, snap *catalog.Snapshot, ord int, pack bool) error {
 	var descs []column.StrDesc
 	var heap []byte
 	var own []homes // offsets instead of addresses until those are known
@@ -227,11 +252,18 @@ func (u *upload) texts(c *deviceColumn, snap *catalog.Snapshot, ord int) error {
 		}
 		rebase(descs[first:], at)
 	}
-	data := make([]byte, 16*(len(descs)+emit.ArrayPad))
-	if len(descs) > 0 {
-		copy(data, unsafe.Slice((*byte)(unsafe.Pointer(&descs[0])), 16*len(descs)))
+	data, err := []byte(nil), error(nil)
+	if pack {
+		data = packDescriptors(descs)
 	}
-	var err error
+	if data != nil {
+		c.bits, own = packedDescriptor, nil
+	} else {
+		data = make([]byte, 16*(len(descs)+emit.ArrayPad))
+		if len(descs) > 0 {
+			copy(data, unsafe.Slice((*byte)(unsafe.Pointer(&descs[0])), 16*len(descs)))
+		}
+	}
 	if c.data, err = u.put(data); err != nil {
 		return err
 	}
@@ -246,6 +278,19 @@ func (u *upload) texts(c *deviceColumn, snap *catalog.Snapshot, ord int) error {
 		c.texts = append(c.texts, homes{c.heap + h.at, h.n, h.host})
 	}
 	return nil
+}
+
+// packDescriptors are descriptors of 8 bytes; nil: not all texts can have those.
+func packDescriptors(descs []column.StrDesc) []byte {
+	out := make([]byte, 8*(len(descs)+emit.ArrayPad))
+	for i := range descs {
+		x, ok := descs[i].Packed()
+		if !ok {
+			return nil
+		}
+		binary.LittleEndian.PutUint64(out[8*i:], x)
+	}
+	return out
 }
 
 // rebase lets descriptors point into a heap that begins by bytes further on.

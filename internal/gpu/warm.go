@@ -43,9 +43,7 @@ func (s *Store) warm(prog *pipe.Program, opts exec.Options) (err error) {
 	}
 	for _, list := range r.loader.begun {
 		for _, b := range list {
-			if <-b.done; b.err == nil {
-				_, b.err = b.code.Function(b.of.name)
-			}
+			<-b.done
 		}
 	}
 	s.Ran(prog, "")

@@ -210,6 +210,12 @@ func spanOp(two Op, n int) Op {
 	return two
 }
 
+// LoadBits reads element index of a packed array, whose elements have so many bits.
+func (b *Builder) LoadBits(k MemKind, d Reg, array, index Reg, bits int) {
+	in := b.add(LoadBits)
+	in.D, in.M, in.B, in.Kind = d, AtIndex(array, index, 1, 0), K(int64(bits)), k
+}
+
 // Part takes w bytes out of a word.
 func (b *Builder) Part(d Reg, a Val, from, w int, signed bool) {
 	in := b.add(Part)

@@ -102,6 +102,10 @@ const (
 	Lea      // D = address of M
 	Prefetch // hint that M will be read
 
+	// LoadBits reads an element of a packed array (GPU only): D = element number Index + Disp of the array at Base, whose elements have B bits each, a
+	// constant from 1 to 31, the first in the lowest bits of the first word of 4 bytes, and Base a multiple of that. A word behind the last can be read.
+	LoadBits
+
 	// Several values at a time (GPU only): W bytes each, 4 in I32 or 8 in I64, from an address that is a
 	// multiple of all their bytes. D, or A, is the first of as many registers with consecutive numbers,
 	// as Builder.Vregs opens them.

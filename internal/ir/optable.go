@@ -21,6 +21,7 @@ const (
 	dist         // immediate, 0 to 63
 	count        // immediate, positive
 	paramNo      // immediate, a parameter's number
+	fewBits      // immediate, 1 to 31
 	byteNo       // immediate, 0 to 3
 	anyReg       // register of either type, opened or ended but not assigned
 )
@@ -61,6 +62,7 @@ var (
 	maskBytes   = [numIn]slot{inA: intVal, inB: intVal, inC: intVal, inC2: dist}
 	paramNumber = [numIn]slot{inA: paramNo}
 	partOfWord  = [numIn]slot{inA: wordVal, inB: byteNo}
+	elementBits = [numIn]slot{inB: fewBits}
 )
 
 // condUse says which conditions an operation takes. Where the condition is
@@ -217,6 +219,7 @@ var ops = [numOps]opInfo{
 	FStore:   {name: "fstore", mem: true, src: oneFloat, width: fltWidths, kinds: storeKinds},
 	Lea:      {name: "lea", d: intVal, mem: true},
 	Prefetch: {name: "prefetch", mem: true},
+	LoadBits: {name: "loadbits", d: freeVal, mem: true, src: elementBits, kinds: wideLoads, only: GPU},
 
 	Load2:  {name: "load2", d: freeVal, mem: true, width: fourEight, kinds: wideLoads, span: 2, only: GPU},
 	Load4:  {name: "load4", d: freeVal, mem: true, width: onlyFour, kinds: wideLoads, span: 4, only: GPU},

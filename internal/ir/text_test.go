@@ -125,6 +125,8 @@ var lineCases = []struct {
 	{"mulw a#1, w#9, 3", Instr{Op: MulW, D: 1, A: Reg(9).V(), B: K(3)}},
 	{"mulwu a#1, w#9, v#10", Instr{Op: MulWU, D: 1, A: Reg(9).V(), B: Reg(10).V()}},
 	{"part.u1 w#9, v#10, 3", Instr{Op: Part, W: 1, D: 9, A: Reg(10).V(), B: K(3)}},
+	{"loadbits a#1, [b#2 + c#3*1], 20", Instr{Op: LoadBits, D: 1, B: K(20), M: AtIndex(2, 3, 1, 0)}},
+	{"loadbits.readonly w#9, [b#2 + w#9*1 - 7], 1", Instr{Op: LoadBits, D: 9, B: K(1), M: AtIndex(2, 9, 1, -7), Kind: ReadOnly}},
 	{"part.s2 w#9, v#10, 2", Instr{Op: Part, W: 2, Signed: true, D: 9, A: Reg(10).V(), B: K(2)}},
 	{"addx a#1, b#2, 7 !3", Instr{Op: AddX, D: 1, A: Reg(2).V(), B: K(7), Code: 3}},
 	{"subx a#1, b#2, 7 !3", Instr{Op: SubX, D: 1, A: Reg(2).V(), B: K(7), Code: 3}},

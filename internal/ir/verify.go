@@ -166,6 +166,9 @@ func verifyVal(f *Func, v Val, kind slot) error {
 		if kind == paramNo && (v.Imm < 1 || v.Imm > int64(f.Params)) {
 			return fmt.Errorf("parameter %d is not from 1 to %d", v.Imm, f.Params)
 		}
+		if kind == fewBits && (v.Imm < 1 || v.Imm > 31) {
+			return fmt.Errorf("elements of %d bits are not packed", v.Imm)
+		}
 		if kind == byteNo && (v.Imm < 0 || v.Imm > 3) {
 			return fmt.Errorf("a word has no byte %d", v.Imm)
 		}

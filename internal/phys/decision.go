@@ -6,6 +6,7 @@ import "strings"
 type Decision struct {
 	Direct   Direct // what follows is for those who want to see it run
 	Stream   Stream // of a scan on a GPU, once it is known
+	Packed   int    // columns that lie packed in a GPU's memory
 	Front    Front
 	Refill   Refill
 	LaneRows LaneRows // of a scan without a front
@@ -29,6 +30,9 @@ func (d Decision) String() string {
 	}
 	if d.Stream.Chunks > 0 {
 		parts = append(parts, d.Stream.String())
+	}
+	if d.Packed > 0 {
+		parts = append(parts, plural(d.Packed, "column")+" packed")
 	}
 	if d.Front.Rows > 0 {
 		parts = append(parts, d.Front.String())

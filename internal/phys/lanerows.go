@@ -16,7 +16,7 @@ type RowCode struct {
 	Together bool // lanes of a warp do something together for each row
 	Instrs   int
 	Bytes    int // of columns that every row reads, those that wide loads can have
-	Widest   int // of these
+	Widest   int // of these, those that are packed aside
 	Others   int // values of columns that every row reads and that they cannot have
 }
 
@@ -39,7 +39,7 @@ func ChooseLaneRows(c RowCode) LaneRows {
 	}
 	for n := mostLaneRows; n >= mostLaneRows/2; n /= 2 {
 		if n*c.Bytes <= mostLaneBytes && n*c.Instrs <= mostInstrs {
-			return LaneRows{Rows: n, Side: min(n, loadBytes/c.Widest)}
+			return LaneRows{Rows: n, Side: min(n, loadBytes/max(c.Widest, 1))}
 		}
 	}
 	return LaneRows{}

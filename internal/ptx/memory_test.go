@@ -272,3 +272,47 @@ func TestAtomics(t *testing.T) {
 		}
 	}
 }
+
+// packedAccess writes element i of the packed array at parameter 1 to words of parameter 2, for each thread i: once by a number of 64 bits and once by one of
+// 32 bits that is 3 too low.
+func packedAccess(bits int) *ir.Func {
+	b := ir.NewFunc(fmt.Sprintf("packed%d", bits), ir.GPU)
+	b.F.Params = 2
+	i := wordIndex(b)
+	from, to := param(b, 1), param(b, 2)
+	wide, low, x, y := b.Vreg("wide", ir.I64), b.Vreg("low", ir.I32), b.Vreg("x", ir.I64), b.Vreg("y", ir.I32)
+	b.Op1(ir.WidenU, wide, i.V())
+	b.LoadBits(ir.Plain, x, from, wide, bits)
+	b.Op2(ir.Add, low, i.V(), ir.K(5)) // no number of a row is negative
+	b.LoadBits(ir.ReadOnly, y, from, low, bits)
+	b.F.Code[len(b.F.Code)-1].M.Disp = -5
+	b.Store(ir.AtIndex(to, i, 8, 0), x.V(), 4)
+	b.Store(ir.AtIndex(to, i, 8, 4), y.V(), 4)
+	return b.F
+}
+
+// TestPackedAccess: elements of every number of bits, some of which go on in the next word.
+func TestPackedAccess(t *testing.T) {
+	const n = 160
+	for bits := 1; bits <= 31; bits++ {
+		in, out := make([]uint64, n*bits/64+2), make([]uint64, n)
+		want := make([]uint64, n)
+		for i := range want {
+			want[i] = (uint64(i)*2654435761 + uint64(i)>>3) & (1<<bits - 1)
+			at := i * bits
+			in[at/64] |= want[i] << (at % 64)
+			if at%64+bits > 64 {
+				in[at/64+1] |= want[i] >> (64 - at%64)
+			}
+		}
+		m := newMachine(in, out)
+		m.params = []uint64{uint64(addrOf(in)), uint64(addrOf(out))}
+		text, ks := compile(t, packedAccess(bits))
+		m.run(t, ks[0], n/32, 32)
+		for i, x := range want {
+			if out[i] != x|x<<32 {
+				t.Fatalf("%d bits, element %d: %x, want %x twice\n%s", bits, i, out[i], x, text)
+			}
+		}
+	}
+}

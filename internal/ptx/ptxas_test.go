@@ -35,7 +35,7 @@ func TestPtxas(t *testing.T) {
 			}
 		}
 	}
-	fs = append(fs, discountedRevenue(), oddNames(), everything(), wideAccess("wide", 4), wordsOfAll())
+	fs = append(fs, discountedRevenue(), oddNames(), everything(), wideAccess("wide", 4), packedAccess(2), packedAccess(20), wordsOfAll())
 	dir := t.TempDir()
 	file := filepath.Join(dir, "all.ptx")
 	for _, arch := range []int{70, 80, 90} {

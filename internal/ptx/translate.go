@@ -234,6 +234,8 @@ func (t *translator) instr(in *ir.Instr) {
 		}
 		typ := t.typ(in.D)
 		t.op("ld.param.u%d %s, [p%d]", bitsOf(typ), t.dst(in.D, typ), in.A.Imm)
+	case ir.LoadBits:
+		t.element(in)
 	case ir.Load, ir.Store, ir.FLoad, ir.FStore, ir.Lea, ir.Prefetch, ir.Load2, ir.Load4, ir.Store2, ir.Store4,
 		ir.AtomAdd, ir.AtomMin, ir.AtomMax, ir.AtomOr, ir.AtomExch, ir.AtomCAS, ir.AtomFAdd:
 		t.memory(in)

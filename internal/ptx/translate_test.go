@@ -181,6 +181,11 @@ func TestErrors(t *testing.T) {
 		{"access of 32 bytes", func(b *ir.Builder) { b.LoadN(ir.Plain, b.Vregs("x", ir.I64, 4), 4, ir.At(ir.Ctx, 0), 8) }},
 		{"register 3 does not exist", func(b *ir.Builder) { b.LoadN(ir.Plain, b.Vregs("w", ir.I32, 2), 4, ir.At(ir.Ctx, 0), 4) }},
 		{"2 bytes of a word from byte 3", func(b *ir.Builder) { w := b.Vreg("w", ir.I32); b.Part(w, w.V(), 3, 2, false) }},
+		{"elements of 32 bits", func(b *ir.Builder) { b.LoadBits(ir.Plain, reg(b), ir.Ctx, ir.Ctx, 32) }},
+		{"index in global memory", func(b *ir.Builder) {
+			b.LoadBits(ir.Plain, reg(b), ir.Ctx, ir.Ctx, 3)
+			b.F.Code[len(b.F.Code)-1].M.Scale = 4
+		}},
 		{"operation 250", func(b *ir.Builder) { b.Op1(250, reg(b), ir.K(1)) }},
 	}
 	for _, c := range cases {

@@ -69,6 +69,14 @@ func (db *DB) GPUBytes() int64 {
 	return db.gpu.store.Bytes()
 }
 
+// GPUColumns lists the columns in a GPU's memory, the largest first.
+func (db *DB) GPUColumns() []gpu.ColumnUse {
+	if s := db.gpu.known(); s != nil {
+		return s.Columns()
+	}
+	return nil
+}
+
 // accelerator is the GPU of a name.
 func (db *DB) accelerator(name string) *accelerator {
 	if name == "simt" {
@@ -82,6 +90,13 @@ func (db *DB) Accelerate(s *gpu.Store) {
 	db.gpu.mu.Lock()
 	defer db.gpu.mu.Unlock()
 	db.gpu.store, db.gpu.err = s, nil
+}
+
+// known is its store; nil: it is not in use yet.
+func (a *accelerator) known() *gpu.Store {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.store
 }
 
 // placed is the device that was chosen for a query, and what was known then.

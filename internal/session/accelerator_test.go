@@ -52,7 +52,7 @@ func accelerate(t *testing.T, s *Session, seed uint64, set func(*gpu.Store, *Set
 	} else {
 		_, store = limited(t, seed, 0)
 	}
-	store.Room, store.SortLeast = 0, 0
+	store.Room, store.SortLeast, store.PackLeast = 0, 0, int64(seed%2) // 1: all columns are packed that can be
 	s.DB.Accelerate(store)
 	s.Configure(func(x *Settings) {
 		x.Device, x.Check = "gpu", true

@@ -13,7 +13,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
-	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -159,10 +158,10 @@ func (x *explanation) decisions() []string {
 
 // place is where pipelines run, as far as their code depends on it.
 func (x *explanation) place(gpus bool) compile.Place {
-	if gpus {
-		return gpu.Place("gpu")
-	}
 	opts := x.session.options(&x.set)
+	if gpus {
+		return x.session.DB.accelerator(x.set.Device).known().Place("gpu", &opts)
+	}
 	return opts.Place()
 }
 

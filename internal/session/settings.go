@@ -193,6 +193,8 @@ var settings = []setting{
 		func(s *Settings, v types.Value) (err error) { s.Narrow, err = boolOf(v); return }},
 	technique("narrow_tuples", "keep integers in hash tables in as few bytes as they need",
 		func(s *Settings) *bool { return &s.Off.NarrowTuples }),
+	technique("packed_columns", "keep columns in a GPU's memory in fewer bits than whole bytes have, where that saves a quarter",
+		func(s *Settings) *bool { return &s.Off.PackedColumns }),
 	technique("packed_copies", "let columns that stream to a GPU cross the bus in as few bits as they need",
 		func(s *Settings) *bool { return &s.Off.PackedCopies }),
 	technique("packed_keys", "take several keys of a group for one number, where their ranges are small enough",

@@ -37,6 +37,7 @@ type Off struct {
 	MatchQueue     bool // GPU: rows with very many matches go to a queue, from which all multiprocessors take pieces
 	HostCopies     bool // GPU: columns that stream are kept by the host as the device wants them
 	PackedCopies   bool // GPU: these have as few bits for each row as the greatest code needs
+	PackedColumns  bool // GPU: columns that stay there have as few bits for each row as can be read without loss
 	BusReads       bool // GPU: columns that stream, and that few rows need, are read over the bus
 	WarpRoom       bool // GPU: warps take room for several tuples at a time
 	RegisterBound  bool // GPU: kernels that wait for memory have few registers, so that there are many threads

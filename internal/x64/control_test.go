@@ -136,7 +136,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	// What only GPUs have is refused by name, whatever a function says of its target.
-	for _, op := range []ir.Op{ir.Param, ir.Uniform, ir.Narrow, ir.Widen, ir.WidenU, ir.MulW, ir.MulWU, ir.Part, ir.Load2, ir.Load4,
+	for _, op := range []ir.Op{ir.Param, ir.Uniform, ir.Narrow, ir.Widen, ir.WidenU, ir.MulW, ir.MulWU, ir.Part, ir.LoadBits, ir.Load2, ir.Load4,
 		ir.Store2, ir.Store4, ir.RedAdd, ir.RedMin, ir.RedMax, ir.RedOr, ir.Match} {
 		b := ir.NewFunc("bad", ir.CPU)
 		b.Op2(op, b.Vreg("x", ir.I64), ir.K(1), ir.K(1))

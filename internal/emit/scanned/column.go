@@ -18,10 +18,12 @@ type Table struct {
 	Shapes []Shape // of Scan.Cols, in the segments at hand
 }
 
-// Shape is a chunk's shape, and whether its codes are offset by a base.
+// Shape is a chunk's shape, and whether its codes are offset by a base. Those that are packed have Bits bits each, and Width bytes where they are unpacked; 0: they
+// have whole bytes. Descriptors of texts that are packed have 64 bits: the offset in the heap, where all texts are, and above column.PackedOffset bits the length.
 type Shape struct {
 	column.Shape
 	Based bool
+	Bits  uint8
 }
 
 // Desc is what a snapshot says of column k, the same for all its segments.
@@ -82,7 +84,11 @@ func (t *Table) Load(k int, i ir.Reg) code.Value {
 	switch shape.Enc {
 	case column.EncInt, column.EncDict:
 		r := t.Int(name)
-		t.B.Load(r, at(int(shape.Width)), int(shape.Width), false)
+		if shape.Bits > 0 {
+			t.B.LoadBits(ir.Plain, r, p, i, int(shape.Bits))
+		} else {
+			t.B.Load(r, at(int(shape.Width)), int(shape.Width), false)
+		}
 		t.B.Clear(p)
 		if shape.Based {
 			base := t.LoadWord(t.PartName(name, ".base"), code.Word{Kind: code.WordBase, Index: k})
@@ -117,6 +123,18 @@ func (t *Table) Load(k int, i ir.Reg) code.Value {
 		t.B.Clear(p)
 		v.A, v.OwnA = r.V(), true
 	case column.EncStr:
+		if shape.Bits > 0 {
+			n, at := t.Int(t.PartName(name, ".len")), t.Int(name)
+			t.B.Load8(at, ir.AtIndex(p, i, 8, 0))
+			t.B.Clear(p)
+			t.B.Op2(ir.Shr, n, at.V(), ir.K(column.PackedOffset))
+			t.B.Op2(ir.And, at, at.V(), ir.K(1<<column.PackedOffset-1))
+			heap := t.LoadWord("heap", code.Word{Kind: code.WordHeap, Index: k})
+			t.B.Op2(ir.Add, at, at.V(), heap.V())
+			t.B.Clear(heap)
+			v.A, v.B, v.OwnA, v.OwnB = at.V(), n.V(), true, true
+			break
+		}
 		sixteen()
 		s := t.Called(t.Descriptor(p, code.Word{Kind: code.WordHeap, Index: k}), name)
 		t.B.Clear(p)
