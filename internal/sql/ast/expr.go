@@ -63,7 +63,8 @@ type ColumnRef struct {
 // with Star set.
 type Star struct {
 	Pos       int
-	Qualifier Name         // t in t.*
+	Qualifier Name         // t in t.*, or a column that is a struct
+	Of        Expr         // x in (x).*
 	Exclude   []Ident      // * EXCLUDE (a, b)
 	Replace   []SelectItem // * REPLACE (expr AS a): Alias is always set
 	Rename    []Rename     // * RENAME (a AS b)

@@ -152,6 +152,11 @@ func (p *printer) star(e *Star) {
 	if e.Qualifier != nil {
 		p.s(e.Qualifier.String(), ".")
 	}
+	if e.Of != nil {
+		p.s("(")
+		p.expr(e.Of, 0)
+		p.s(").")
+	}
 	p.s("*")
 	if e.Exclude != nil {
 		p.s(" EXCLUDE")

@@ -103,6 +103,7 @@ type Update struct {
 // Assignment is column = expr, or, if Several, (a, b) = row or subquery.
 type Assignment struct {
 	Columns []Ident
+	Fields  []Ident // b, c in SET a.b.c = x
 	Several bool
 	X       Expr
 }

@@ -134,6 +134,7 @@ func (c *useCounter) expr(e ast.Expr) {
 			c.column(e)
 		}
 	case *ast.Star:
+		c.expr(e.Of)
 		c.items(e.Replace)
 	case *ast.Interval:
 		c.expr(e.X)

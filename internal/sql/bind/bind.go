@@ -86,6 +86,7 @@ type binder struct {
 	explain    bool                // the statement is only to be shown
 	pending    map[string]*Pending // WITH queries that change rows, by their names
 	uses       *Uses               // notes what is used; nil: nobody asks
+	wholes     map[plan.Expr]bool  // values of SET that are assigned to a whole column
 	// onColumn is told which column a name means; nil: nobody asks.
 	onColumn func(e *ast.ColumnRef, r *rel, i int)
 	// onTable is told which table a name in FROM means; nil: nobody asks.

@@ -158,6 +158,36 @@ func (b *binder) changes(out *Change, n plan.Node, target *rel, values []plan.Ex
 	out.Query = b.finish(r)
 }
 
+// assignedWhole notes a value of SET that is not made of the column's.
+func (b *binder) assignedWhole(x plan.Expr) {
+	if b.wholes == nil {
+		b.wholes = map[plan.Expr]bool{}
+	}
+	b.wholes[x] = true
+}
+
+// assignField binds SET a.b = x: the rest of the struct stays what it is, or what was assigned before.
+func (b *binder) assignField(s *scope, t *catalog.Table, o int, a *ast.Assignment, values []plan.Expr) {
+	c, id := &t.Columns[o], a.Columns[0]
+	maySet(c, id.Pos)
+	if c.Type.Kind != types.Struct {
+		fail(diag.DatatypeMismatch, id.Pos, "cannot assign to field %q of column %q because its type %s is not a composite type", a.Fields[0].Name, c.Name, c.Type.SQLName())
+	}
+	if d, ok := a.X.(*ast.Default); ok {
+		fail(diag.FeatureNotSupported, d.Pos, "cannot set a subfield to DEFAULT")
+	}
+	x := values[o]
+	switch {
+	case x == nil:
+		x = b.column(s.rels[0], o) // the table that changes
+	case b.wholes[x]:
+		fail(diag.SyntaxError, id.Pos, "multiple assignments to same column %q", id.Name)
+	}
+	values[o] = b.withField(x, a.Fields, a.X.Position(), func(t types.Type, name string) plan.Expr {
+		return b.assign(b.expr(s, a.X), t, a.X.Position(), "subfield "+quoted(name))
+	})
+}
+
 // assignment binds SET a = x, (a, b) = (x, y) or (a, b) = (select x, y …).
 func (b *binder) assignment(s *scope, t *catalog.Table, a *ast.Assignment, values []plan.Expr) {
 	mismatch := func() { fail(diag.SyntaxError, a.X.Position(), "number of columns does not match number of values") }
@@ -191,17 +221,23 @@ func (b *binder) assignment(s *scope, t *catalog.Table, a *ast.Assignment, value
 	for i, id := range a.Columns {
 		o := tableColumn(t, id)
 		c := &t.Columns[o]
+		if a.Fields != nil {
+			b.assignField(s, t, o, a, values)
+			continue
+		}
 		if values[o] != nil {
 			fail(diag.SyntaxError, id.Pos, "multiple assignments to same column %q", id.Name)
 		}
 		if i < len(row) {
 			if d, ok := row[i].(*ast.Default); ok {
 				values[o] = b.defaultValue(c, d.Pos)
+				b.assignedWhole(values[o])
 				continue
 			}
 		}
 		maySet(c, id.Pos)
 		e, pos := value(i)
 		values[o] = b.store(e, c, pos)
+		b.assignedWhole(values[o])
 	}
 }

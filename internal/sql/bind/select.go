@@ -188,14 +188,13 @@ func (b *binder) item(s *scope, x ast.Expr, name string) item {
 	return it
 }
 
-// star expands * and t.*.
+// star expands *, t.* and (x).*.
 func (b *binder) star(s *scope, star *ast.Star, items []item) []item {
 	start := len(items)
 	excluded := make([]bool, len(star.Exclude))
 	replaced := make([]bool, len(star.Replace))
 	renamed := make([]bool, len(star.Rename))
-	add := func(r *rel, i int) {
-		name := r.cols[i].name
+	add := func(name string, column bool, read func() plan.Expr) {
 		if slices.Contains(star.Leaving, name) {
 			return
 		}
@@ -219,29 +218,52 @@ func (b *binder) star(s *scope, star *ast.Star, items []item) []item {
 			}
 		}
 		refs := len(s.aggs.refs)
-		e := b.read(found{s, r, i}, star.Pos)
-		items = append(items, item{x: e, name: shown, at: span{star.Pos, refs, len(s.aggs.refs)}, column: true})
+		e := read()
+		items = append(items, item{x: e, name: shown, at: span{star.Pos, refs, len(s.aggs.refs)}, column: column})
 	}
-	if len(star.Qualifier) == 0 {
+	addColumn := func(r *rel, i int) {
+		add(r.cols[i].name, true, func() plan.Expr { return b.read(found{s, r, i}, star.Pos) })
+	}
+	fields := func(x ast.Expr) {
+		t := b.typeOfExpr(s, x)
+		if t.Kind != types.Struct {
+			fail(diag.WrongObjectType, star.Pos, "type %s is not composite", t.SQLName())
+		}
+		for i, f := range t.Fields() {
+			add(f.Name, false, func() plan.Expr { return b.fieldAt(b.expr(s, x), i, star.Pos) })
+		}
+	}
+	if star.Of != nil {
+		fields(star.Of)
+	} else if len(star.Qualifier) == 0 {
 		if len(s.rels) == 0 {
 			fail(diag.SyntaxError, star.Pos, "SELECT * with no tables specified is not valid")
 		}
 		for _, r := range s.rels {
 			for i := range r.cols {
 				if !r.cols[i].hidden {
-					add(r, i)
+					addColumn(r, i)
 				}
 			}
 		}
 	} else {
 		schema, name := splitName(star.Qualifier)
 		r := s.relation(schema, name, star.Pos)
+		column := &ast.ColumnRef{Pos: star.Pos, Name: star.Qualifier}
+		c, isColumn := found{}, false
 		if r == nil {
+			c, isColumn = b.lookup(s, column)
+		}
+		switch {
+		case r != nil:
+			for i := range r.cols {
+				addColumn(r, i)
+			}
+		case isColumn && c.rel.cols[c.i].typ.Kind == types.Struct:
+			fields(column)
+		default:
 			ref := &ast.ColumnRef{Pos: star.Pos, Name: append(star.Qualifier[:len(star.Qualifier):len(star.Qualifier)], ast.Ident{Name: "*"})}
 			panic(b.unknownColumn(s, ref))
-		}
-		for i := range r.cols {
-			add(r, i)
 		}
 	}
 	for k, ok := range excluded {

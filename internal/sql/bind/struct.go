@@ -343,6 +343,33 @@ func (b *binder) unnestStruct(s *scope, x ast.Expr) []item {
 	return items
 }
 
+// typeOfExpr is the type of an expression, which is bound again where it is used.
+func (b *binder) typeOfExpr(s *scope, x ast.Expr) types.Type {
+	refs := len(s.aggs.refs)
+	t := b.expr(s, x).Type()
+	s.aggs.refs = s.aggs.refs[:refs]
+	return t
+}
+
+// withField is a struct of type t, with another value in the place of a field, or of a field of a field.
+func (b *binder) withField(x plan.Expr, path []ast.Ident, pos int, value func(t types.Type, name string) plan.Expr) plan.Expr {
+	t := x.Type()
+	b.fieldNamed(x, path[0].Name, path[0].Pos) // it must have such a field
+	at := t.FindField(path[0].Name)
+	args := make([]plan.Expr, len(t.Fields()))
+	for i, f := range t.Fields() {
+		switch {
+		case i != at:
+			args[i] = b.fieldAt(x, i, pos)
+		case len(path) > 1:
+			args[i] = b.withField(b.fieldAt(x, i, pos), path[1:], pos, value)
+		default:
+			args[i] = value(f.Type, f.Name)
+		}
+	}
+	return constantStruct(plan.NewApply(funcs.StructMake, t, pos, args...))
+}
+
 // loose is the type of e, where literals in structs and maps that could be of another type, NULLs and texts, have none yet: their
 // surroundings say what they are, as they do for literals alone.
 func loose(e plan.Expr) types.Type {

@@ -336,6 +336,11 @@ func (p *parser) postfix(e ast.Expr) ast.Expr {
 			e = p.subscript(e)
 		case tDot:
 			p.next()
+			if p.kind() == tStar {
+				star := &ast.Star{Pos: pos, Of: e}
+				p.starOptions(star)
+				return star
+			}
 			e = &ast.Field{Pos: pos, X: e, Name: p.label()}
 		default:
 			return e

@@ -341,6 +341,12 @@ func (p *parser) star(n int) ast.Expr {
 		e.Qualifier = append(e.Qualifier, p.take())
 		p.next()
 	}
+	p.starOptions(e)
+	return e
+}
+
+// starOptions reads * and what is said about it.
+func (p *parser) starOptions(e *ast.Star) {
 	p.expect(tStar)
 	if p.isWord("exclude") && (p.peek(1) == tLParen || p.peek(1).isName()) {
 		p.next()
@@ -378,7 +384,6 @@ func (p *parser) star(n int) ast.Expr {
 		}
 		p.expect(tRParen)
 	}
-	return e
 }
 
 func (p *parser) groupBy(s *ast.Select) {

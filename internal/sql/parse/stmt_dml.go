@@ -65,8 +65,11 @@ func (p *parser) assignments() (list []ast.Assignment) {
 			a.Columns = p.nameList()
 		} else {
 			a.Columns = []ast.Ident{p.name()}
-			if p.kind() == tLBracket || p.kind() == tDot {
-				panic(diag.Unsupported(p.pos(), "the assignment to a part of a column"))
+			for p.accept(tDot) {
+				a.Fields = append(a.Fields, p.label())
+			}
+			if p.kind() == tLBracket {
+				panic(diag.Unsupported(p.pos(), "the assignment to an element of a column").WithHint("assign the whole list"))
 			}
 		}
 		p.expect(tEq)
