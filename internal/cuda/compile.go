@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -25,8 +26,9 @@ type Build struct {
 	err    error
 	Cached bool // it came from the disk
 	key    string
-	loose  func() ([]byte, error) // compiles it with more registers than it was compiled with; nil: it has what it wants
-	entry  string                 // its first function
+	link   func(registers int) ([]byte, error) // compiles it once more, with another bound; nil: it has what it gets
+	bound  bool                                // it was compiled with a bound
+	entry  string                              // its first function
 
 	once   sync.Once
 	module *Module
@@ -59,9 +61,10 @@ func (k *Compiler) begin(ptx string, registers int, stored bool) *Build {
 	b := &Build{done: make(chan struct{}), key: Key(ptx, k.c.Info.Arch(), fmt.Sprint(k.c.d.version))}
 	go func() {
 		k.build(b, ptx, registers, stored)
+		code, will := b.cubin, b.err == nil && !b.bound // with a bound it is not known yet whether it will do
 		close(b.done)
-		if b.loose == nil { // else it is not known yet whether it will do
-			k.keep(b)
+		if will {
+			k.keep(b, code)
 		}
 	}()
 	return b
@@ -69,9 +72,9 @@ func (k *Compiler) begin(ptx string, registers int, stored bool) *Build {
 
 // keep puts code on the disk. Whoever waits for the code need not wait for that; a full or read-only disk costs the next process time, not
 // this query.
-func (k *Compiler) keep(b *Build) {
-	if b.err == nil && !b.Cached && k.disk != nil {
-		k.disk.Put(b.key, b.cubin)
+func (k *Compiler) keep(b *Build, code []byte) {
+	if !b.Cached && k.disk != nil {
+		k.disk.Put(b.key, code)
 	}
 }
 
@@ -84,11 +87,9 @@ func (k *Compiler) build(b *Build, ptx string, registers int, stored bool) {
 			return
 		}
 	}
-	if registers > 0 {
-		b.entry = entryOf(ptx)
-		b.loose = func() ([]byte, error) { return k.c.Link([]byte(ptx), 0) }
-	}
-	b.cubin, b.err = k.c.Link([]byte(ptx), registers)
+	b.entry, b.bound = entryOf(ptx), registers > 0
+	b.link = func(registers int) ([]byte, error) { return k.c.Link([]byte(ptx), registers) }
+	b.cubin, b.err = b.link(registers)
 }
 
 // entryOf is the name of a text's first function.
@@ -108,26 +109,51 @@ func (k *Compiler) Module(b *Build) (*Module, error) {
 		return nil, b.err
 	}
 	b.once.Do(func() {
-		b.module, b.err = k.c.Load(b.cubin)
-		if b.err == nil && b.loose != nil {
-			b.err = k.loosen(b)
-			go k.keep(b)
+		if b.module, b.err = k.c.Load(b.cubin); b.err != nil || b.link == nil {
+			return
+		}
+		var changed bool
+		if changed, b.err = k.settle(b); b.err == nil && (changed || b.bound) {
+			go k.keep(b, b.cubin)
 		}
 	})
 	return b.module, b.err
 }
 
-// loosen compiles code once more that spills, with as many registers as its assembler likes.
-func (k *Compiler) loosen(b *Build) error {
-	f, err := b.module.Function(b.entry)
+// MostRegisters is how many let a multiprocessor hold half of the threads that it can: code has more only where it would spill with so few.
+const MostRegisters = 64
+
+// settle compiles code once more that spills with its bound: with as many registers as its assembler likes. If those are too many, a bound
+// that it can live with is tried.
+func (k *Compiler) settle(b *Build) (changed bool, err error) {
+	u, err := b.usage(b.module)
+	if err == nil && b.bound && u.Local > 0 {
+		changed = true
+		if err = k.exchange(b, 0, func(Usage) bool { return true }); err == nil {
+			u, err = b.usage(b.module)
+		}
+	}
+	if err == nil && u.Registers > MostRegisters {
+		err = k.exchange(b, MostRegisters, func(u Usage) bool {
+			changed = changed || u.Local == 0
+			return u.Local == 0
+		})
+	}
+	return changed, err
+}
+
+// usage is what a module needs.
+func (b *Build) usage(m *Module) (Usage, error) {
+	f, err := m.Function(b.entry)
 	if err != nil {
-		return err
+		return Usage{}, err
 	}
-	u, err := f.Usage()
-	if err != nil || u.Local == 0 {
-		return err
-	}
-	cubin, err := b.loose()
+	return f.Usage()
+}
+
+// exchange compiles code with another bound, and takes that in the place of what there is if it is good.
+func (k *Compiler) exchange(b *Build, registers int, good func(Usage) bool) error {
+	cubin, err := b.link(registers)
 	if err != nil {
 		return err
 	}
@@ -135,7 +161,14 @@ func (k *Compiler) loosen(b *Build) error {
 	if err != nil {
 		return err
 	}
-	spills := b.module
+	u, err := b.usage(m)
+	if err != nil {
+		return errors.Join(err, m.Unload())
+	}
+	if !good(u) {
+		return m.Unload()
+	}
+	worse := b.module
 	b.module, b.cubin = m, cubin
-	return spills.Unload()
+	return worse.Unload()
 }

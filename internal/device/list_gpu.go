@@ -1,6 +1,7 @@
 package device
 
 import (
+	"github.com/kelpiedb/kelpie/internal/cuda"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/ptx"
 )
@@ -14,3 +15,6 @@ func ModuleGPU(arch int, fs ...*ir.Func) (string, error) { return ptx.TranslateF
 
 // Bound is how many registers of a module's kernels are worth having, as it says; 0: as many as its compiler likes.
 func Bound(text string) int { return ptx.Bound(text) }
+
+// MostRegisters is how many a kernel has at the most, unless it would spill some.
+const MostRegisters = cuda.MostRegisters

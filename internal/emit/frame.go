@@ -16,6 +16,9 @@ type frame interface {
 	rows(body func(i ir.Reg))
 	// skip drops the row under a condition.
 	skip(c ir.Cond, x, y ir.Val)
+	// above opens a register with the distance of v from lo, to be compared without a sign with span. near: no two values of v are further from each other than
+	// 32 bits tell.
+	above(v code.Value, lo, span int64, near bool) (distance ir.Reg, limit ir.Val)
 	// exit ends the query with an error under a condition.
 	exit(status int32, c ir.Cond, x, y ir.Val)
 	// matches goes on with each tuple that a probe finds for the row; outer joins also where there is none.

@@ -3,6 +3,7 @@ package emit
 import (
 	"sort"
 
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -85,14 +86,34 @@ func (e *emitter) plainCompare(x plan.Expr) bool {
 
 // test opens a register whose unsigned comparison with bound tells whether the row passes:
 // it does if not above.
-func (e *emitter) test(r *scanned.Bounds) (x ir.Val, own bool, bound int64) {
+func (e *emitter) test(r *scanned.Bounds) (x ir.Val, own bool, bound ir.Val) {
 	v := e.Column(r.Col)
-	if r.Lo == 0 && v.Desc.Range.Lo.Sign() >= 0 && !e.Can.Parameters {
-		return v.A, false, r.Hi
+	all := v.Desc.Range
+	if r.Lo == 0 && all.Lo.Sign() >= 0 && !e.Can.Parameters {
+		return v.A, false, ir.K(r.Hi)
 	}
+	near := all.Fits64() && all.Hi.Lo-all.Lo.Lo < 1<<32
+	t, bound := e.above(v, r.Lo, r.Hi-r.Lo, near)
+	return t.V(), true, bound
+}
+
+// above: a thread's registers have 64 bits.
+func (e *rowLoop) above(v code.Value, lo, span int64, _ bool) (ir.Reg, ir.Val) {
 	t := e.Int("above")
-	e.B.Op2(ir.Sub, t, v.A, e.Fact(r.Lo))
-	return t.V(), true, r.Hi - r.Lo
+	e.B.Op2(ir.Sub, t, v.A, ir.K(lo))
+	return t, ir.K(span)
+}
+
+// above works on halves where they tell as much: a GPU's registers have 32 bits, and so have parameters that it reads for many rows.
+func (e *warp) above(v code.Value, lo, span int64, near bool) (ir.Reg, ir.Val) {
+	if !near {
+		t := e.Int("above")
+		e.B.Op2(ir.Sub, t, v.A, e.Fact(lo))
+		return t, e.Fact(span)
+	}
+	t := e.asWord("above", v.A)
+	e.B.Op2(ir.Sub, t, t.V(), e.factWord(lo).V())
+	return t, e.factWord(span).V()
 }
 
 // branchRange drops the row by a branch.
@@ -118,7 +139,7 @@ func (e *emitter) branchRange(r *scanned.Bounds) {
 		e.skip(ir.LT, v.A, e.Fact(r.Lo))
 	default:
 		x, own, bound := e.test(r)
-		e.skip(ir.UGT, x, e.Fact(bound))
+		e.skip(ir.UGT, x, bound)
 		if own {
 			e.B.Clear(x.R)
 		}
@@ -164,7 +185,7 @@ func (e *emitter) oneBranch(ranges []*scanned.Bounds, compares []plan.Expr) {
 	}
 	for _, r := range ranges {
 		x, own, bound := e.test(r)
-		add(ir.ULE, x, e.Fact(bound))
+		add(ir.ULE, x, bound)
 		if own {
 			e.B.Clear(x.R)
 		}

@@ -321,6 +321,25 @@ func (e *warp) keep(name string, v code.Value) code.Value {
 	return out
 }
 
+// keepRead is keep for whoever only reads the registers: those that outlive the guard already stay as they are, as do those of a row whose matches
+// come under this guard.
+func (e *warp) keepRead(name string, v code.Value) code.Value {
+	if ends := func(x ir.Val) bool { return !x.IsImm() && !e.outlives(x.R) }; ends(v.A) || ends(v.Null) || v.Two() && ends(v.B) {
+		return e.keep(name, v)
+	}
+	return v.Borrowed()
+}
+
+// outlives reports a register of a row around the guard.
+func (e *warp) outlives(r ir.Reg) bool {
+	for g := e.guard.up; g != nil; g = g.up {
+		if slices.Contains(g.ofRow, r) {
+			return true
+		}
+	}
+	return false
+}
+
 // factWord is a register of the kernel with the low half of a number that the query or the data says.
 func (e *warp) factWord(x int64) (r ir.Reg) {
 	e.insert(e.kernel, func() {

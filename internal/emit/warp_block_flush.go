@@ -121,47 +121,54 @@ func (e *warp) flushSlot(b *blockGroups, slot, has, base ir.Reg) {
 	any := e.word("any")
 	e.B.Op1(ir.Ballot, any, used.V())
 	e.When(ir.NE, any.V(), ir.K(0), func() {
-		var shares []*share
-		var open []ir.Reg
-		for _, x := range b.order {
-			s := e.newShare(x.a, x.f, 0, false, func(name string, t ir.Type, init int64) ir.Reg {
-				r := e.B.Vreg(name, t)
-				open = append(open, r)
-				return r
-			})
-			e.readCells(b, x, s)
-			for d := b.copies / 2; d > 0; d /= 2 {
-				w := e.shuffled(s, ir.ShflXor, ir.K(d))
-				e.foldWords(s, w)
-				e.Free(w)
-				if !s.v.Null.IsImm() {
-					n := e.Int("none")
-					e.B.Op2(ir.ShflXor, n, s.v.Null, ir.K(d))
-					e.B.Op2(ir.And, s.v.Null.R, s.v.Null, n.V())
-					e.B.Clear(n)
-				}
-			}
-			shares = append(shares, s)
+		p := e.flushedGroup(b, slot, first, base)
+		for _, x := range b.order { // one after the other, so that what the others have needs no registers
+			e.flushAgg(b, x, first, p)
 		}
-		e.When(ir.NE, first.V(), ir.K(0), func() {
-			p := e.Int("group")
-			if b.cached {
-				e.B.Load8(p, b.long(b.names))
-			} else {
-				e.B.Op1(ir.WidenU, p, slot.V())
-				e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(b.gp.Tuple.Size)))
-				e.B.Op2(ir.Add, p, p.V(), base.V())
-				e.storeKeys(b, slot, p)
-				e.B.Store(ir.At(p, b.gp.Tuple.Flag), ir.K(1), 1)
-			}
-			for _, s := range shares {
-				e.propagate(p, s)
-			}
-			e.B.Clear(p)
-		}, nil)
-		e.B.Clear(open...)
+		e.B.Clear(p)
 	}, nil)
 	e.B.Clear(first, used, any, b.at)
+}
+
+// flushedGroup opens a register with the address of a slot's group, in which the first of its lanes puts the keys.
+func (e *warp) flushedGroup(b *blockGroups, slot, first, base ir.Reg) ir.Reg {
+	p := e.Int("group")
+	if b.cached {
+		e.B.Load8(p, b.long(b.names))
+		return p
+	}
+	e.B.Op1(ir.WidenU, p, slot.V())
+	e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(b.gp.Tuple.Size)))
+	e.B.Op2(ir.Add, p, p.V(), base.V())
+	e.When(ir.NE, first.V(), ir.K(0), func() {
+		e.storeKeys(b, slot, p)
+		e.B.Store(ir.At(p, b.gp.Tuple.Flag), ir.K(1), 1)
+	}, nil)
+	return p
+}
+
+// flushAgg adds up what the copies of a slot have of an aggregate; the first of its lanes adds that to the group at p.
+func (e *warp) flushAgg(b *blockGroups, x *blockAgg, first, p ir.Reg) {
+	var open []ir.Reg
+	s := e.newShare(x.a, x.f, 0, false, func(name string, t ir.Type, init int64) ir.Reg {
+		r := e.B.Vreg(name, t)
+		open = append(open, r)
+		return r
+	})
+	e.readCells(b, x, s)
+	for d := b.copies / 2; d > 0; d /= 2 {
+		w := e.shuffled(s, ir.ShflXor, ir.K(d))
+		e.foldWords(s, w)
+		e.Free(w)
+		if !s.v.Null.IsImm() {
+			n := e.Int("none")
+			e.B.Op2(ir.ShflXor, n, s.v.Null, ir.K(d))
+			e.B.Op2(ir.And, s.v.Null.R, s.v.Null, n.V())
+			e.B.Clear(n)
+		}
+	}
+	e.When(ir.NE, first.V(), ir.K(0), func() { e.propagate(p, s) }, nil)
+	e.B.Clear(open...)
 }
 
 // usedSlot opens a register of 0 or 1: whether the copy has seen a row.

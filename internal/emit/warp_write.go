@@ -21,10 +21,10 @@ func (e *warp) write(t *layout.Tuple, r written) {
 	}
 	var kept []code.Value
 	for _, v := range r.keys {
-		kept = append(kept, e.keep(t.Fields[len(kept)].Name, v))
+		kept = append(kept, e.keepRead(t.Fields[len(kept)].Name, v))
 	}
 	for _, id := range r.cols {
-		kept = append(kept, e.keep(t.Fields[len(kept)].Name, e.Column(id)))
+		kept = append(kept, e.keepRead(t.Fields[len(kept)].Name, e.Column(id)))
 	}
 	late := ir.NoReg
 	if r.late {

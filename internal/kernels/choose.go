@@ -84,9 +84,10 @@ func (c *Choice) Kernel() *ir.Func {
 		w.Op2(ir.Add, at, at.V(), tid.V())
 		w.when(ir.NE, one.V(), ir.K(0), func() { w.Atom4(ir.AtomAdd, old, ir.AtIndex(counts, at, 4, 0), one.V(), ir.Val{}) })
 	}
-	bodies := make([]func(ir.Reg, [stepArgs]ir.Reg), wordStep+1)
+	bodies := make([]func(ir.Reg, arguments), wordStep+1)
 	// Arguments: the digit's lowest bit, its row of counts.
-	bodies[countStep] = func(tile ir.Reg, arg [stepArgs]ir.Reg) {
+	bodies[countStep] = func(tile ir.Reg, of arguments) {
+		arg := of.all()
 		state, known := w.param("state", choiceState), w.long("known")
 		w.Load(known, ir.At(state, stateKnown), 8, false)
 		w.Op1(ir.Uniform, known, known.V())
@@ -107,7 +108,8 @@ func (c *Choice) Kernel() *ir.Func {
 		})
 	}
 	// Arguments: the digit's lowest bit, its row of counts, how many are wanted, how long a list is short enough.
-	bodies[decideStep] = func(tile ir.Reg, arg [stepArgs]ir.Reg) {
+	bodies[decideStep] = func(tile ir.Reg, of arguments) {
+		arg := of.all()
 		state, known := w.param("state", choiceState), w.long("known")
 		w.Load(known, ir.At(state, stateKnown), 8, false)
 		w.Op1(ir.Uniform, known, known.V())
@@ -140,7 +142,7 @@ func (c *Choice) Kernel() *ir.Func {
 			})
 		})
 	}
-	bodies[listStep] = func(tile ir.Reg, arg [stepArgs]ir.Reg) {
+	bodies[listStep] = func(tile ir.Reg, _ arguments) {
 		state, keys, list := w.param("state", choiceState), w.param("keys", choiceKeys), w.param("list", choiceList)
 		start, shift, lane, below := w.long("begin"), w.word("shift"), w.special("lane", ir.LaneID), w.special("below", ir.LanesBelow)
 		w.Load(start, ir.At(state, stateBegin), 8, false)
@@ -168,7 +170,8 @@ func (c *Choice) Kernel() *ir.Func {
 		})
 	}
 	// Arguments: the digit's lowest bit, its row of counts, what the word's function is told.
-	bodies[wordStep] = func(tile ir.Reg, arg [stepArgs]ir.Reg) {
+	bodies[wordStep] = func(tile ir.Reg, of arguments) {
+		arg := of.all()
 		keys := w.param("keys", choiceKeys)
 		counted(arg[1], func(add func(key, shift ir.Reg)) {
 			all(tile, func(i, here ir.Reg) {

@@ -416,7 +416,7 @@ func TestCosts(t *testing.T) {
 	}{
 		{"fill", 1, 0, 4, 4, func(b *bench, a, _ device.Addr) error { return b.lib.Fill(b.s, a, 4, 5, n) }},
 		{"prefix", 2, 4 + 4, 4, 60, func(b *bench, a, o device.Addr) error { return b.lib.Prefix(b.s, a, o, n) }},
-		{"sort", 1, 8 + 2*12 + 8, 2*(12+8) + 2, 215, func(b *bench, a, o device.Addr) error {
+		{"sort", 1, 8 + 2*12 + 8, 2*(12+8) + 2, 220, func(b *bench, a, o device.Addr) error {
 			values := b.alloc(8 * n)
 			ok(b.t, b.s.Fill(values, 0, 8*n))
 			_, err := b.lib.Sort(b.s, Pairs{a, values}, Pairs{o, values + 4*n}, n, 0, 16)

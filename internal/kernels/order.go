@@ -69,12 +69,12 @@ func (o *Ordering) Kernel() *ir.Func {
 	w := begin(o.Name, orderOwn-1+o.Params)
 	w.F.SharedBytes = orderItems + 8*orderTile
 	tid := w.special("tid", ir.ThreadID)
-	bodies := []func(ir.Reg, [stepArgs]ir.Reg){func(tile ir.Reg, arg [stepArgs]ir.Reg) { w.moveDigit(tid, tile, arg) }}
+	bodies := []func(ir.Reg, arguments){func(tile ir.Reg, arg arguments) { w.moveDigit(tid, tile, arg) }}
 	for _, word := range o.Words {
-		bodies = append(bodies, func(tile ir.Reg, arg [stepArgs]ir.Reg) { o.makeWord(w, word, tid, tile, arg) })
+		bodies = append(bodies, func(tile ir.Reg, arg arguments) { o.makeWord(w, word, tid, tile, arg) })
 	}
 	if o.Put != nil {
-		bodies = append(bodies, func(tile ir.Reg, arg [stepArgs]ir.Reg) { o.putItems(w, tid, tile, arg) })
+		bodies = append(bodies, func(tile ir.Reg, arg arguments) { o.putItems(w, tid, tile, arg) })
 	}
 	w.steps(tid, orderStepAt, bodies)
 	return w.end()
@@ -122,8 +122,9 @@ func (w *writer) clearCounters(tid ir.Reg) {
 
 // makeWord makes a word of the keys and counts its digits. Arguments: what the word's function is told, which bits count, the row of counts of the first digit, which
 // arrays, and whether items come in the order of the list, or of their numbers where there is none, and values are yet to be written.
-func (o *Ordering) makeWord(w *writer, word func(*ir.Builder, func(string, int) ir.Reg, ir.Reg, ir.Reg, ir.Reg), tid, tile ir.Reg, arg [stepArgs]ir.Reg) {
+func (o *Ordering) makeWord(w *writer, word func(*ir.Builder, func(string, int) ir.Reg, ir.Reg, ir.Reg, ir.Reg), tid, tile ir.Reg, of arguments) {
 	w.clearCounters(tid)
+	arg := of.all()
 	keys, values := w.side("keys", arg[3], orderKeys, otherKeys), w.side("values", arg[3], orderValues, otherValues)
 	from, above, number := w.bitsOf(arg[1])
 	n, size, list := w.wordParam("n", orderN), w.wordParam("size", orderSize), w.param("list", orderList)
@@ -202,7 +203,8 @@ func counter(row, d ir.Reg) ir.Mem {
 }
 
 // putItems hands items over in order. Arguments: the first, how many, which arrays.
-func (o *Ordering) putItems(w *writer, tid, tile ir.Reg, arg [stepArgs]ir.Reg) {
+func (o *Ordering) putItems(w *writer, tid, tile ir.Reg, of arguments) {
+	arg := of.all()
 	values, size := w.side("values", arg[2], orderValues, otherValues), w.wordParam("size", orderSize)
 	w.items(tid, tile, size, arg[1], func(i ir.Reg) {
 		row, item, place := w.word("row"), w.long("item"), w.long("place")
@@ -224,90 +226,120 @@ func (w *writer) digitOf(d, key, shift, mask ir.Reg) {
 	})
 }
 
-// moveDigit moves the keys of a tile, and their values, to where they belong by a digit. Arguments: its lowest bit, mask, its row of counts, which arrays, and
-// the parity of the pass.
-func (w *writer) moveDigit(tid, tile ir.Reg, arg [stepArgs]ir.Reg) {
-	shift, mask := arg[0], arg[1]
+// moveDigit moves the keys of a tile, and their values, to where they belong by a digit. Arguments: its lowest bit, mask, its row of counts, which arrays,
+// the parity of the pass, and the number of all keys.
+func (w *writer) moveDigit(tid, tile ir.Reg, arg arguments) {
 	w.clearCounters(tid)
 	lane, below := w.special("lane", ir.LaneID), w.special("below", ir.LanesBelow)
-	row, first, n := w.word("warprow"), w.word("first"), w.wordParam("n", orderN)
+	row, first := w.word("warprow"), w.word("first")
 	w.Op2(ir.Shr, row, tid.V(), ir.K(5))
 	w.Op2(ir.Mul, row, row.V(), ir.K(counterRow))
-	left := w.word("left") // keys of the tile, and more where there are tiles behind it
-	w.Op2(ir.Mul, left, tile.V(), ir.K(orderTile))
 	// A warp has 32 × orderPer keys in a row, and takes 32 at a time: key k of a thread.
 	w.Op2(ir.Sub, first, tid.V(), lane.V())
 	w.Op2(ir.Mul, first, first.V(), ir.K(orderPer))
 	w.Op2(ir.Add, first, first.V(), lane.V())
-	w.Op2(ir.Add, first, first.V(), left.V())
-	w.Op2(ir.Sub, left, n.V(), left.V())
-	place := w.of("place", ir.I32, orderPer)
+	w.scope(func() {
+		before := w.word("before")
+		w.Op2(ir.Mul, before, tile.V(), ir.K(orderTile))
+		w.Op2(ir.Add, first, first.V(), before.V())
+	})
+	// A thread needs half of its 64 registers for keys. So it keeps their places in the tile as halves of words, and digits as quarters; and it reads arguments anew
+	// where it needs them, since assemblers keep what was made of them for later: a digit, or what a comparison said, of each key.
+	place := w.of("places", ir.I32, orderPer/2)
 	local, start, count := w.word("local"), w.word("start"), w.word("count")
 	i, d := w.word("i"), w.word("d")
 	w.scope(func() {
-		keys, key := w.side("keys", arg[3], orderKeys, otherKeys), w.of("key", ir.I64, orderPer)
-		for k := range ir.Reg(orderPer) { // behind the end they are the largest, and come last
-			w.Op2(ir.Add, i, first.V(), ir.K(32*int64(k)))
-			w.Mov(key+k, ir.K(-1))
-			w.when(ir.ULT, i.V(), n.V(), func() { w.Load(key+k, ir.AtIndex(keys, i, 8, 0), 8, false) })
-		}
-		for k := range ir.Reg(orderPer) {
-			w.digitOf(d, key+k, shift, mask)
-			w.rank(place+k, d, row, lane, below)
-		}
+		key := w.of("key", ir.I64, orderPer)
+		w.scope(func() {
+			keys, has := w.advanced("keys", w.side("keys", arg.get(3), orderKeys, otherKeys), first, 8), w.from(first, arg.get(5))
+			for k := range ir.Reg(orderPer) { // behind the end they are the largest, and come last
+				w.Mov(key+k, ir.K(-1))
+				w.when(ir.UGT, has.V(), ir.K(32*int64(k)), func() { w.Load(key+k, ir.At(keys, 8*32*int(k)), 8, false) })
+			}
+		})
+		w.scope(func() {
+			shift, mask := arg.get(0), arg.get(1)
+			for k := range ir.Reg(orderPer) {
+				w.digitOf(d, key+k, shift, mask)
+				w.rank(i, d, row, lane, below)
+				w.pack(place, i, int(k), 2)
+			}
+		})
 		w.Barrier()
 		w.placeCounters(tid, tile, lane, arg, local, start, count)
 		w.Barrier()
+		shift, mask := arg.get(0), arg.get(1)
 		for k := range ir.Reg(orderPer) {
 			w.digitOf(d, key+k, shift, mask)
 			w.Load(i, counter(row, d), 4, false)
-			w.Op2(ir.Add, place+k, (place + k).V(), i.V())
-			w.Store(sharedIndex(place+k, 8, orderItems), (key + k).V(), 8)
+			w.addPacked(place, i, int(k), 2)
+			w.packed(i, place, int(k), 2)
+			w.Store(sharedIndex(i, 8, orderItems), (key + k).V(), 8)
 		}
 	})
 	value := w.of("value", ir.I32, orderPer)
 	w.scope(func() {
-		values := w.side("values", arg[3], orderValues, otherValues)
+		values, has := w.advanced("values", w.side("values", arg.get(3), orderValues, otherValues), first, 4), w.from(first, arg.get(5))
 		for k := range ir.Reg(orderPer) {
-			w.Op2(ir.Add, i, first.V(), ir.K(32*int64(k)))
 			w.Mov(value+k, ir.K(0))
-			w.when(ir.ULT, i.V(), n.V(), func() { w.Load(value+k, ir.AtIndex(values, i, 4, 0), 4, false) })
+			w.when(ir.UGT, has.V(), ir.K(32*int64(k)), func() { w.Load(value+k, ir.At(values, 4*32*int(k)), 4, false) })
 		}
 	})
-	w.lookBack(tid, tile, arg[4], start, count)
-	w.Op2(ir.Sub, start, start.V(), local.V())
+	w.lookBack(tid, tile, arg.get(4), start, count)
+	w.Op2(ir.Sub, start, start.V(), local.V()) // not below 0: a tile's keys of lower digits are some of all
 	w.Store(sharedIndex(tid, 4, basesAt), start.V(), 4)
 	w.Barrier()
-	to := w.of("to", ir.I32, orderPer)
+	digit := w.of("digits", ir.I32, orderPer/4)
 	w.scope(func() {
-		out, key := w.side("outkeys", arg[3], otherKeys, orderKeys), w.long("key")
+		out, key, to := w.advanced("outkeys", w.side("outkeys", arg.get(3), otherKeys, orderKeys), tid, 8), w.long("key"), w.word("to")
+		shift, mask, has := arg.get(0), arg.get(1), w.ofTile(tid, tile, arg.get(5))
 		for k := range ir.Reg(orderPer) {
-			w.Op2(ir.Add, i, tid.V(), ir.K(threads*int64(k)))
-			w.Mov(to+k, ir.K(0))
-			w.when(ir.ULT, i.V(), left.V(), func() {
-				w.Load(key, sharedIndex(i, 8, orderItems), 8, false)
+			if k%4 == 0 {
+				w.Mov(digit+k/4, ir.K(0))
+			}
+			w.when(ir.UGT, has.V(), ir.K(threads*int64(k)), func() {
+				w.Load(key, sharedIndex(tid, 8, orderItems+8*threads*int(k)), 8, false)
 				w.digitOf(d, key, shift, mask)
-				w.Load(d, sharedIndex(d, 4, basesAt), 4, false)
-				w.Op2(ir.Add, to+k, i.V(), d.V())
-				w.Store(ir.AtIndex(out, to+k, 8, 0), key.V(), 8)
+				w.Load(to, sharedIndex(d, 4, basesAt), 4, false)
+				w.Store(ir.AtIndex(out, to, 8, 8*threads*int(k)), key.V(), 8)
+				w.addPacked(digit, d, int(k), 1)
 			})
 		}
 	})
 	w.Barrier()
 	for k := range ir.Reg(orderPer) {
-		w.Store(sharedIndex(place+k, 4, orderItems), (value + k).V(), 4)
+		w.packed(i, place, int(k), 2)
+		w.Store(sharedIndex(i, 4, orderItems), (value + k).V(), 4)
 	}
 	w.Barrier()
 	w.scope(func() {
-		out := w.side("outvalues", arg[3], otherValues, orderValues)
+		out, to := w.advanced("outvalues", w.side("outvalues", arg.get(3), otherValues, orderValues), tid, 4), w.word("to")
+		has := w.ofTile(tid, tile, arg.get(5))
 		for k := range ir.Reg(orderPer) {
-			w.Op2(ir.Add, i, tid.V(), ir.K(threads*int64(k)))
-			w.when(ir.ULT, i.V(), left.V(), func() {
-				w.Load(d, sharedIndex(i, 4, orderItems), 4, false)
-				w.Store(ir.AtIndex(out, to+k, 4, 0), d.V(), 4)
+			w.when(ir.UGT, has.V(), ir.K(threads*int64(k)), func() {
+				w.packed(d, digit, int(k), 1)
+				w.Load(to, sharedIndex(d, 4, basesAt), 4, false)
+				w.Load(d, sharedIndex(tid, 4, orderItems+4*threads*int(k)), 4, false)
+				w.Store(ir.AtIndex(out, to, 4, 4*threads*int(k)), d.V(), 4)
 			})
 		}
 	})
+}
+
+// from opens a register with the number of items from first on, of n.
+func (w *writer) from(first, n ir.Reg) ir.Reg {
+	left := w.word("left")
+	w.Op2(ir.Sub, left, n.V(), first.V())
+	w.Sel(left, ir.UGT, n.V(), first.V(), left.V(), ir.K(0))
+	return left
+}
+
+// ofTile opens a register with the number of a tile's keys from the thread's first on, and of those behind it.
+func (w *writer) ofTile(tid, tile, n ir.Reg) ir.Reg {
+	first := w.word("first")
+	w.Op2(ir.Mul, first, tile.V(), ir.K(orderTile))
+	w.Op2(ir.Add, first, first.V(), tid.V())
+	return w.from(first, n)
 }
 
 // rank writes how many keys of this digit the warp has counted before this lane's, and counts the
@@ -330,7 +362,7 @@ func (w *writer) rank(place, d, row, lane, below ir.Reg) {
 
 // placeCounters makes the warps' counts of a digit, which is the thread's number, the places in the tile where their keys begin. It finds how many keys
 // of the digit the tile has, which the tiles behind it are told, where those of the digit begin in the tile, and in all keys.
-func (w *writer) placeCounters(tid, tile, lane ir.Reg, arg [stepArgs]ir.Reg, local, start, count ir.Reg) {
+func (w *writer) placeCounters(tid, tile, lane ir.Reg, arg arguments, local, start, count ir.Reg) {
 	w.scope(func() {
 		one := w.word("one")
 		w.Mov(count, ir.K(0))
@@ -338,12 +370,12 @@ func (w *writer) placeCounters(tid, tile, lane ir.Reg, arg [stepArgs]ir.Reg, loc
 			w.Load(one, sharedIndex(tid, 4, k*counterRow), 4, false)
 			w.Op2(ir.Add, count, count.V(), one.V())
 		}
-		w.tell(tid, tile, arg[4], count, 1)
+		w.tell(tid, tile, arg.get(4), count, 1)
 		// One sum for both: counts of the tile in the lower half, of all keys in the upper.
 		both, wide := w.long("both"), w.long("wide")
 		w.scope(func() {
 			counts := w.param("counts", orderCounts)
-			w.Op2(ir.Shl, one, arg[2].V(), ir.K(digitBits))
+			w.Op2(ir.Shl, one, arg.get(2).V(), ir.K(digitBits))
 			w.Op2(ir.Add, one, one.V(), tid.V())
 			w.Load(one, ir.AtIndex(counts, one, 4, 0), 4, false)
 		})
@@ -449,7 +481,7 @@ func (l *Library) orderSteps(o *Ordering, k *Sorting) (steps Steps, rows int, fl
 		first = 0
 		for bit := key.From; bit < key.To; bit += digitBits {
 			mask := uint32(1)<<min(digitBits, key.To-bit) - 1
-			steps = append(steps, Step{Kind: digitStep, Tiles: tiles(k.N, orderTile), Args: [stepArgs]uint32{uint32(bit), mask, uint32(rows), flip, parity}})
+			steps = append(steps, Step{Kind: digitStep, Tiles: tiles(k.N, orderTile), Args: [stepArgs]uint32{uint32(bit), mask, uint32(rows), flip, parity, uint32(k.N)}})
 			flip, parity = 1-flip, 1-parity
 			rows++
 		}

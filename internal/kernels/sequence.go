@@ -24,9 +24,10 @@ func (q *Sequence) Kernel() *ir.Func {
 	w := begin(q.Name, sequenceOwn-1+q.Params)
 	w.F.SharedBytes = stepsShared
 	tid := w.special("tid", ir.ThreadID)
-	var bodies []func(ir.Reg, [stepArgs]ir.Reg)
+	var bodies []func(ir.Reg, arguments)
 	for _, each := range q.Each {
-		bodies = append(bodies, func(tile ir.Reg, arg [stepArgs]ir.Reg) {
+		bodies = append(bodies, func(tile ir.Reg, of arguments) {
+			arg := of.all()
 			size := w.wordParam("size", sequenceSize)
 			w.items(tid, tile, size, arg[0], func(i ir.Reg) {
 				item := w.long("item")

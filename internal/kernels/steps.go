@@ -15,7 +15,7 @@ type Step struct {
 }
 
 const (
-	stepArgs  = 5
+	stepArgs  = 6
 	stepWords = 3 + stepArgs // the first of its tiles, the one behind the last, kind, args
 	stepBytes = 4 * stepWords
 )
@@ -61,13 +61,12 @@ const stepsShared = 8
 
 // steps does a launch's steps by the bodies of their kinds, which open registers of their own. The kernel's first parameters are the addresses of two words that are 0,
 // and of the steps. at is a place in shared memory that nobody else uses.
-func (w *writer) steps(tid ir.Reg, at int, bodies []func(tile ir.Reg, arg [stepArgs]ir.Reg)) {
-	step, end, awaited := w.param("step", 3), w.word("end"), w.word("awaited")
-	w.Load(end, ir.At(step, 4), 4, false)
+func (w *writer) steps(tid ir.Reg, at int, bodies []func(tile ir.Reg, arg arguments)) {
+	step, awaited := w.param("step", 3), w.word("awaited")
 	w.Mov(awaited, ir.K(0)) // the first step waits for nobody
 	draw := w.Loop()
 	w.scope(func() {
-		tile, kind, first := w.word("tile"), w.word("kind"), w.word("first")
+		tile, kind, first, end := w.word("tile"), w.word("kind"), w.word("first"), w.word("end")
 		w.when(ir.EQ, tid.V(), ir.K(0), func() {
 			n, ticket := w.word("n"), w.param("ticket", 1)
 			w.Atom4(ir.AtomAdd, n, ir.At(ticket, 0), ir.K(1), ir.Val{})
@@ -76,6 +75,7 @@ func (w *writer) steps(tid ir.Reg, at int, bodies []func(tile ir.Reg, arg [stepA
 		w.Barrier()
 		w.Load(tile, sharedAt(at), 4, false)
 		w.Op1(ir.Uniform, tile, tile.V())
+		w.Load(end, ir.At(step, 4), 4, false)
 		w.while(ir.UGE, tile.V(), end.V(), func() {
 			w.Op2(ir.Add, step, step.V(), ir.K(stepBytes))
 			w.Load(end, ir.At(step, 4), 4, false)
@@ -93,12 +93,7 @@ func (w *writer) steps(tid ir.Reg, at int, bodies []func(tile ir.Reg, arg [stepA
 		w.Op2(ir.Sub, tile, tile.V(), first.V())
 		for k, body := range bodies {
 			w.when(ir.EQ, kind.V(), ir.K(int64(k)), func() {
-				var arg [stepArgs]ir.Reg
-				for i := range arg {
-					arg[i] = w.word("arg")
-					w.Load(arg[i], ir.At(step, 12+4*i), 4, false)
-				}
-				body(tile, arg)
+				body(tile, arguments{w, step})
 			})
 		}
 		w.Barrier()
@@ -109,6 +104,27 @@ func (w *writer) steps(tid ir.Reg, at int, bodies []func(tile ir.Reg, arg [stepA
 		})
 	})
 	w.EndLoop(draw, ir.Always, ir.Val{}, ir.Val{})
+}
+
+// arguments are those of the step at hand. A body may read one again where it needs it, and has its register for something else till then.
+type arguments struct {
+	w    *writer
+	step ir.Reg
+}
+
+// get opens a register with an argument.
+func (a arguments) get(i int) ir.Reg {
+	r := a.w.word("arg")
+	a.w.Load(r, ir.At(a.step, 12+4*i), 4, false)
+	return r
+}
+
+// all opens registers with all of them.
+func (a arguments) all() (args [stepArgs]ir.Reg) {
+	for i := range args {
+		args[i] = a.get(i)
+	}
+	return args
 }
 
 // tileSize is how many of n items a tile has of a step in which each is looked at once: enough for what a block does beside that, and few enough for all

@@ -88,6 +88,32 @@ func (w *writer) while(c ir.Cond, a, b ir.Val, f func()) {
 	w.EndLoop(l, ir.Always, ir.Val{}, ir.Val{})
 }
 
+// Several small numbers have a word of their own each, or less: number k of width bytes in the words from packed on.
+
+// pack sets number k, after those before it in its word; x, which has no other bits, is used up.
+func (w *writer) pack(packed, x ir.Reg, k, width int) {
+	at := packed + ir.Reg(k*width/4)
+	if k*width%4 == 0 {
+		w.Mov(at, x.V())
+		return
+	}
+	w.addPacked(packed, x, k, width)
+}
+
+// addPacked adds x, which is used up, to number k; the sum fits.
+func (w *writer) addPacked(packed, x ir.Reg, k, width int) {
+	at := packed + ir.Reg(k*width/4)
+	if byte := k * width % 4; byte > 0 {
+		w.Op2(ir.Shl, x, x.V(), ir.K(int64(8*byte)))
+	}
+	w.Op2(ir.Add, at, at.V(), x.V())
+}
+
+// packed sets d to number k.
+func (w *writer) packed(d, all ir.Reg, k, width int) {
+	w.Part(d, (all + ir.Reg(k*width/4)).V(), k*width%4, width, false)
+}
+
 // advanced opens a register with base + index*bytes.
 func (w *writer) advanced(name string, base, index ir.Reg, bytes int64) ir.Reg {
 	at := w.long(name)

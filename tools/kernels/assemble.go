@@ -20,9 +20,6 @@ var architectures = []struct {
 	assembled []int
 }{{70, []int{70, 80, 90}}, {90, []int{90}}}
 
-// mostRegisters is what lets a unit hold half of the threads that it can.
-const mostRegisters = 64
-
 // kernel is what the assembler says of one.
 type kernel struct {
 	query     string // the first that has it
@@ -31,9 +28,9 @@ type kernel struct {
 	spilled   int // bytes
 }
 
-// assembleAll assembles the kernels of all queries and prints what they need.
+// assembleAll assembles the kernels of all queries and prints what they need. One that spills, or has too many registers, is an error.
 func assembleAll(ptxas string) error {
-	spills, known := 0, map[string]bool{}
+	bad, known := 0, map[string]bool{}
 	for _, a := range architectures {
 		var texts []string
 		from := map[string]string{}
@@ -63,36 +60,36 @@ func assembleAll(ptxas string) error {
 			if err != nil {
 				return err
 			}
-			spills += report(arch, a.emitted, all)
+			bad += report(arch, a.emitted, all)
 		}
 	}
-	if spills > 0 {
-		return fmt.Errorf("%d kernels spill registers", spills)
+	if bad > 0 {
+		return fmt.Errorf("%d kernels spill, or have more than %d registers", bad, device.MostRegisters)
 	}
 	return nil
 }
 
-// report prints the kernels of an architecture that need much, and says how many spill.
-func report(arch, emitted int, all []kernel) (spills int) {
-	total, most, many := 0, 0, 0
+// tooMuch reports a kernel that keeps others from running beside it, or waits for memory of its own.
+func (k *kernel) tooMuch() bool { return k.registers > device.MostRegisters || k.spilled > 0 }
+
+// report prints the kernels of an architecture that need much, and says how many need too much.
+func report(arch, emitted int, all []kernel) (bad int) {
+	total, most := 0, 0
 	for _, k := range all {
 		total += k.registers
 		most = max(most, k.registers)
-		if k.registers > mostRegisters {
-			many++
-		}
-		if k.spilled > 0 {
-			spills++
-			fmt.Printf("sm_%d: %s of %s spills %d bytes\n", arch, k.name, k.query, k.spilled)
+		if k.tooMuch() {
+			bad++
+			fmt.Printf("sm_%d: %s of %s has %d registers and spills %d bytes\n", arch, k.name, k.query, k.registers, k.spilled)
 		}
 	}
-	fmt.Printf("sm_%d, emitted for sm_%d: %d kernels, %d registers on average, %d at the most; %d have more than %d, %d spill\n", arch, emitted, len(all),
-		total/max(len(all), 1), most, many, mostRegisters, spills)
+	fmt.Printf("sm_%d, emitted for sm_%d: %d kernels, %d registers on average, %d at the most; %d spill or have more than %d\n", arch, emitted, len(all),
+		total/max(len(all), 1), most, bad, device.MostRegisters)
 	slices.SortStableFunc(all, func(a, b kernel) int { return b.registers - a.registers })
 	for _, k := range all[:min(5, len(all))] {
 		fmt.Printf("    %3d registers: %s of %s\n", k.registers, k.name, k.query)
 	}
-	return spills
+	return bad
 }
 
 var (
@@ -121,23 +118,8 @@ func assemble(ptxas string, arch int, texts []string, from map[string]string) ([
 			if errs[i] = os.WriteFile(file, []byte(text), 0o600); errs[i] != nil {
 				return
 			}
-			bounds := []int{0}
-			if n := device.Bound(text); n > 0 { // as devices do: if that spills, the assembler is free
-				bounds = []int{n, 0}
-			}
-			for _, n := range bounds {
-				args := []string{"-v", fmt.Sprintf("-arch=sm_%d", arch), "-o", file + ".cubin", file}
-				if n > 0 {
-					args = append(args, "-maxrregcount", strconv.Itoa(n))
-				}
-				out, err := exec.Command(ptxas, args...).CombinedOutput()
-				if err != nil {
-					errs[i] = fmt.Errorf("sm_%d: a kernel of %s: %w\n%s", arch, from[text], err, out)
-					return
-				}
-				if found[i], errs[i] = parseUsage(string(out)); !slices.ContainsFunc(found[i], func(k kernel) bool { return k.spilled > 0 }) {
-					break
-				}
+			if found[i], errs[i] = settle(device.Bound(text), func(registers int) ([]kernel, error) { return usage(ptxas, arch, file, registers) }); errs[i] != nil {
+				errs[i] = fmt.Errorf("sm_%d: a kernel of %s: %w", arch, from[text], errs[i])
 			}
 			for k := range found[i] {
 				found[i][k].query = from[text]
@@ -151,6 +133,35 @@ func assemble(ptxas string, arch int, texts []string, from map[string]string) ([
 		}
 	}
 	return slices.Concat(found...), nil
+}
+
+// settle assembles with a bound, where there is one, and finds others as devices do (cuda.Compiler): if it spills, the assembler is free, and if it
+// takes too many registers then, it gets fewer, unless that spills.
+func settle(bound int, assemble func(registers int) ([]kernel, error)) ([]kernel, error) {
+	spills := func(all []kernel) bool { return slices.ContainsFunc(all, func(k kernel) bool { return k.spilled > 0 }) }
+	all, err := assemble(bound)
+	if err == nil && bound > 0 && spills(all) {
+		all, err = assemble(0)
+	}
+	if err == nil && slices.ContainsFunc(all, func(k kernel) bool { return k.registers > device.MostRegisters }) {
+		if tight, err := assemble(device.MostRegisters); err != nil || !spills(tight) {
+			return tight, err
+		}
+	}
+	return all, err
+}
+
+// usage assembles a file.
+func usage(ptxas string, arch int, file string, registers int) ([]kernel, error) {
+	args := []string{"-v", fmt.Sprintf("-arch=sm_%d", arch), "-o", file + ".cubin", file}
+	if registers > 0 {
+		args = append(args, "-maxrregcount", strconv.Itoa(registers))
+	}
+	out, err := exec.Command(ptxas, args...).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out)
+	}
+	return parseUsage(string(out))
 }
 
 // parseUsage reads what ptxas -v says.

@@ -59,3 +59,35 @@ ptxas info    : Used 40 registers, 368 bytes cmem[0]
 		t.Error("nothing was understood")
 	}
 }
+
+// TestSettle tries what assemblers may say of a kernel.
+func TestSettle(t *testing.T) {
+	for _, c := range []struct {
+		bound int
+		says  map[int]kernel // by bound
+		want  kernel
+	}{
+		{0, map[int]kernel{0: {registers: 64}}, kernel{registers: 64}},
+		{32, map[int]kernel{32: {registers: 32}}, kernel{registers: 32}},
+		{32, map[int]kernel{32: {registers: 32, spilled: 8}, 0: {registers: 40}}, kernel{registers: 40}},
+		{32, map[int]kernel{32: {registers: 32, spilled: 8}, 0: {registers: 72}, 64: {registers: 63}}, kernel{registers: 63}},
+		{0, map[int]kernel{0: {registers: 65}, 64: {registers: 64}}, kernel{registers: 64}},
+		{0, map[int]kernel{0: {registers: 65}, 64: {registers: 64, spilled: 4}}, kernel{registers: 65}},
+	} {
+		all, err := settle(c.bound, func(registers int) ([]kernel, error) {
+			k, ok := c.says[registers]
+			if !ok {
+				t.Errorf("%+v: nobody wants %d registers", c, registers)
+			}
+			return []kernel{k}, nil
+		})
+		if err != nil || len(all) != 1 || all[0] != c.want {
+			t.Errorf("%+v: %+v, %v", c, all, err)
+		}
+	}
+	for k, want := range map[kernel]bool{{registers: 64}: false, {registers: 65}: true, {registers: 8, spilled: 4}: true} {
+		if k.tooMuch() != want {
+			t.Errorf("%+v: %v", k, !want)
+		}
+	}
+}

@@ -4,7 +4,8 @@
 //
 //	go run ./tools/kernels -ptxas "$(bash internal/ptx/testdata/get-ptxas.sh /tmp/ptxas)"
 //
-// A kernel that spills is an error, and so is a gate that is worse than gates.txt says; -rewrite writes that anew.
+// A kernel that spills or has more than 64 registers is an error, and so is a figure beyond what the design asks for, or worse than gates.txt says;
+// -rewrite writes that anew.
 package main
 
 import (
