@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -57,7 +58,8 @@ type buffer struct {
 	base     uint64
 	data     []byte
 	writable bool
-	host     bool // it lies beyond the bus
+	host     bool         // it lies beyond the bus
+	made     *atomic.Bool // a kernel has written something there
 }
 
 // Register makes size bytes of host memory at addr the device's, under the same
@@ -84,6 +86,7 @@ func (dev *Device) Place(base uint64, data []byte, host bool) error {
 
 func (dev *Device) place(b buffer) error {
 	size := len(b.data)
+	b.made = new(atomic.Bool)
 	dev.mu.Lock()
 	defer dev.mu.Unlock()
 	i, _ := dev.search(b.base)

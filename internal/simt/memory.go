@@ -14,17 +14,18 @@ type sectorSet struct {
 	last uint64
 	n    uint64
 	host uint64 // of them, those of host memory
+	made uint64 // and those of memory that kernels have written
 	gens [64]uint32
 	ids  [64]uint64
 }
 
 func (s *sectorSet) begin() {
 	s.gen++
-	s.n, s.host = 0, 0
+	s.n, s.host, s.made = 0, 0, 0
 	s.last = ^uint64(0)
 }
 
-func (s *sectorSet) add(addr uint64, host bool) {
+func (s *sectorSet) add(addr uint64, b *buffer) {
 	id := addr >> 5
 	if id == s.last { // neighbours share sectors more often than not
 		return
@@ -34,8 +35,11 @@ func (s *sectorSet) add(addr uint64, host bool) {
 		if s.gens[i] != s.gen {
 			s.gens[i], s.ids[i] = s.gen, id
 			s.n++
-			if host {
+			if b.host {
 				s.host++
+			}
+			if b.made.Load() {
+				s.made++
 			}
 			return
 		}
@@ -180,8 +184,8 @@ func (w *warp) execMemory(in *inst, pc int32, act uint32) *Error {
 				return err
 			}
 			data = b.data[addr-b.base:]
-			sectors.add(addr, b.host)
 			w.l.touch(b, addr, size, write)
+			sectors.add(addr, b)
 		} else {
 			var def []byte
 			var err *Error
@@ -214,6 +218,7 @@ func (w *warp) execMemory(in *inst, pc int32, act uint32) *Error {
 		w.l.stats.SectorsWritten += sectors.n
 	} else {
 		w.l.stats.SectorsRead += sectors.n
+		w.l.stats.SectorsMade += sectors.made
 	}
 	w.l.stats.SectorsHost += sectors.host
 	return nil

@@ -8,6 +8,7 @@ type Stats struct {
 	LaneInstrs     uint64               // sum of active lanes over WarpInstrs
 	Active         [warpSize + 1]uint64 // warp instructions by number of active lanes
 	SectorsRead    uint64               // 32-byte sectors of global memory, per warp instruction
+	SectorsMade    uint64               // of those, what lies in memory that kernels have written at some time: tables and such, but no columns
 	SectorsWritten uint64               //
 	SectorsHost    uint64               // of both, those that lie in host memory: they cross the bus
 	TouchedRead    uint64               // sectors of the device's own memory that were read or changed, each counted once in a launch
@@ -43,6 +44,7 @@ func (s *Stats) Add(o *Stats) {
 		s.Active[i] += n
 	}
 	s.SectorsRead += o.SectorsRead
+	s.SectorsMade += o.SectorsMade
 	s.SectorsWritten += o.SectorsWritten
 	s.SectorsHost += o.SectorsHost
 	s.TouchedRead += o.TouchedRead
@@ -69,6 +71,7 @@ func (s *Stats) Sub(o *Stats) {
 		s.Active[i] -= n
 	}
 	s.SectorsRead -= o.SectorsRead
+	s.SectorsMade -= o.SectorsMade
 	s.SectorsWritten -= o.SectorsWritten
 	s.SectorsHost -= o.SectorsHost
 	s.TouchedRead -= o.TouchedRead

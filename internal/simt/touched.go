@@ -6,6 +6,9 @@ type footprint struct{ read, written []uint64 }
 
 // touch takes note of size bytes at addr, which lie in the buffer. Memory of the host is not the device's.
 func (l *launch) touch(b *buffer, addr uint64, size int, write bool) {
+	if write && !b.made.Load() {
+		b.made.Store(true)
+	}
 	if b.host {
 		return
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,20 +18,20 @@ import (
 type gate struct {
 	suite, query string
 	instrs       float64 // of a warp, for 32 rows
-	sectors      float64 // touched, of what the columns take
+	sectors      float64 // of columns, of what these take
 	atomics      float64 // on global memory, for 1000 rows
 	note         string  // why the design's limit is not there
 }
 
-// allGates are queries of every shape. The limits are those of the design, where it is about them: it bounds sectors of scans, but rows that
-// are looked up touch a sector of a table each; and atomics of groups in an array, but each block adds its groups up at its end, which
-// is much where there are few rows for each block, and where few of many rows come to thousands of groups, those are in device memory.
+// allGates are queries of every shape. The limits are those of the design, where it is about them: it bounds sectors of columns, but the bytes of a text lie
+// where they lie; and atomics of groups in an array, but each block adds its groups up at its end, which is much where there are few rows for each
+// block, and where few of many rows come to thousands of groups, those are in device memory.
 var allGates = []gate{
 	{"tpch", "q6", 18, mostSectors, 1, ""}, {"tpch", "q1", 80, mostSectors, 1, ""},
 	{"tpch", "q3", 0, mostSectors, 0, ""},
-	{"tpch", "q9", 0, 0, 0, "looks rows up"}, {"tpch", "q13", 0, 0, 0, "reads texts"}, {"tpch", "q18", 0, 0, 0, "hashed groups"},
-	{"ssb", "q1.1", 0, mostSectors, 1, ""}, {"ssb", "q2.1", 0, 0, 0, "looks rows up; 7000 groups in device memory"},
-	{"ssb", "q3.1", 0, 0, 1, "looks rows up"}, {"ssb", "q4.1", 0, 0, 0, "looks rows up; few rows for each block"},
+	{"tpch", "q9", 0, mostSectors, 0, ""}, {"tpch", "q13", 0, 0, 0, "reads texts"}, {"tpch", "q18", 0, mostSectors, 0, "runs of sorted rows"},
+	{"ssb", "q1.1", 0, mostSectors, 1, ""}, {"ssb", "q2.1", 0, mostSectors, 0, "7000 groups in device memory"},
+	{"ssb", "q3.1", 0, mostSectors, 1, ""}, {"ssb", "q4.1", 0, mostSectors, 0, "few rows for each block"},
 }
 
 const (
@@ -48,8 +47,9 @@ var gatesFile = func() string {
 }()
 
 const gatesHead = `# What kernels cost, counted by the simulated GPU at scale factor %v, in the largest pipeline of each query when it comes again: warp
-# instructions for 32 rows, bytes that warps touch of each byte of its columns, atomics on global memory for 1000 rows; the most
-# launches of a pipeline; bytes over the bus of the whole query. What the design asks for stands behind the slash, or why it does not at the end.
+# instructions for 32 rows; bytes that its warps ask for of each byte of its columns, sector by sector, and what they ask for beside that for each row: tables, sets of keys,
+# groups, of which a row that is looked up touches a sector wherever that lies; atomics on global memory for 1000 rows; the most launches of a pipeline; bytes over
+# the bus of the whole query. What the design asks for stands behind the slash: no figure may be above that, nor worse than here.
 # go run ./tools/kernels -rewrite writes this file.
 `
 
@@ -57,7 +57,7 @@ const gatesHead = `# What kernels cost, counted by the simulated GPU at scale fa
 func gates() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, gatesHead, scale)
-	fmt.Fprintf(&b, "%-10s %14s %14s %14s %10s %14s\n", "query", "instructions", "touched", "atomics", "launches", "bus bytes")
+	fmt.Fprintf(&b, "%-10s %14s %10s %10s %10s %10s %14s\n", "query", "instructions", "columns", "looked up", "atomics", "launches", "bus bytes")
 	worlds := map[string]*world{}
 	for _, g := range allGates {
 		s := suites()[slices.IndexFunc(suites(), func(s suite) bool { return s.name == g.suite })]
@@ -84,41 +84,31 @@ func gates() (string, error) {
 }
 
 const launchesHead = `
-# The most launches of a pipeline of all queries that have no more than the design asks for, and of each that has more.
+# The most launches of a pipeline of all queries.
 `
 
 // launches is the table of all queries' launches, also of those that are not measured above.
 func launches(b *strings.Builder) error {
 	b.WriteString(launchesHead)
-	line := func(name string, n int64) {
-		fmt.Fprintf(b, "%-10s %-20s %s\n", "launches", name, fmt.Sprintf("%d/%d", n, mostLaunches))
-	}
 	for _, s := range suites() {
 		w, err := newWorld(s, 90)
 		if err != nil {
 			return err
 		}
 		most := int64(0)
-		above := map[string]int64{}
 		for _, q := range s.queries {
 			st, err := w.ask(q.SQL)
 			if err != nil {
 				return fmt.Errorf("%s %s: %w", s.name, q.Name, err)
 			}
-			n := int64(0)
 			for i := range st.Pipelines {
-				n = max(n, st.Pipelines[i].Launches)
-			}
-			if n > mostLaunches {
-				above[q.Name] = n
-			} else {
-				most = max(most, n)
+				if n := st.Pipelines[i].Launches; n > mostLaunches {
+					fmt.Printf("%s %s: pipeline %d has %d launches\n", s.name, q.Name, i, n)
+				}
+				most = max(most, st.Pipelines[i].Launches)
 			}
 		}
-		line(s.name, most)
-		for _, name := range slices.Sorted(maps.Keys(above)) {
-			line(s.name+":"+name, above[name])
-		}
+		fmt.Fprintf(b, "%-10s %-20s %s\n", "launches", s.name, fmt.Sprintf("%d/%d", most, mostLaunches))
 	}
 	return nil
 }
@@ -142,9 +132,10 @@ func (g *gate) line(st *exec.Stats) string {
 		}
 		return s
 	}
-	line := fmt.Sprintf("%-10s %14s %14s %14s %10s %14s", g.suite+" "+g.query,
+	line := fmt.Sprintf("%-10s %14s %10s %10s %10s %10s %14s", g.suite+" "+g.query,
 		of(float64(p.Lanes.WarpInstrs)*32/rows, 1, g.instrs),
-		of(float64(p.Lanes.SectorsRead)*32/float64(max(p.Device.Columns, 1)), 2, g.sectors),
+		of(float64(p.Lanes.SectorsRead-p.Lanes.SectorsMade)*32/float64(max(p.Device.Columns, 1)), 2, g.sectors),
+		of(float64(p.Lanes.SectorsMade)*32/rows, 2, 0),
 		of(float64(p.Lanes.Atomics)*1000/rows, 2, g.atomics),
 		of(float64(launches), 0, mostLaunches), of(float64(bus), 0, mostBus))
 	if g.note != "" {
@@ -156,8 +147,11 @@ func (g *gate) line(st *exec.Stats) string {
 // slack is by how much a figure may grow unnoticed.
 const slack = 1.02
 
-// compareGates fails if a figure is worse than in the file.
+// compareGates fails if a figure is above what the design asks for, or worse than in the file.
 func compareGates(text string) error {
+	if above := aboveLimits(text); len(above) > 0 {
+		return errors.New("more than the design asks for:\n" + strings.Join(above, "\n"))
+	}
 	kept, err := os.ReadFile(gatesFile)
 	if err != nil {
 		return err
@@ -170,6 +164,25 @@ func compareGates(text string) error {
 		return errors.New("worse than gates.txt says:\n" + strings.Join(worse, "\n"))
 	}
 	return nil
+}
+
+// aboveLimits lists the figures that are above what stands behind their slashes.
+func aboveLimits(text string) (above []string) {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		line, _, _ = strings.Cut(line, " # ")
+		for _, word := range strings.Fields(line) {
+			figure, limit, ok := strings.Cut(word, "/")
+			x, err1 := strconv.ParseFloat(figure, 64)
+			most, err2 := strconv.ParseFloat(limit, 64)
+			if ok && (err1 != nil || err2 != nil || x > most) {
+				above = append(above, word+" in "+strings.TrimSpace(line))
+			}
+		}
+	}
+	return above
 }
 
 // compareTables lists the figures that are worse, and those that are better, than those that were kept.
@@ -199,7 +212,7 @@ func compareTables(kept, now string) (worse, better []string) {
 }
 
 // figureNames are the columns of the first table.
-var figureNames = []string{"instructions", "touched", "atomics", "launches", "bus bytes"}
+var figureNames = []string{"instructions", "columns", "looked up", "atomics", "launches", "bus bytes"}
 
 // figures reads tables: the figures before the slashes of each line, by its first two words.
 func figures(text string) (out map[string][]float64) {

@@ -29,17 +29,32 @@ func TestGates(t *testing.T) {
 }
 
 func TestCompareTables(t *testing.T) {
-	const kept = "# words\nquery a b\ntpch q6  40.0/18  1.05/1.1  0.13/1  1/5  900/65536\ntpch q1  95.0/80  1.00/1.1  0.40/1  5/5  900/65536\n"
+	const kept = "# words\nquery a b\ntpch q6  40.0/18  1.05/1.1  2.5  0.13/1  1/5  900/65536\ntpch q1  95.0/80  1.00/1.1  2.5  0.40/1  5/5  900/65536\n"
 	for now, want := range map[string][2][]string{
 		kept: {},
-		"query a\ntpch q6  40.7/18  1.05/1.1  0.13/1  1/5  900/65536\n": {},
-		"query a\ntpch q6  41.0/18  1.00/1.1  0.13/1  2/5  900/65536\n": {{"tpch q6: instructions 41, was 40", "tpch q6: launches 2, was 1"}, {"tpch q6: touched 1, was 1.05"}},
-		"query a\nlaunches tpch 5/5\n":                                  {{"launches tpch: it is not in the file"}, nil},
-		"query a\ntpch q7  41.0/18  1.00/1.1  0.13/1  2/5  900/65536\n": {{"tpch q7: it is not in the file"}},
+		"query a\ntpch q6  40.7/18  1.05/1.1  2.5  0.13/1  1/5  900/65536\n": {},
+		"query a\ntpch q6  41.0/18  1.00/1.1  2.5  0.13/1  2/5  900/65536\n": {{"tpch q6: instructions 41, was 40", "tpch q6: launches 2, was 1"}, {"tpch q6: columns 1, was 1.05"}},
+		"query a\nlaunches tpch 5/5\n":                                       {{"launches tpch: it is not in the file"}, nil},
+		"query a\ntpch q7  41.0/18  1.00/1.1  2.5  0.13/1  2/5  900/65536\n": {{"tpch q7: it is not in the file"}},
 	} {
 		worse, better := compareTables(kept, now)
 		if !slices.Equal(worse, want[0]) || !slices.Equal(better, want[1]) {
 			t.Errorf("%s: worse %q, better %q", now, worse, better)
+		}
+	}
+}
+
+func TestAboveLimits(t *testing.T) {
+	const head = "# 9/5 is above\nquery a b\n"
+	for line, want := range map[string][]string{
+		"tpch q6  18.0/18  1.10/1.1  3  5/5  # 7/5 in words\n": nil,
+		"tpch q6  18.1/18  1.10/1.1  3  5/5\n":                 {"18.1/18 in tpch q6  18.1/18  1.10/1.1  3  5/5"},
+		"tpch q6  18/18  1.11/1.1\n":                           {"1.11/1.1 in tpch q6  18/18  1.11/1.1"},
+		"launches   tpch   6/5\n":                              {"6/5 in launches   tpch   6/5"},
+		"launches   tpch   six/5\n":                            {"six/5 in launches   tpch   six/5"},
+	} {
+		if got := aboveLimits(head + line); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", line, got)
 		}
 	}
 }
