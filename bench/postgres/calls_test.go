@@ -118,7 +118,7 @@ func (g *callGen) args(row *funcs.Row, depth int) []string {
 }
 
 func (g *callGen) arg(row *funcs.Row, letter byte, p, depth int) string {
-	if m := trial.Meant(row, p); m != nil && g.r.IntN(10) > 0 {
+	if m := trial.Meant(row, p); m != nil && (g.r.IntN(10) > 0 || row.Name == "generate_series") { // other series have no end
 		return m[g.r.IntN(len(m))]
 	}
 	if depth > 0 && g.r.IntN(6) == 0 {
