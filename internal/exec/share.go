@@ -49,24 +49,39 @@ func Mergeable(from, to *layout.Tuple) bool {
 	return true
 }
 
-// MayShare reports that all scans of a program can be shared: what its other pipelines do is little.
-func MayShare(prog *pipe.Program) bool {
-	some := false
+// MayShare reports that the scans of a program's largest table can be shared, and which part of all rows is in others, which the CPU scans for itself.
+func MayShare(prog *pipe.Program) (ok bool, others float64) {
+	most, all := int64(0), int64(0)
 	for _, p := range prog.Pipelines {
-		if t, ok := p.Source.(*pipe.Table); ok || p.Loop != nil {
-			if !phys.MayShare(p) || load.InFiles(t.Scan) {
-				return false
+		if t, ok := p.Source.(*pipe.Table); ok {
+			if load.InFiles(t.Scan) {
+				return false, 0
 			}
-			some = true
+			most = max(most, t.Scan.Snap.Rows)
+			all += t.Scan.Snap.Rows
 		}
 	}
-	return some
+	shared := int64(0)
+	for _, p := range prog.Pipelines {
+		if t, ok := p.Source.(*pipe.Table); ok && t.Scan.Snap.Rows == most {
+			if !phys.MayShare(p) || pipe.Only(prog, p) == nil {
+				return false, 0
+			}
+			shared += most
+		}
+	}
+	return shared > 0, float64(all-shared) / float64(max(all, 1))
 }
 
 // shares reports that a job's rows are to be shared.
 func (j *job) shares() bool {
 	if j.r.Partner == nil || !phys.MayShare(j.p) || len(j.ranges) == 0 || load.InFiles(j.scan()) {
 		return false
+	}
+	for _, p := range j.r.prog.Pipelines {
+		if t, ok := p.Source.(*pipe.Table); ok && t.Scan.Snap.Rows > j.scan().Snap.Rows { // there is more to be done elsewhere
+			return false
+		}
 	}
 	_, ok := j.sink.(*groupSink)
 	return ok
@@ -107,8 +122,15 @@ func (j *job) executeShared() error {
 		if err := j.execute(); err != nil {
 			return err
 		}
-	} else if err := sink.takeIn(part); err != nil {
-		return err
+	} else {
+		if err := sink.takeIn(part); err != nil {
+			return err
+		}
+		if j.split.leaveRest() { // it ended early
+			if err := j.execute(); err != nil {
+				return err
+			}
+		}
 	}
 	j.st.addPart(&part)
 	s.CPU, s.GPU, s.Chunks = j.feed.done, j.split.taken, j.split.chunks
@@ -116,13 +138,13 @@ func (j *job) executeShared() error {
 	return nil
 }
 
-// manyThreads is from how many threads on one of them leaves its processor to whoever drives the partner: morsels would keep that waiting,
-// and the partner idle.
+// manyThreads is from how many threads on some of them leave their processors to those who work for the partner: one drives it, and others put rows together that
+// go over the bus. Morsels would keep them waiting, and the partner idle.
 const manyThreads = 4
 
 // leaves reports that a worker of n is to end, since the partner has begun.
 func (j *job) leaves(id, n int) bool {
-	return j.split != nil && n >= manyThreads && id == n-1 && j.split.busy()
+	return j.split != nil && n >= manyThreads && id > 0 && id >= n-j.split.wanted()
 }
 
 // number finds out where the ranges of a table's scan begin in the table, of which zones may have excluded some.

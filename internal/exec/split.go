@@ -19,6 +19,8 @@ type Split struct {
 	taken, done int64 // rows of these, and those that are through
 	start       time.Time
 	began       time.Time // when the partner took its first rows
+	before      int64     // front at that time
+	wants       int       // threads of the CPU that the partner needs
 	ranges      []Range
 	record      bool
 }
@@ -84,7 +86,7 @@ func (s *Split) Back(lo, hi int64, guess float64) (from int64, ok bool) {
 		}
 	}
 	if s.chunks == 0 {
-		s.began = now
+		s.began, s.before, s.wants = now, s.front, max(s.wants, 1)
 	}
 	s.back = from
 	s.chunks++
@@ -96,6 +98,9 @@ func (s *Split) Back(lo, hi int64, guess float64) (from int64, ok bool) {
 func (s *Split) fair(now time.Time, guess float64) int64 {
 	left := float64(s.back - s.front)
 	cpu := float64(s.front) / max(now.Sub(s.start).Seconds(), 1e-6)
+	if s.chunks > 0 && now.Sub(s.began) > shareLag && s.front > s.before { // with the threads that it has since then
+		cpu = float64(s.front-s.before) / now.Sub(s.began).Seconds()
+	}
 	if cpu == 0 { // nobody knows; not too much, in case that it is fast
 		return int64(left / 2)
 	}
@@ -125,11 +130,21 @@ func (s *Split) Note(gpu bool, lo, hi int64, from time.Time) {
 	s.ranges = append(s.ranges, Range{gpu, lo, hi, from.Sub(s.start), time.Since(s.start)})
 }
 
-// busy reports that the partner has taken rows.
-func (s *Split) busy() bool {
+// Want tells that the partner keeps so many threads of the CPU busy from now on.
+func (s *Split) Want(threads int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.chunks > 0
+	s.wants = max(s.wants, threads)
+}
+
+// wanted is how many threads the partner needs, as long as it has rows.
+func (s *Split) wanted() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.chunks == 0 {
+		return 0
+	}
+	return s.wants
 }
 
 // untouched closes the split if its partner has taken nothing, and reports that.
@@ -138,6 +153,14 @@ func (s *Split) untouched() bool {
 	defer s.mu.Unlock()
 	s.closed = s.closed || s.chunks == 0 && s.meet < 0
 	return s.closed && s.chunks == 0
+}
+
+// leaveRest ends the partner's part where it is. It reports that there are rows which nobody has taken.
+func (s *Split) leaveRest() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.meet, s.closed = -1, true
+	return s.front < s.back
 }
 
 // giveBack lets the CPU take all that is left, also what its partner took, but did not manage.

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -12,7 +13,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
-// Partner lets a device share pipelines with the CPU (exec/share.go). Each pipeline is a run of its own, over a program that has nothing else: columns that are
+// Partner lets a device share pipelines with the CPU (exec/share.go). Each pipeline is a run of its own, over a program that has nothing but what it looks up: columns that are
 // not on the device stream, from the table's end on, and the groups go to the host. It takes no rows before its code is there, so that the CPU may be done before.
 type Partner struct {
 	Open func() (*Store, error) // takes the device into use, which may take long
@@ -22,7 +23,7 @@ type Partner struct {
 
 // Effort is what exec.Partner says.
 func (h *Partner) Effort(prog *pipe.Program, p *pipe.Pipeline) time.Duration {
-	if s := h.Here(); s != nil && h.Opts.Code == exec.CodeKept && s.knows(only(prog, p)) {
+	if s := h.Here(); s != nil && h.Opts.Code == exec.CodeKept && s.knows(pipe.Only(prog, p)) {
 		return 0
 	}
 	return phys.FirstCode
@@ -41,14 +42,9 @@ func (h *Partner) Begin(ctx context.Context, prog *pipe.Program, p *pipe.Pipelin
 			part.Err = err
 			return
 		}
-		part = share(ctx, only(prog, p), store, h.Opts, s, plan)
+		part = share(ctx, pipe.Only(prog, p), store, h.Opts, s, plan)
 	}()
 	return came
-}
-
-// only is a program of one pipeline.
-func only(prog *pipe.Program, p *pipe.Pipeline) *pipe.Program {
-	return &pipe.Program{Query: prog.Query, Pipelines: []*pipe.Pipeline{p}, Result: prog.Result}
 }
 
 // open is the device, unless nobody wants it any more before it is there.
@@ -70,10 +66,11 @@ func (h *Partner) open(ctx context.Context) (*Store, error) {
 	}
 }
 
-// share runs the only pipeline of a program over rows that the CPU leaves to it.
+// share runs the last pipeline of a program over rows that the CPU leaves to it, and those before over all.
 func share(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options, s *exec.Split, plan *emit.GroupPlan) (part exec.Part) {
 	r := newRun(ctx, prog, store, opts)
-	r.split, r.theirs, r.loader.done = s, plan.Tuple, ctx.Done()
+	r.loader.done = ctx.Done()
+	r.team = work.NewTeam(ctx, max(opts.Threads/2, 1)) // the others stay with the CPU's part
 	defer func() {
 		r.close()
 		if part.Err != nil {
@@ -86,8 +83,25 @@ func share(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Opti
 	if part.Err = r.begin(t); part.Err != nil {
 		return part
 	}
-	p := prog.Pipelines[0]
-	if part.Err = r.pipeline(p, false); part.Err != nil {
+	last := len(prog.Pipelines) - 1
+	idle := pipe.NewIdleness(prog)
+	left := maps.Clone(r.walk.Makers())
+	for i, q := range prog.Pipelines[:last] { // what it looks up
+		if part.Err = r.pipeline(q, idle.Idle[i]); part.Err != nil {
+			return part
+		}
+		if left[q.Sink]--; left[q.Sink] == 0 {
+			if part.Err = r.sinks[q.Sink].finish(); part.Err != nil {
+				return part
+			}
+			if r.sinks[q.Sink].empty() {
+				idle.IsEmpty(q.Sink)
+			}
+		}
+	}
+	p := prog.Pipelines[last]
+	r.split, r.theirs = s, plan.Tuple
+	if part.Err = r.pipeline(p, idle.Idle[last]); part.Err != nil {
 		return part
 	}
 	g := r.sinks[p.Sink].(*groupSink)
@@ -98,7 +112,7 @@ func share(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Opti
 	if part.Err == nil {
 		store.Ran(prog, "")
 	}
-	part.Stats = r.stats.Pipelines[0]
+	part.Stats = r.stats.Pipelines[last]
 	part.Keep = append(r.keep, r.mem)
 	for _, d := range r.dicts {
 		part.Keep = append(part.Keep, d.view)

@@ -306,6 +306,9 @@ func (f *feed) stage(b *streamBlock, cols []int, lo, n int64) (err error) {
 			})
 		}
 	}
+	if f.halves != nil {
+		f.r.split.Want(f.r.team.Threads)
+	}
 	if err := f.r.team.Parallel(len(tasks), func(i int) error { tasks[i](); return nil }); err != nil {
 		return err
 	}

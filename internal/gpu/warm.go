@@ -48,7 +48,9 @@ func (s *Store) warm(prog *pipe.Program, opts exec.Options) (err error) {
 	}
 	s.Ran(prog, "")
 	for _, p := range prog.Pipelines { // as partners know it
-		s.Ran(only(prog, p), "")
+		if sub := pipe.Only(prog, p); sub != nil {
+			s.Ran(sub, "")
+		}
 	}
 	return nil
 }

@@ -24,13 +24,13 @@ func (x CPUFirst) Choose(compiled bool, absent int64) bool {
 	case CPUFirstOn:
 		return !compiled || absent > 0
 	case CPUFirstAuto:
-		return !compiled || WorthSharing(absent)
+		return !compiled || absent >= worthSharing
 	}
 	return false
 }
 
 // FirstCode is the processor time that compiling a pipeline's kernels takes, for which the threads of the CPU make way.
-const FirstCode = 60 * time.Millisecond
+const FirstCode = 50 * time.Millisecond
 
 const (
 	// mostLoss is the part of its time that a query may lose to a GPU that does not come to help in the end.

@@ -44,8 +44,8 @@ func ParseShare(name string) (Share, error) {
 	return Share{Mode: m}, err
 }
 
-// MayShare reports that partial results of a pipeline can be merged, whoever made them: it groups rows of a table, and looks nothing up on the way, so that neither
-// processor needs what the other has.
+// MayShare reports that partial results of a pipeline can be merged, whoever made them: it groups rows of a table. What it looks up on the way each processor has for itself, so
+// that nothing may be noted there for later pipelines.
 func MayShare(p *pipe.Pipeline) bool {
 	if _, ok := p.Source.(*pipe.Table); !ok || len(p.Stages) > 0 || p.Loop != nil {
 		return false
@@ -54,8 +54,12 @@ func MayShare(p *pipe.Pipeline) bool {
 		return false
 	}
 	for _, op := range p.Ops {
-		switch op.(type) {
+		switch op := op.(type) {
 		case *pipe.Filter, *pipe.Map, *pipe.Rename, *pipe.Nulls:
+		case *pipe.Probe:
+			if op.SetFlag {
+				return false
+			}
 		default:
 			return false
 		}
@@ -67,9 +71,17 @@ func MayShare(p *pipe.Pipeline) bool {
 // bring its groups back takes as long as several megabytes.
 const worthSharing = 64 << 20
 
+// mostOthers is the part of all rows that may be in tables which are not shared: the CPU has to scan these alone, while the GPU does so as well.
+const mostOthers = 0.1
+
+// FewOthers reports that so few rows are in tables which are not shared that the largest one counts.
+func FewOthers(part float64) bool { return part <= mostOthers }
+
 // WorthSharing decides whether a program's scans are shared of which so many bytes would have to come to the GPU: columns that are there it reads
-// faster than any CPU.
-func WorthSharing(streamed int64) bool { return streamed >= worthSharing }
+// faster than any CPU. others is the part of all rows that is in tables which are not shared.
+func WorthSharing(streamed int64, others float64) bool {
+	return streamed >= worthSharing && FewOthers(others)
+}
 
 // Shared is who did how much of a pipeline that two processors shared.
 type Shared struct {

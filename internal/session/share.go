@@ -13,18 +13,19 @@ import (
 
 // share decides whether CPU and GPU run a program together, and gives the options a partner then.
 func (s *Session) share(prog *pipe.Program, set *Settings, opts *exec.Options) bool {
-	if !device.HasCPU() || opts.Lanes || !exec.MayShare(prog) {
+	may, others := exec.MayShare(prog)
+	if !device.HasCPU() || opts.Lanes || !may {
 		return false
 	}
 	dev := s.DB.accelerator(opts.Device)
 	switch {
-	case set.CPUFirst != phys.CPUFirstOff && cold(dev.opened(), prog, set):
+	case set.CPUFirst != phys.CPUFirstOff && phys.FewOthers(others) && cold(dev.opened(), prog, set):
 		opts.CPUFirst = set.Share.Mode != phys.ShareFixed
 	case set.Share.Mode == phys.ShareOff:
 		return false
 	case set.Share.Mode == phys.ShareAuto:
 		store, err := dev.open()
-		if err != nil || !phys.WorthSharing(streamed(store, prog, set)) {
+		if err != nil || !phys.WorthSharing(streamed(store, prog, set), others) {
 			return false
 		}
 	}
