@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"iter"
+
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
@@ -20,22 +22,36 @@ type Listing struct {
 
 // Explain compiles every pipeline of a program without running any: statistics stand for the facts.
 func Explain(prog *pipe.Program, place Place, opts Options) []Listing {
-	w := New(prog, place, opts)
-	s := newStatistics(w)
 	var out []Listing
-	for _, p := range prog.Pipelines {
-		parts := p.Stages // between which Go computes something
-		if len(parts) == 0 {
-			parts = []*pipe.Pipeline{p}
+	for l := range Foresee(prog, place, opts) {
+		if l.Err == nil {
+			l.Err = ir.Verify(l.Fragment.Func)
 		}
-		for _, part := range parts {
-			out = append(out, w.explain(part, s))
-		}
+		out = append(out, l)
 	}
 	if d := phys.ChooseDirect(prog); d.Scan != nil && place.Can.Direct && !opts.Off.DirectScan && len(out) == 1 {
 		out[0].How.Direct = d
 	}
 	return out
+}
+
+// Foresee is the same for one who begins with the first before the last is there. Functions are not verified.
+func Foresee(prog *pipe.Program, place Place, opts Options) iter.Seq[Listing] {
+	return func(yield func(Listing) bool) {
+		w := New(prog, place, opts)
+		s := newStatistics(w)
+		for _, p := range prog.Pipelines {
+			parts := p.Stages // between which Go computes something
+			if len(parts) == 0 {
+				parts = []*pipe.Pipeline{p}
+			}
+			for _, part := range parts {
+				if !yield(w.explain(part, s)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func (w *Walk) explain(p *pipe.Pipeline, s *statistics) Listing {
@@ -54,9 +70,7 @@ func (w *Walk) explain(p *pipe.Pipeline, s *statistics) Listing {
 		return Listing{Pipeline: p, Err: err}
 	}
 	s.ran(p)
-	l := Listing{Pipeline: p, Fragment: f, How: step.Decision(f), Filters: step.Filters, Err: ir.Verify(f.Func)}
-	if l.Err == nil {
-		l.Counting, l.Err = step.Counting()
-	}
+	l := Listing{Pipeline: p, Fragment: f, How: step.Decision(f), Filters: step.Filters}
+	l.Counting, l.Err = step.Counting()
 	return l
 }

@@ -56,9 +56,13 @@ func (c *Cache) Get(key string) []byte {
 		os.Remove(name)
 		return nil
 	}
-	now := time.Now()
-	os.Chtimes(name, now, now) // recently used files stay longest; if that fails, it only goes sooner
 	return code
+}
+
+// Used says that code was wanted: recently used files stay longest. If that fails, it only goes sooner.
+func (c *Cache) Used(key string) {
+	now := time.Now()
+	os.Chtimes(filepath.Join(c.dir, key+suffix), now, now)
 }
 
 // Put keeps code. When the folder grows above its bound, what was not used for longest goes, until

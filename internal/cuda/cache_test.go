@@ -82,7 +82,7 @@ func TestCacheBound(t *testing.T) {
 		}
 		past(name, ago)
 	}
-	if c.Get(Key("0")) == nil { // the oldest is used again, which saves it
+	if c.Used(Key("0")); c.Get(Key("0")) == nil { // the oldest is used again, which saves it
 		t.Fatal("full is not too full")
 	}
 	if err := c.Put(Key("one more"), code); err != nil {

@@ -63,7 +63,9 @@ func (k *Compiler) begin(ptx string, registers int, stored bool) *Build {
 		k.build(b, ptx, registers, stored)
 		code, will := b.cubin, b.err == nil && !b.bound // with a bound it is not known yet whether it will do
 		close(b.done)
-		if will {
+		if b.Cached {
+			k.disk.Used(b.key)
+		} else if will {
 			k.keep(b, code)
 		}
 	}()

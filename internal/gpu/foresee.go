@@ -1,8 +1,6 @@
 package gpu
 
 import (
-	"slices"
-
 	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec/sorting"
@@ -21,7 +19,6 @@ import (
 // foresight is what was begun before its turn came, and what is believed of build sides meanwhile.
 type foresight struct {
 	r      *run
-	all    []*ir.Func
 	tables map[*pipe.Build]phys.Table
 	tuples map[*pipe.Build]*layout.Tuple
 }
@@ -33,7 +30,7 @@ func (r *run) foresee() {
 	}
 	f := &foresight{r: r, tables: map[*pipe.Build]phys.Table{}, tuples: map[*pipe.Build]*layout.Tuple{}}
 	r.foreseen = f
-	for _, l := range compile.Explain(r.prog, placeOf(r.Device, r.lease.form), r.options()) {
+	for l := range compile.Foresee(r.prog, placeOf(r.Device, r.lease.form), r.options()) {
 		if l.Err != nil {
 			continue
 		}
@@ -56,11 +53,6 @@ func (r *run) foresee() {
 			f.sorted(s, l.Fragment.Sink)
 		}
 	}
-	// The longest take longest to compile, and the last to be ready is what the query waits for.
-	slices.SortStableFunc(f.all, func(a, b *ir.Func) int { return len(b.Code) - len(a.Code) })
-	for _, fn := range f.all {
-		r.loader.begin(fn)
-	}
 }
 
 // unsure is how much more there may be than is expected for what depends on it to be begun: to wait for it later takes longer than to compile
@@ -73,8 +65,12 @@ func (r *run) options() compile.Options {
 		Stretch: r.store.Stretch, Expand: r.Expand, Refill: r.Refill, Queue: r.store.Queue, Resolve: r.Resolve, Fuse: r.Fuse}
 }
 
-// begin lets the device compile functions, as soon as all are known.
-func (f *foresight) begin(fns ...*ir.Func) { f.all = append(f.all, fns...) }
+// begin lets the device compile functions, beside what is emitted after them.
+func (f *foresight) begin(fns ...*ir.Func) {
+	for _, fn := range fns {
+		f.r.loader.begin(fn)
+	}
+}
 
 // table begins what organizes a build side.
 func (f *foresight) table(b *pipe.Build, t *layout.Tuple) {
