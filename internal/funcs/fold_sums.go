@@ -82,6 +82,9 @@ func (s *pairSums) add(y, x float64) error {
 	s.xx += dx * dx * scale
 	s.yy += dy * dy * scale
 	s.xy += dx * dy * scale
+	if all := s.x + s.y + s.xx + s.yy + s.xy; all-all == 0 {
+		return nil
+	}
 	finiteX, finiteY := !infinite(oldX) && !infinite(x), !infinite(oldY) && !infinite(y)
 	if finiteX && (infinite(s.x) || infinite(s.xx)) || finiteY && (infinite(s.y) || infinite(s.yy)) ||
 		finiteX && finiteY && infinite(s.xy) {
@@ -110,6 +113,9 @@ func (s *pairSums) addOne(x float64) error {
 	}
 	d := x*s.n - s.x
 	s.xx += d * d / (s.n * before)
+	if all := s.x + s.xx; all-all == 0 {
+		return nil
+	}
 	if infinite(s.x) || infinite(s.xx) {
 		if !infinite(old) && !infinite(x) {
 			return errorf(diag.NumericOutOfRange, "value out of range: overflow")

@@ -460,10 +460,11 @@ func listFold(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, e
 	elem := t.Elem()
 	if c, ok := rows.(plan.FoldColumns); ok {
 		if xs := c.Integers(0); xs != nil && elem.Kind != types.Bool {
-			if err := rows.Room(int64(types.IntListSize(elem, len(xs)))); err != nil {
+			size := types.IntListSize(elem, len(xs))
+			if err := rows.Room(int64(size)); err != nil {
 				return types.Value{}, err
 			}
-			return types.IntList(elem, xs), nil
+			return types.IntList(c.Scratch(size), elem, xs), nil
 		}
 	}
 	var b []byte

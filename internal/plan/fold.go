@@ -70,6 +70,8 @@ type FoldColumns interface {
 	Integers(arg int) []int64
 	// Text is the text of an argument that is one; NULL is an empty one.
 	Text(row, arg int) string
+	// Scratch is room for a result of so many bytes, which is copied before another group is computed.
+	Scratch(bytes int) []byte
 }
 
 // AggOrder is an element of the ORDER BY inside of an aggregate.

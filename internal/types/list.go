@@ -26,9 +26,9 @@ func ListValue(elem Type, elems []Value) Value {
 	return Value{Type: TList(elem), S: string(append(b, 0))}
 }
 
-// IntList is the list of integers, or of decimals that fit into 64 bits, of a type that has them; IntListSize is how many bytes it has.
-func IntList(elem Type, xs []int64) Value {
-	b := make([]byte, 0, IntListSize(elem, len(xs)))
+// IntList is the list of integers, or of decimals that fit into 64 bits, of a type that has them, in b, which is empty; IntListSize is how many
+// bytes it has.
+func IntList(b []byte, elem Type, xs []int64) Value {
 	for _, x := range xs {
 		b = append(b, elemValue)
 		switch elemWidth(elem) {

@@ -2,6 +2,7 @@ package folds
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/exec/compute"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
@@ -86,7 +87,7 @@ func (g *grouping) fold(to uintptr, a *agg, rows []uint64) error {
 	if a.ranked {
 		v, err = g.ranked(a, list)
 	} else {
-		v, err = a.Fold.Eval(&values{g: g, a: a, rows: list}, a.Direct, a.to.Desc.Type)
+		v, err = a.Fold.Eval(&values{g: g, a: a, rows: list, whole: unsafe.SliceData(list) == unsafe.SliceData(rows)}, a.Direct, a.to.Desc.Type)
 	}
 	if err == nil && !v.Null && len(v.S) > 0 {
 		// It may be a text that Go will forget.
@@ -95,8 +96,10 @@ func (g *grouping) fold(to uintptr, a *agg, rows []uint64) error {
 			v.S = mem.Text(p, len(v.S))
 		}
 	}
-	g.f.Mem.Account().Give(g.room)
-	g.room = 0
+	if g.room > 0 {
+		g.f.Mem.Account().Give(g.room)
+		g.room = 0
+	}
 	if err == nil {
 		compute.Put(to, a.to, v, g.f.Zero)
 	}
@@ -134,10 +137,11 @@ func (g *grouping) counting(a *agg, rows []uint64) ([]uint64, error) {
 
 // values are the rows of a group as an aggregate sees them.
 type values struct {
-	g    *grouping
-	a    *agg
-	rows []uint64
-	read int
+	g     *grouping
+	a     *agg
+	rows  []uint64
+	whole bool // rows are all of the group
+	read  int
 }
 
 func (v *values) Len() int { return len(v.rows) }
@@ -151,7 +155,13 @@ func (v *values) Value(row, arg int) types.Value {
 	return v.a.args[arg].Value(uintptr(v.rows[row]))
 }
 
+// smallResult is what a result may take without being counted before it is made.
+const smallResult = 1 << 12
+
 func (v *values) Room(bytes int64) error {
+	if bytes <= smallResult {
+		return nil
+	}
 	err := v.g.f.Mem.Account().Take(bytes)
 	if err == nil {
 		v.g.room += bytes

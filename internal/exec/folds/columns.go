@@ -23,11 +23,18 @@ func (v *values) words(arg int, form layout.Form) []uint64 {
 	if f.Desc.Form != form || !v.a.known(arg) || len(v.rows) == 0 {
 		return nil
 	}
+	c := &v.g.columns[min(arg, len(v.g.columns)-1)]
+	if all := unsafe.SliceData(v.rows); v.whole && c.of == f && c.first == all {
+		return c.words[:len(v.rows)] // another aggregate of the group has read it
+	}
 	dst, err := v.g.column(arg, len(v.rows))
 	if err != nil {
 		return nil // there may be room for what is made one by one
 	}
 	v.a.args[arg].Words(addresses(v.rows), dst)
+	if v.whole {
+		c.of, c.first = f, unsafe.SliceData(v.rows)
+	}
 	return dst
 }
 
@@ -51,6 +58,7 @@ func (v *values) Text(row, arg int) string { return v.a.args[arg].Text(uintptr(v
 // column is room for n words of an argument.
 func (g *grouping) column(arg, n int) ([]uint64, error) {
 	c := &g.columns[min(arg, len(g.columns)-1)]
+	c.of = nil
 	if cap(c.words) < n {
 		room := max(n, 2*cap(c.words))
 		at, err := g.f.Mem.Take(8 * room)
@@ -69,6 +77,16 @@ func (g *grouping) column(arg, n int) ([]uint64, error) {
 type scratch struct {
 	words []uint64
 	at    uintptr
+	// of is the field of all rows of the group from first on that words are of; nil: of others.
+	of    *layout.Field
+	first *uint64
+}
+
+func (v *values) Scratch(n int) []byte {
+	if cap(v.g.bytes) < n {
+		v.g.bytes = make([]byte, 0, max(n, 2*cap(v.g.bytes)))
+	}
+	return v.g.bytes[:0]
 }
 
 // selects reports that an aggregate is found by ranks of numbers, so that its rows need no order.

@@ -209,6 +209,7 @@ type grouping struct {
 	room  int64    // asked for, for the result at hand
 	// columns have the arguments of a group.
 	columns [2]scratch
+	bytes   []byte // of a result, before it is where it stays
 }
 
 // group writes the tuple of a group.
