@@ -15,6 +15,7 @@ type Listing struct {
 	Pipeline *pipe.Pipeline
 	Fragment *emit.Fragment
 	Counting *emit.Fragment // what counts its rows before; nil: nothing does
+	Bounded  *emit.Fragment // what takes the rows that a sample bounds; nil: nothing does
 	How      phys.Decision
 	Filters  []scanned.Filter
 	Err      error // why there is none for the place
@@ -72,5 +73,8 @@ func (w *Walk) explain(p *pipe.Pipeline, s *statistics) Listing {
 	s.ran(p)
 	l := Listing{Pipeline: p, Fragment: f, How: step.Decision(f), Filters: step.Filters}
 	l.Counting, l.Err = step.Counting()
+	if l.Err == nil && step.Sample.Rows > 0 {
+		l.Bounded, l.Err = step.Bounded(step.Sample.Likely).Emit()
+	}
 	return l
 }

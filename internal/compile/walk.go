@@ -39,6 +39,7 @@ type Options struct {
 	Queue   *phys.Queue     // GPU: how rows with very many matches go to a queue, likewise
 	Resolve phys.Resolve    // GPU: how lanes come together
 	Fuse    phys.Fuse       // GPU: how much one kernel does
+	Sample  int64           // GPU: how many rows bound the first ones of an order, if somebody wants it so
 }
 
 // Facts tell what lies below a pipeline.
@@ -116,9 +117,10 @@ func (w *Walk) Layout(s pipe.Sink) *Layout { return w.sinks[s] }
 // Step is a pipeline, or a stage of one, whose turn has come, with what was decided for it.
 type Step struct {
 	emit.Request
-	Late  phys.Late
-	w     *Walk
-	facts Facts
+	Late   phys.Late
+	Sample phys.Sample
+	w      *Walk
+	facts  Facts
 }
 
 // Step decides how a pipeline runs.
@@ -140,6 +142,9 @@ func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 	}
 	if err := w.source(&s.Request, facts); err != nil {
 		return nil, err
+	}
+	if w.Can.Samples && s.Whole && !w.Off.TopN && w.makers[p.Sink] == 1 && !w.Fuse.InPasses() {
+		s.Sample = phys.ChooseSample(p, s.Rows, w.Options.Sample)
 	}
 	if t, ok := p.Source.(*pipe.Table); ok {
 		var err error
@@ -184,6 +189,15 @@ func (s *Step) Pieces() (*emit.Fragment, error) {
 	return s.w.Emit(req)
 }
 
+// Bounded is the same pipeline over the rows that are not in the sample, after Emit: those behind a bound are dropped.
+func (s *Step) Bounded(last int64) *Step {
+	p, t, out := *s.Pipeline, *s.Pipeline.Source.(*pipe.Table), *s
+	t.Filter = append(slices.Clip(t.Filter), s.Sample.Bound(last))
+	p.Source = &t
+	out.Pipeline, out.Name = &p, s.Name+"_bound"
+	return &out
+}
+
 // Counting makes the code that counts the rows of the pipeline before they are written, after Emit; nil: nothing does.
 func (s *Step) Counting() (*emit.Fragment, error) {
 	if s.Writing != phys.WriteCounted {
@@ -213,7 +227,7 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 // Decision is all that was decided for the pipeline, of which f is the code.
 func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 	d := f.How
-	d.Late, d.Resolve, d.Fuse, d.Writing = s.Late, s.w.Resolve, s.w.Fuse, s.Writing
+	d.Late, d.Sample, d.Resolve, d.Fuse, d.Writing = s.Late, s.Sample, s.w.Resolve, s.w.Fuse, s.Writing
 	for _, x := range s.Shapes {
 		if x.Bits > 0 {
 			d.Packed++

@@ -39,18 +39,28 @@ func (r *run) download(d deviceRows) (tuples.Rows, error) {
 
 // settled are tuples as an array, whose texts the host has.
 func (r *run) settled(d deviceRows) (deviceRows, error) {
-	if d.indirect && d.n > 0 {
-		size := d.tuple.Size
-		a, err := r.alloc(d.n * int64(size))
-		if err != nil {
-			return d, err
-		}
-		if err := r.do(func() *ir.Func { return gatherTuples(size) }, d.n, uint64(d.addr), uint64(a)); err != nil {
-			return d, err
-		}
-		d.addr, d.indirect = a, false
+	d, err := r.gathered(d)
+	if err != nil {
+		return d, err
 	}
 	return d, r.bringTexts(d, nil)
+}
+
+// gathered are tuples as an array.
+func (r *run) gathered(d deviceRows) (deviceRows, error) {
+	if !d.indirect || d.n == 0 {
+		return d, nil
+	}
+	size := d.tuple.Size
+	a, err := r.alloc(d.n * int64(size))
+	if err != nil {
+		return d, err
+	}
+	if err := r.do(func() *ir.Func { return gatherTuples(size) }, d.n, uint64(d.addr), uint64(a)); err != nil {
+		return d, err
+	}
+	d.addr, d.indirect = a, false
+	return d, nil
 }
 
 // fetch copies an array of tuples to the host. Addresses are the device's, unless a visitor changes them.

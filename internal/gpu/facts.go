@@ -18,7 +18,7 @@ func (s *Store) Place(name string, opts *exec.Options) compile.Place {
 }
 
 func placeOf(name string, form func(snap *catalog.Snapshot, ord int) packing) compile.Place {
-	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, FreeSlots: freeSlots, WideBitmaps: 256 << 20, Lists: true, Late: true, Handing: true, Unite: true},
+	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, FreeSlots: freeSlots, WideBitmaps: 256 << 20, Lists: true, Late: true, Handing: true, Unite: true, Samples: true},
 		Copies: func(scan *plan.Scan) []scanned.Shape { return shapes(scan, form) }}
 }
 

@@ -41,6 +41,9 @@ func (r *run) foresee() {
 		if l.Counting != nil {
 			f.begin(l.Counting.Func)
 		}
+		if l.Bounded != nil {
+			f.begin(l.Bounded.Func)
+		}
 		for _, lut := range l.Fragment.Luts {
 			f.begin(lut.Frag.Func)
 		}
@@ -62,7 +65,7 @@ const unsure = 4
 // options are those of the compilation.
 func (r *run) options() compile.Options {
 	return compile.Options{Off: r.Off, Count: r.Count, Lanes: r.Lanes, Check: r.Verify, Verbose: r.Listing, Done: r.ctx.Done(), Takes: r.store.Takes,
-		Stretch: r.store.Stretch, Expand: r.Expand, Refill: r.Refill, Queue: r.store.Queue, Resolve: r.Resolve, Fuse: r.Fuse}
+		Stretch: r.store.Stretch, Expand: r.Expand, Refill: r.Refill, Queue: r.store.Queue, Resolve: r.Resolve, Fuse: r.Fuse, Sample: r.store.Sample}
 }
 
 // begin lets the device compile functions, beside what is emitted after them.

@@ -253,6 +253,7 @@ func (r *run) upload(b []byte) (device.Addr, error) {
 
 // source is what a pipeline reads.
 type source struct {
+	first   int64 // of the rows; 0 unless it is a table's
 	rows    int64
 	addr    device.Addr   // of tuples
 	scan    *tableScan    // of a table; nil: it is none
@@ -346,10 +347,17 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if p.First == 0 {
 		st.RowsIn = src.rows
 	}
-	if err := r.chunks(step, f, fn, src, st); err != nil {
+	if step.Sample.Rows > 0 && src.rows > 0 && r.split == nil {
+		f, compiling, err = r.boundedChunks(step, f, fn, src, st)
+		st.Compile += compiling
+		r.stats.Compile += compiling
+	} else {
+		compiling, err = 0, r.chunks(step, f, fn, src, st)
+	}
+	if err != nil {
 		return err
 	}
-	running := time.Since(start) + src.carried.took
+	running := time.Since(start) - compiling + src.carried.took
 	st.Exec += running
 	r.stats.Exec += running
 	if r.Count {

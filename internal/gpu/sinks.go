@@ -154,7 +154,7 @@ func (s *collectSink) finish() error {
 		return nil
 	}
 	if how := s.r.chooseSort(s.out, s.s); how.Here {
-		out, done, err := s.r.sortedHere(s.out, s.s, how)
+		out, done, err := s.r.sortedHere(s.out, s.s, how, s.s == s.r.prog.Result)
 		if done || err != nil {
 			s.out, s.arranged = out, done
 			return err

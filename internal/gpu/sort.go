@@ -28,14 +28,14 @@ func (r *run) chooseSort(d deviceRows, s *pipe.Collect) phys.Sort {
 	return phys.ChooseSort(phys.Unsorted{Rows: d.n, Wanted: phys.Wanted(s, d.n), Size: d.tuple.Size, Most: kernels.MostItems, Least: r.store.SortLeast})
 }
 
-// sortedHere puts rows in the order of a sink, of which it keeps those that are wanted: as tuples, for the host, or else as a list of their addresses. false: the keys are
+// sortedHere puts rows in the order of a sink, of which it keeps those that are wanted: whole tuples, for the host, or else a list of their addresses. false: the keys are
 // none for the device.
-func (r *run) sortedHere(d deviceRows, s *pipe.Collect, how phys.Sort) (out deviceRows, done bool, err error) {
+func (r *run) sortedHere(d deviceRows, s *pipe.Collect, how phys.Sort, whole bool) (out deviceRows, done bool, err error) {
 	words, ok := sorting.Words(d.tuple, s.Keys)
 	if !ok {
 		return d, false, nil
 	}
-	so := &sortRun{run: r, rows: d, Sorting: kernels.Sorting{N: int(d.n)}, code: newSortCode(d.tuple, words, s == r.prog.Result), params: []uint64{uint64(d.addr), 0}}
+	so := &sortRun{run: r, rows: d, Sorting: kernels.Sorting{N: int(d.n)}, code: newSortCode(d.tuple, words, whole), params: []uint64{uint64(d.addr), 0}}
 	if ok, err := so.add(words); err != nil || !ok {
 		return d, false, err
 	}

@@ -61,6 +61,8 @@ type Store struct {
 	Queue *phys.Queue
 	// SortLeast is from how many rows on the device sorts; 0: from where that is faster. Tests make it small.
 	SortLeast int64
+	// Sample is how many rows bound the first ones of an order; 0: as many as pay. Tests make it small.
+	Sample int64
 	// Block is how many bytes of a large copy are filled at a time; 0: 16 MiB. Tests make it small.
 	Block int
 	// Piece is how many rows of a column the host copies at a time for streams; 0: as many as pay. Tests make it small.

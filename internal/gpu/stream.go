@@ -120,7 +120,7 @@ func evenly(chunk, piece int64) int64 {
 
 // newFeed prepares the first chunk of a source, for code that reads it.
 func (r *run) newFeed(src *source, frag *emit.Fragment) (f *feed, err error) {
-	f = &feed{r: r, src: src, chunk: max(src.rows, 1), spans: []rowSpan{{0, src.rows}}}
+	f = &feed{r: r, src: src, chunk: max(src.rows, 1), spans: []rowSpan{{src.first, src.rows}}}
 	if src.scan == nil || !src.scan.streams() && r.split == nil {
 		return f, nil
 	}

@@ -8,6 +8,7 @@ type Capabilities struct {
 	Handing  bool // threads take rows of others at a join, with their columns, but not with their numbers
 	Direct   bool // and may be what the result is read from
 	Top      bool // there is a bound by which rows are dropped while they come
+	Samples  bool // or a sample of them is looked at before, which bounds the others
 	TextMaps bool // functions of a dictionary's texts can be worked out for all its entries before
 	Unite    bool // pipelines into one sink can be looked at before the first runs
 	// FewFilters: semi-join filters cost a launch each, so that a scan has one, the best, and more only where many rows are left.

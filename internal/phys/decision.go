@@ -14,6 +14,7 @@ type Decision struct {
 	Probes   []Probe  // of the tables that rows are looked up in, in order
 	Late     Late
 	Top      Top
+	Sample   Sample  // on a GPU: what bounds the first rows
 	Groups   *Groups // nil: it does not group
 	Block    Block   // of an array of groups
 	Launch   Launch  // on a GPU, once it is known
@@ -57,6 +58,9 @@ func (d Decision) String() string {
 	}
 	if d.Top.Room > 0 {
 		parts = append(parts, "keeps "+d.Top.String())
+	}
+	if d.Sample.Rows > 0 {
+		parts = append(parts, d.Sample.String())
 	}
 	if g := d.Groups; g != nil && g.Mode != Ungrouped {
 		text := "groups in " + g.String()

@@ -52,7 +52,7 @@ func accelerate(t *testing.T, s *Session, seed uint64, set func(*gpu.Store, *Set
 	} else {
 		_, store = limited(t, seed, 0)
 	}
-	store.Room, store.SortLeast, store.PackLeast = 0, 0, int64(seed%2) // 1: all columns are packed that can be
+	store.Room, store.SortLeast, store.Sample, store.PackLeast = 0, 0, 0, int64(seed%2) // 1: all columns are packed that can be
 	s.DB.Accelerate(store)
 	s.Configure(func(x *Settings) {
 		x.Device, x.Check = "gpu", true
@@ -133,7 +133,7 @@ func TestGPUCorpus(t *testing.T) {
 			s := New(NewDB())
 			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
 				if i%2 == 1 {
-					g.Room, g.SortLeast, g.Takes = 3, 2, 64
+					g.Room, g.SortLeast, g.Takes, g.Sample = 3, 2, 64, 256
 				}
 			})
 			for _, r := range f.Records {
