@@ -164,6 +164,9 @@ func (f *foresight) groups(s *groupSink) {
 
 // sorted begins what sorts rows and brings them together.
 func (f *foresight) sorted(s *pipe.Collect, t *layout.Tuple) {
+	if len(t.Fields) == 1 && t.Fields[0].ID == layout.LateRow && 8*unsure*phys.Expected(s.Node) >= manyNumbers {
+		f.begin(shortNumbers())
+	}
 	from := s.Node
 	for x, ok := from.(*plan.Sort); ok; x, ok = from.(*plan.Sort) { // of its rows a limit may leave few
 		from = x.Input

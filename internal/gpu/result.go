@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -26,7 +27,12 @@ func (r *run) result() (*result.Result, error) {
 			return nil, err
 		}
 	}
-	rows, err := r.fetch(out, r.homing(out.tuple, nil), r.late.placing(out.tuple))
+	var rows tuples.Rows
+	if r.late.numbersOnly(out.tuple) && 8*out.n >= cmp.Or(int64(r.store.Block), manyNumbers) {
+		rows, err = r.fetchNumbers(out)
+	} else {
+		rows, err = r.fetch(out, r.homing(out.tuple, nil), r.late.placing(out.tuple))
+	}
 	if err != nil {
 		return nil, err
 	}
