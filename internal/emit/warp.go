@@ -2,6 +2,7 @@ package emit
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit/code"
@@ -31,12 +32,14 @@ type warp struct {
 	lane  ir.Reg // this lane's number
 	below ir.Reg // mask of the lanes below
 
-	begin    int      // where words of the context are read
-	stride   *place   // where it is known how far a lane's rows lie apart
-	kernel   *place   // where registers of the kernel are opened
-	ofKernel []ir.Reg // those
-	guard    *guard   // the innermost
-	places   []*place // all, for insert
+	begin    int         // where words of the context are read
+	stride   *place      // where it is known how far a lane's rows lie apart
+	kernel   *place      // where registers of the kernel are opened
+	ofKernel []ir.Reg    // those
+	guard    *guard      // the innermost
+	places   []*place    // all, for insert
+	later    []later     // what was inserted, and is not in its place
+	spare    *[]ir.Instr // memory for that; nil: none was needed
 	shares   map[*layout.Field]*share
 	block    *blockGroups // groups of the block; nil: none
 	finally  func()
@@ -72,28 +75,86 @@ type guard struct {
 
 // place is a spot in the code to which more can be added later: which registers must be
 // opened before a loop is known only when its body has been written.
-type place struct{ at int }
+type place struct{ at, by int }
 
 // here is the present end of the code.
 func (e *warp) here() *place {
-	p := &place{len(e.B.F.Code)}
+	p := &place{at: len(e.B.F.Code)}
 	e.places = append(e.places, p)
 	return p
 }
 
-// insert adds what f emits at a place, after what was added there before.
+// later is code that was written for a place and is not there yet.
+type later struct {
+	p    *place
+	code []ir.Instr
+}
+
+// insert adds what f emits at a place, after what was added there before. It comes there with all the other insertions, when somebody looks at the code: to move
+// what is behind it each time took a third of the time to write a kernel.
 func (e *warp) insert(p *place, f func()) {
-	code := &e.B.F.Code
-	tail := append([]ir.Instr(nil), (*code)[p.at:]...)
-	*code = (*code)[:p.at]
+	if e.spare == nil {
+		e.spare = spares.Get().(*[]ir.Instr)
+	}
+	outer, room := e.B.F.Code, *e.spare
+	e.B.F.Code = room[len(room):]
+	*e.spare = nil // if f inserts something, that has memory of its own
 	f()
-	by, at := len(*code)-p.at, p.at
-	*code = append(*code, tail...)
+	e.later = append(e.later, later{p, e.B.F.Code})
+	if n := len(room) + len(e.B.F.Code); n <= cap(room) {
+		room = room[:n]
+	}
+	*e.spare, e.B.F.Code = room, outer
+}
+
+// spares is memory for what is inserted or copied.
+var spares = sync.Pool{New: func() any { return new(make([]ir.Instr, 0, 1024)) }}
+
+// copied is a copy of code until give is called.
+func copied(code []ir.Instr) (out []ir.Instr, give func()) {
+	p := spares.Get().(*[]ir.Instr)
+	*p = append((*p)[:0], code...)
+	return *p, func() {
+		*p = (*p)[:0]
+		spares.Put(p)
+	}
+}
+
+// placeInsertions puts all insertions where they belong.
+func (e *warp) placeInsertions() {
+	if len(e.later) == 0 {
+		return
+	}
+	all := e.later
+	slices.SortStableFunc(all, func(a, b later) int { return a.p.at - b.p.at })
+	code := e.B.F.Code
+	n := 0
+	for i := range all {
+		n += len(all[i].code)
+	}
+	end := len(code)
+	code = slices.Grow(code, n)[:end+n]
+	e.B.F.Code = code
+	for i := len(all) - 1; i >= 0; i-- { // from the end, what is behind each moves by all that come before
+		x := all[i].code
+		copy(code[all[i].p.at+n:], code[all[i].p.at:end])
+		end = all[i].p.at
+		n -= len(x)
+		copy(code[end+n:], x)
+	}
 	for _, q := range e.places {
-		if q.at >= at {
-			q.at += by
+		q.by = 0
+		for i := range all {
+			if all[i].p.at > q.at {
+				break
+			}
+			q.by += len(all[i].code)
 		}
 	}
+	for _, q := range e.places {
+		q.at += q.by
+	}
+	e.later, *e.spare = e.later[:0], (*e.spare)[:0]
 }
 
 // scan takes the rows of the table through the body, those that its front lets pass where it has one.
@@ -260,7 +321,7 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 		code[gate.at] = ir.Instr{}
 	}
 	e.guard, e.skipTo = outer, skipTo
-	return rowCode{from: head.at + 5, gate: gate.at, to: end.at, label: once, together: together}
+	return rowCode{head: head, gate: gate, end: end, label: once, together: together}
 }
 
 // arrive is the end of the guard: the row is in, and together takes over, if there is something that lanes do together.

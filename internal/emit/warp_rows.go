@@ -15,9 +15,11 @@ import (
 
 // rowCode is where the code for a row stands.
 type rowCode struct {
-	from, gate, to int   // gate: a lane without a row leaves there
-	label          int32 // of the loop that it leaves then
-	together       bool  // lanes do something together
+	head     *place // where it is asked whether there is a row, by five instructions
+	gate     *place // a lane without a row leaves there
+	end      *place
+	label    int32 // of the loop that it leaves then
+	together bool  // lanes do something together
 }
 
 // rowLoad is a load of a column, at the row.
@@ -31,8 +33,11 @@ type rowLoad struct {
 // takeSeveral lets the lanes take several rows at a time, where that pays: row is the number of a lane's row, end that behind the last of
 // all, step what lies between the rows of a lane.
 func (e *warp) takeSeveral(c rowCode, row, end, step ir.Reg) {
+	e.placeInsertions()
 	f := e.B.F
-	body := append([]ir.Instr(nil), f.Code[c.from:c.to]...)
+	from, gate, to := c.head.at+5, c.gate.at, c.end.at
+	body, give := copied(f.Code[from:to])
+	defer give()
 	facts := phys.RowCode{Together: c.together}
 	loads := e.rowLoads(body, row, &facts)
 	n := phys.ChooseLaneRows(facts)
@@ -40,13 +45,14 @@ func (e *warp) takeSeveral(c rowCode, row, end, step ir.Reg) {
 		return
 	}
 	e.f.How.LaneRows = n
-	tail := append([]ir.Instr(nil), f.Code[c.to:]...)
-	f.Code = f.Code[:c.from]
+	tail, give := copied(f.Code[to:])
+	defer give()
+	f.Code = f.Code[:from]
 	r := laneRows{warp: e, how: n, row: row, loads: loads, vecs: map[rowLoad]ir.Reg{}}
 	r.countLeft(end)
 	r.read()
 	for j := range n.Rows {
-		r.write(body, j, c.gate-c.from, c.label)
+		r.write(body, j, gate-from, c.label)
 	}
 	e.B.Clear(r.left)
 	e.B.Clear(r.open...)
@@ -63,6 +69,7 @@ func (e *warp) takeSeveral(c rowCode, row, end, step ir.Reg) {
 			e.B.Clear(t)
 		}
 	})
+	e.placeInsertions()
 	e.begin += len(f.Code) - was
 }
 

@@ -331,6 +331,7 @@ func (s *Store) spareCopies() {
 		defer s.mu.Unlock()
 		if !s.done {
 			s.evictCopies(0)
+			s.dropLandings()
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (r *run) fetchBoth(d deviceRows, lacking []plan.ColID) (theirs, ours uintpt
 	if home := r.homing(d.tuple, lacking); home != nil {
 		visit = append(visit, home)
 	}
-	return theirs, ours, r.fetchTo(ours, plain(d.addr, size), n, size, visit)
+	return theirs, ours, r.fetchTo(ours, d.addr, n, size, visit)
 }
 
 // uploadTexts copies what was computed to the device, and lists it by addresses of the host.

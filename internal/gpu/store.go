@@ -25,26 +25,27 @@ type Store struct {
 	codes codes
 	limit int64 // bytes; 0: what the device has
 
-	mu      sync.Mutex
-	st      device.Stream // for giving memory back
-	held    map[itemKey]*item
-	watched map[any]bool   // weak pointers whose ends are waited for
-	bytes   int64          // of all items
-	peak    int64          // of bytes
-	blocks  []*device.Host // of streams that nobody uses now
-	pins    []*device.Host // of kernels' words, likewise
-	pinned  int64          // of those that have users
-	running int            // leases
-	most    int            // of running
-	queue   []chan struct{}
-	tick    int64
-	copied  int64          // bytes of the host that copies of columns may take (hostcopy.go)
-	units   []copyUnit     // of such copies, to be made
-	copiers int            // who make them
-	copying sync.WaitGroup // until they have ended
-	staging staging        // through which columns come
-	back    staging        // through which tuples go back
-	done    bool           // Close was called
+	mu       sync.Mutex
+	st       device.Stream // for giving memory back
+	held     map[itemKey]*item
+	watched  map[any]bool   // weak pointers whose ends are waited for
+	bytes    int64          // of all items
+	peak     int64          // of bytes
+	blocks   []*device.Host // of streams that nobody uses now
+	pins     []*device.Host // of kernels' words, likewise
+	pinned   int64          // of those that have users
+	running  int            // leases
+	most     int            // of running
+	queue    []chan struct{}
+	tick     int64
+	copied   int64          // bytes of the host that copies of columns may take (hostcopy.go)
+	units    []copyUnit     // of such copies, to be made
+	copiers  int            // who make them
+	copying  sync.WaitGroup // until they have ended
+	staging  staging        // through which columns come
+	back     staging        // through which tuples go back
+	landings landings
+	done     bool // Close was called
 
 	// missed is what queries could have saved if columns had been here; pasts is what is known of programs by their shape.
 	missed map[itemKey]time.Duration
@@ -137,7 +138,7 @@ type residentDict struct {
 
 // NewStore is an empty store of at most limit bytes; 0: as many as the device has.
 func NewStore(dev device.Device, limit int64) *Store {
-	s := &Store{dev: dev, limit: limit, held: map[itemKey]*item{}, watched: map[any]bool{}, missed: map[itemKey]time.Duration{}, pasts: map[uint64]past{}, warming: map[uint64]bool{},
+	s := &Store{dev: dev, limit: limit, held: map[itemKey]*item{}, landings: landings{lent: map[*landing]bool{}}, watched: map[any]bool{}, missed: map[itemKey]time.Duration{}, pasts: map[uint64]past{}, warming: map[uint64]bool{},
 		library: kernels.Load(dev)}
 	budget.Spare(s, (*Store).spareCopies)
 	return s
@@ -157,7 +158,7 @@ func (s *Store) Close() error {
 		}
 	}
 	clear(s.held)
-	if err := errors.Join(s.staging.close(), s.back.close()); err != nil {
+	if err := errors.Join(s.staging.close(), s.back.close(), s.closeLandings()); err != nil {
 		return err
 	}
 	if s.st != nil {

@@ -190,7 +190,7 @@ func (r *run) bringTextsOf(d deviceRows, fields []*layout.Field, all []addrRange
 		return err
 	}
 	r.texts = append(r.texts, homes{to, n, host})
-	return r.fetchTo(host, plain(to, 8), n/8, 8, nil)
+	return r.fetchTo(host, to, n/8, 8, nil)
 }
 
 // sumTexts adds up, in words of 8 bytes, the lengths of tuples' texts that lie in certain pieces of memory: array, pieces, number, sum.

@@ -199,6 +199,13 @@ func (in *Instr) writes(visit func(Reg)) {
 	}
 }
 
+// Writes calls visit for each register that an instruction assigns; to open and to clear one are no assignments.
+func (in *Instr) Writes(visit func(Reg)) {
+	if in.Op != Vreg && in.Op != Clear {
+		in.writes(visit)
+	}
+}
+
 // reads calls visit for each register that an instruction reads.
 func (in *Instr) reads(visit func(Reg)) {
 	if info := in.Op.info(); info.span > 0 && info.d == unused {

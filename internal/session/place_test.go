@@ -115,7 +115,7 @@ func TestAutoDevice(t *testing.T) {
 }
 
 // boundQuery is a query before it is optimized.
-func boundQuery(t *testing.T, s *Session, text string) *plan.Query {
+func boundQuery(t testing.TB, s *Session, text string) *plan.Query {
 	t.Helper()
 	stmts, err := Parse(text)
 	if err != nil {

@@ -29,7 +29,8 @@ type holding struct {
 type held struct {
 	block column.Block
 	size  int
-	zero  bool // behind what was asked for there are only zeros
+	zero  bool   // behind what was asked for there are only zeros
+	leave func() // not nil: the memory is another's, who takes it back so
 }
 
 // New is an empty memory whose blocks acct counts; nil: nobody does. What is given back is spoiled if asked
@@ -56,6 +57,17 @@ func (m *Memory) Alloc(size int) (uintptr, error) {
 func (m *Memory) Take(size int) (uintptr, error) {
 	a, _, err := m.take(size, false)
 	return a, err
+}
+
+// Adopt lets the query have memory of another's, who takes it back by leave when everything is given back.
+func (m *Memory) Adopt(addr uintptr, size int, leave func()) error {
+	if err := m.hold(size); err != nil {
+		return err
+	}
+	m.held.mu.Lock()
+	m.held.blocks[addr] = held{size: size, leave: leave}
+	m.held.mu.Unlock()
+	return nil
 }
 
 // clearStep is how much a thread clears at a time.
@@ -98,7 +110,7 @@ func (m *Memory) take(size int, wanted bool) (addr uintptr, zero bool, err error
 		return 0, false, err
 	}
 	m.held.mu.Lock()
-	m.held.blocks[b.Addr()] = held{b, size, zero}
+	m.held.blocks[b.Addr()] = held{block: b, size: size, zero: zero}
 	m.held.mu.Unlock()
 	return b.Addr(), zero, nil
 }
@@ -129,6 +141,11 @@ func (m *Memory) giveBack(addr uintptr, zeros bool) {
 	delete(m.held.blocks, addr)
 	m.held.mu.Unlock()
 	if !ok {
+		return
+	}
+	if b.leave != nil {
+		m.drop(b.size)
+		b.leave()
 		return
 	}
 	m.drop(b.block.Size())
@@ -171,7 +188,11 @@ func (h *holding) giveAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, b := range h.blocks {
-		h.give(b.block, false)
+		if b.leave != nil {
+			b.leave()
+		} else {
+			h.give(b.block, false)
+		}
 	}
 	clear(h.blocks)
 }

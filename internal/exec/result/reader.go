@@ -8,6 +8,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
 	"github.com/kelpiedb/kelpie/internal/layout"
@@ -23,6 +24,7 @@ type Reader struct {
 	strips []strip   // the same rows in the table, for late columns
 
 	starts []int64  // where each piece begins
+	places *Places  // of rows that have numbers in the table
 	rows   []uint32 // of strips
 	words  []uint64
 	floats []float64
@@ -56,7 +58,20 @@ func (rd *Reader) Window(pos int64, n int) int {
 		return rd.n
 	}
 	rd.rows = rd.rows[:0]
-	if rd.r.rows.Indirect || rd.r.rows.Tuple.Size > 8 {
+	if rd.r.rows.Tuple == Numbers {
+		if rd.places == nil {
+			rd.places = NewPlaces(rd.r.segs)
+		}
+		rd.pieces(pos, n, func(p tuples.Piece, lo, n int) {
+			for _, row := range mem.Halves(p.Addr, p.N)[lo : lo+n] {
+				x, ok := rd.places.Of(uint64(row))
+				if !ok {
+					panic(diag.Internalf("result", "row %d of %d", row, rd.places.Rows()))
+				}
+				rd.late(x)
+			}
+		})
+	} else if rd.r.rows.Indirect || rd.r.rows.Tuple.Size > 8 {
 		off := uintptr(rd.r.rows.Tuple.Find(layout.LateRow).Off)
 		rd.pieces(pos, n, rd.tuples)
 		for _, a := range rd.window {

@@ -1,0 +1,49 @@
+package session
+
+import (
+	"context"
+	"testing"
+
+	"github.com/kelpiedb/kelpie/gen/more"
+	"github.com/kelpiedb/kelpie/internal/compile"
+	"github.com/kelpiedb/kelpie/internal/gpu"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// BenchmarkGPUCode writes the IR of all kernels that 58 queries need, which every query does again before it finds its code in the cache.
+func BenchmarkGPUCode(b *testing.B) {
+	s := load(b, "tpch", "0.01")
+	queries := more.Queries()
+	for _, sql := range more.Tables(0.001, queries) {
+		mustRun(b, s, sql)
+	}
+	var progs []*pipe.Program
+	for _, q := range queries {
+		if len(q.Name) > 6 && q.Name[:6] == "window" {
+			continue
+		}
+		progs = append(progs, programOf(b, s, q.SQL))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, p := range progs {
+			for _, l := range compile.Explain(p, gpu.Place("simt"), compile.Options{}) {
+				if l.Err == nil {
+					l.Fragment.Func.Release()
+				}
+			}
+		}
+	}
+}
+
+// programOf plans a query.
+func programOf(b *testing.B, s *Session, sql string) *pipe.Program {
+	b.Helper()
+	set := s.Settings()
+	set.Device = "simt"
+	prog, _, err := s.plan(context.Background(), boundQuery(b, s, sql), &set, nil, &Timing{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return prog
+}
