@@ -245,6 +245,7 @@ func TestGPUStaging(t *testing.T) {
 	for _, pins := range []bool{true, false} {
 		s, store, dev := onGPU(t, 0, device.SimulatedOptions{})
 		store.Block = 1 << 20
+		mustRun(t, s, "set host_copies = off") // results would come in one piece
 		pinned, largest := 0, 0
 		dev.FailWith(func(call string) error {
 			if strings.HasPrefix(call, "pin ") && call != "pin 65536 bytes" { // what kernels are told has a block of its own

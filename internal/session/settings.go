@@ -168,7 +168,7 @@ var settings = []setting{
 		func(s *Settings, v types.Value) (err error) { s.GPUTimes, err = boolOf(v); return }},
 	technique("group_parts", "keep many groups by parts of their hash, so that those of several threads meet part by part",
 		func(s *Settings) *bool { return &s.Off.GroupParts }),
-	technique("host_copies", "keep columns that stream to a GPU in memory of the host, in its form, from where they cross the bus at full speed",
+	technique("host_copies", "keep columns that stream to a GPU in memory of the host, in its form, from where they cross the bus at full speed, and memory for results that come from it",
 		func(s *Settings) *bool { return &s.Off.HostCopies }),
 	technique("late_columns", "copy columns from the table to the result by row number, without tuples between",
 		func(s *Settings) *bool { return &s.Off.LateColumns }),

@@ -35,7 +35,7 @@ type Off struct {
 	EarlyPlaces    bool // GPU: where every row is written, its place is known before its values are made
 	EarlyKernels   bool // GPU: all kernels of a query are begun to be compiled before their turn comes
 	MatchQueue     bool // GPU: rows with very many matches go to a queue, from which all multiprocessors take pieces
-	HostCopies     bool // GPU: columns that stream are kept by the host as the device wants them
+	HostCopies     bool // GPU: columns that stream are kept by the host as the device wants them, and results land in memory that it reaches
 	PackedCopies   bool // GPU: these have as few bits for each row as the greatest code needs
 	PackedColumns  bool // GPU: columns that stay there have as few bits for each row as can be read without loss
 	BusReads       bool // GPU: columns that stream, and that few rows need, are read over the bus
