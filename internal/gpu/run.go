@@ -347,7 +347,7 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if p.First == 0 {
 		st.RowsIn = src.rows
 	}
-	if step.Sample.Rows > 0 && src.rows > 0 && r.split == nil {
+	if step.Sample.Rows > 0 && src.rows > 0 {
 		f, compiling, err = r.boundedChunks(step, f, fn, src, st)
 		st.Compile += compiling
 		r.stats.Compile += compiling
