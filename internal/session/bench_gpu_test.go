@@ -6,6 +6,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/gen/more"
 	"github.com/kelpiedb/kelpie/internal/compile"
+	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -24,10 +25,11 @@ func BenchmarkGPUCode(b *testing.B) {
 		}
 		progs = append(progs, programOf(b, s, q.SQL))
 	}
+	place := (*gpu.Store)(nil).Place("simt", &exec.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, p := range progs {
-			for _, l := range compile.Explain(p, gpu.Place("simt"), compile.Options{}) {
+			for _, l := range compile.Explain(p, place, compile.Options{}) {
 				if l.Err == nil {
 					l.Fragment.Func.Release()
 				}
