@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"os"
 	"testing"
 )
 
@@ -72,8 +73,10 @@ func TestGPULanding(t *testing.T) {
 	mustRun(t, s, "set gpu_host_memory = '256kB'") // half of that for results
 	open("select a, a + 1, c + 1, c + 2, c + 3, c + 4, a + 5, a + 6, a + 7, a + 8, a + 9, a + 10, c + 11, c + 12, c + 13, c + 14 from t").Close()
 	is(1, 1)
-	if err := store.Close(); err != nil {
-		t.Error(err)
+	if os.Getenv("KELPIE_GPU") != "cuda" { // which other tests still need
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 	if got := sortedLines(resultText(first)); got != want {
 		t.Errorf("first: %.300s", got)
