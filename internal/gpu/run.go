@@ -42,6 +42,7 @@ type run struct {
 	texts    []homes // where texts that tuples point to are on the host
 	space    textSpace
 	dicts    map[*column.Dict]*residentDict
+	looked   map[*emit.Lut]device.Addr // tables of predicates over dictionaries
 	zero     device.Addr
 	counters []device.Addr // words that are 0, which nobody uses yet
 	pins     []*device.Host
@@ -70,7 +71,7 @@ type run struct {
 // newRun is a run that has not begun. Nothing of the device is used yet.
 func newRun(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options) *run {
 	r := &run{Options: opts, ctx: ctx, prog: prog, store: store, dev: store.dev, sinks: map[pipe.Sink]sink{},
-		dicts: map[*column.Dict]*residentDict{}, owned: map[device.Addr]bool{}, ordered: map[pipe.Sink]bool{}}
+		dicts: map[*column.Dict]*residentDict{}, looked: map[*emit.Lut]device.Addr{}, owned: map[device.Addr]bool{}, ordered: map[pipe.Sink]bool{}}
 	r.mem = mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool)
 	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
 	r.loader = newLoader(store, opts.Code)
@@ -595,10 +596,14 @@ func (r *run) pool(f *emit.Fragment) (device.Addr, error) {
 	return a, err
 }
 
-// luts makes a fragment's lookup tables.
+// luts makes a fragment's lookup tables, once: it may run over several parts of its source.
 func (r *run) luts(f *emit.Fragment) ([]device.Addr, error) {
 	var out []device.Addr
 	for _, l := range f.Luts {
+		if a, ok := r.looked[l]; ok {
+			out = append(out, a)
+			continue
+		}
 		fn, err := r.compile(l.Frag)
 		if err != nil {
 			return nil, err
@@ -628,6 +633,7 @@ func (r *run) luts(f *emit.Fragment) ([]device.Addr, error) {
 				return nil, err
 			}
 		}
+		r.looked[l] = a
 		out = append(out, a)
 	}
 	return out, nil
