@@ -277,6 +277,7 @@ type Func struct {
 	Args        []Arg
 	Star        bool  // count(*)
 	StarOf      *Star // COLUMNS(* EXCLUDE (a)): what is said about the star
+	Unpack      bool  // *COLUMNS(…): all columns are arguments of the function around it
 	Bare        bool  // written without parentheses: CURRENT_DATE
 	Distinct    bool  // agg(DISTINCT x)
 	Variadic    bool  // the last argument is VARIADIC

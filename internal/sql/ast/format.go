@@ -437,7 +437,7 @@ func (p *printer) call(f *Func) {
 		p.s(")")
 		return
 	}
-	p.s(funcName(f.Name))
+	p.s(pick(f.Unpack, "*", ""), funcName(f.Name))
 	if f.Bare {
 		return
 	}

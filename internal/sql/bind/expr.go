@@ -161,7 +161,11 @@ func (b *binder) param(e *ast.Param) plan.Expr {
 
 // condition binds a predicate of WHERE, ON, HAVING or FILTER.
 func (b *binder) condition(s *scope, x ast.Expr, clause string) plan.Expr {
-	return b.boolean(s, x, clause)
+	all := eachColumns(b, s, func() plan.Expr { return b.boolean(s, x, clause) })
+	if len(all) == 1 {
+		return all[0]
+	}
+	return and(x.Position(), all...)
 }
 
 // boolean binds an expression that must be a truth value.

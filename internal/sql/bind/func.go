@@ -33,6 +33,7 @@ func (c *call) upper() string { return strings.ToUpper(c.name) }
 
 // function binds a call in function syntax.
 func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
+	e = b.unpackColumns(s, e)
 	name := e.Name.Last()
 	if m := b.findMacro(e.Name, false); m != nil && e.Over == nil {
 		return b.macro(s, m, e)

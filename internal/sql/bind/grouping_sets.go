@@ -107,7 +107,7 @@ func (b *binder) groupItemSets(s *scope, g *groupSets, it *ast.GroupItem, items 
 func (b *binder) groupExprs(s *scope, g *groupSets, x ast.Expr, items []item) []int {
 	row, ok := x.(*ast.Row)
 	if !ok {
-		return []int{b.groupKey(s, g, x, items)}
+		return eachColumns(b, s, func() int { return b.groupKey(s, g, x, items) })
 	}
 	var keys []int
 	for _, x := range row.Elems {

@@ -33,11 +33,12 @@ func (b *binder) orderBy(s *scope, order []ast.OrderItem, items []item, distinct
 			}
 			continue
 		}
-		k := b.orderKey(s, o.X, items, "ORDER BY")
-		if k.x != nil && distinct {
-			fail(diag.InvalidColumnReference, k.at.pos, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+		for _, k := range eachColumns(b, s, func() orderKey { return b.orderKey(s, o.X, items, "ORDER BY") }) {
+			if k.x != nil && distinct {
+				fail(diag.InvalidColumnReference, k.at.pos, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+			}
+			keys = append(keys, direction(o, k))
 		}
-		keys = append(keys, direction(o, k))
 	}
 	return keys
 }

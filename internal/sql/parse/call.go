@@ -42,9 +42,16 @@ func (p *parser) args(f *ast.Func) {
 			a.Name = p.take()
 			p.next()
 		}
-		if p.lambdaAhead(f) {
+		switch {
+		case p.lambdaAhead(f):
 			a.X = p.lambda()
-		} else {
+		case p.kind() == tStar && p.at(1).is("columns") && p.peek(2) == tLParen:
+			p.next()
+			id := p.take()
+			columns := p.call(ast.Name{id})
+			columns.Unpack = true
+			a.X = columns
+		default:
 			a.X = p.expr()
 		}
 		f.Args = append(f.Args, a)
