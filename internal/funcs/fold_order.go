@@ -162,6 +162,24 @@ func modeSorted(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value,
 	return best, nil
 }
 
+// countsFold counts equal values, which come one after the other; of no rows there is no map.
+func countsFold(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, error) {
+	var keys, counts []types.Value
+	for i, n := 0, rows.Len(); i < n; {
+		v := rows.Value(i, 0)
+		end := i + 1
+		for end < n && types.Compare(v, rows.Value(end, 0)) == 0 {
+			end++
+		}
+		keys, counts = append(keys, v), append(counts, types.IntValue(types.TInt64, int64(end-i)))
+		i = end
+	}
+	if keys == nil {
+		return null(t)
+	}
+	return types.MapValue(t, keys, counts)
+}
+
 // same is what equal values of a type have in common.
 func same(v types.Value) types.Value {
 	switch {

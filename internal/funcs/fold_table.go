@@ -74,6 +74,7 @@ var foldRows = func() []FoldRow {
 		sorted(rankFold("quantile_cont", "cd", continuous, "percentile_cont, written as a function")),
 		sorted(rankFold("quantile_disc", "*d", discrete, "percentile_disc, written as a function")),
 		sorted(rankFold("quantile", "*d", discrete, "percentile_disc, written as a function")),
+		sorted(fold("histogram", "*", CountsResult, plan.SkipNull, countsFold, "a map from each value to how many there are")),
 		sorted(fold("mad", "d", tDouble, plan.SkipNull, medianDeviation, "the median of the distances from the median")),
 		extreme(fold("arg_min", "**", tSame, plan.SkipAnyNull, extremeArg(-1), "the first value where the second is least"), -1),
 		extreme(fold("arg_max", "**", tSame, plan.SkipAnyNull, extremeArg(1), "the first value where the second is greatest"), 1),

@@ -14,7 +14,9 @@ import (
 // ElemResult are made of it.
 var (
 	ListResult = types.Type{Kind: types.List}
-	ElemResult = types.Type{Kind: types.Unknown, Len: 1}
+	// CountsResult is a map from values of the first argument to numbers.
+	CountsResult = types.Type{Kind: types.Map}
+	ElemResult   = types.Type{Kind: types.Unknown, Len: 1}
 )
 
 // Polymorphic reports a function of lists.
@@ -43,6 +45,7 @@ var listRows = slices.Concat(
 		fn("@>", "LL", tBool, "array[1, 4, 3] @> array[3, 1] → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(containsAll(a[0], a[1])) }),
 		fn("<@", "LL", tBool, "array[2] <@ array[1, 2] → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(containsAll(a[1], a[0])) }),
 		fn("&&", "LL", tBool, "array[1, 2] && array[2, 3] → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(overlap(a[0], a[1])) }),
+		fn("range", "i?ii", types.TList(types.TInt64), "range(2, 8, 3) → {2,5}", rangeList, fails),
 		made("unnest", "*", ""),
 		made("generate_series", "ee?e", ""),
 		made("generate_series", "TTV", ""),
@@ -78,6 +81,25 @@ var listRows = slices.Concat(
 	}),
 	named1("list_min", "array_min", "L", ElemResult, "list_min([3, 1, null]) → 1", listExtreme(-1), nullOut),
 	named1("list_max", "array_max", "L", ElemResult, "list_max([3, 1, null]) → 3", listExtreme(1), nullOut),
+	named1("list_has_all", "array_has_all", "LL", tBool, "list_has_all([1, 2, 3], [3, 1]) → true", func(a []types.Value, _ types.Type) (types.Value, error) {
+		return boolean(!slices.ContainsFunc(a[1].Elems(), func(x types.Value) bool { return !x.Null && indexOf(a[0].Elems(), x, 0) < 0 }))
+	}),
+	named1("list_has_any", "array_has_any", "LL", tBool, "list_has_any([1, 2], [2, 3]) → true", func(a []types.Value, _ types.Type) (types.Value, error) {
+		return boolean(overlap(a[0], a[1]))
+	}),
+	named1("list_intersect", "array_intersect", "LL", ListResult, "list_intersect([1, 2, 2, 3], [3, 2]) → {2,3}", func(a []types.Value, _ types.Type) (types.Value, error) {
+		other := a[1].Elems()
+		return sameList(a[0], slices.DeleteFunc(distinctElems(a[0]), func(x types.Value) bool { return indexOf(other, x, 0) < 0 }))
+	}),
+	named1("list_prepend", "array_push_front", "EL", ListResult, "list_prepend(1, [2, 3]) → {1,2,3}", listPrepend, seesNull),
+	named1("array_pop_back", "", "L", ListResult, "array_pop_back([1, 2, 3]) → {1,2}", func(a []types.Value, _ types.Type) (types.Value, error) {
+		es := a[0].Elems()
+		return sameList(a[0], es[:max(len(es)-1, 0)])
+	}),
+	named1("array_pop_front", "", "L", ListResult, "array_pop_front([1, 2, 3]) → {2,3}", func(a []types.Value, _ types.Type) (types.Value, error) {
+		es := a[0].Elems()
+		return sameList(a[0], es[min(1, len(es)):])
+	}),
 	named1(SplitNames[0], strings.Join(SplitNames[1:], " "), "tt", tTexts, "string_split('a b', ' ') → {a,b}", func(a []types.Value, t types.Type) (types.Value, error) {
 		return textList(strings.Split(a[0].S, a[1].S))
 	}),

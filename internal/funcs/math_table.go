@@ -56,6 +56,7 @@ var numberRows = []Row{
 	fn("random", "", tDouble, "random() < 1 → true", func([]types.Value, types.Type) (types.Value, error) {
 		return double(rand.Float64())
 	}, volatile),
+	made("setseed", "f", ""),
 	fn("round_even", "f?i", tDouble, "round_even(24.5) → 24", roundEven, fails),
 	fn("roundbankers", "f?i", tDouble, "roundbankers(25.5) → 26", roundEven, fails),
 	made("scale", "m", "scale(8.4100) → 4"),

@@ -1,6 +1,10 @@
 package funcs
 
 import (
+	_ "embed" // foreign.txt
+	"strings"
+	"sync"
+
 	"unicode/utf8"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -99,17 +103,39 @@ func missing(what string) string { return "it needs " + what + ", which Kelpie d
 
 // Absent are functions that PostgreSQL or DuckDB has and Kelpie has not, with what to say.
 func Absent(name string) (hint string, ok bool) {
-	hint, ok = absent[name]
-	return hint, ok
+	if hint, ok = absent[name]; ok {
+		return hint, ok
+	}
+	system, ok := foreignNames()[name]
+	return system + " has it; docs/functions.md lists the functions that Kelpie has", ok
 }
+
+//go:embed foreign.txt
+var foreignText string
+
+// foreignNames says of which system a function is that Kelpie has not: those of foreign.txt.
+var foreignNames = sync.OnceValue(func() map[string]string {
+	m := map[string]string{}
+	system := ""
+	for line := range strings.Lines(foreignText) {
+		if name, ok := strings.CutPrefix(line, "# "); ok {
+			system = strings.TrimPrefix(strings.TrimSpace(name), "tables of ")
+			continue
+		}
+		for _, n := range strings.Fields(line) {
+			m[n] = system
+		}
+	}
+	return m
+})
 
 var absent = func() map[string]string {
 	m := map[string]string{}
 	for what, names := range map[string][]string{
-		missing("lists of several rows or dimensions"):                      {"array_dims", "array_fill", "list_agg", "list_aggregate", "string_split_regex", "width_buckets", "histogram", "range"},
+		missing("lists of several rows or dimensions"):                      {"array_dims", "array_fill", "string_split_regex", "width_buckets"},
 		missing("times with a zone"):                                        {"current_time", "get_current_time"},
 		missing("structs and maps"):                                         {"json_each_recursive", "json_object", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "json_populate_record", "json_to_recordset"},
-		missing("values that differ on every row"):                          {"setseed", "random_normal"},
+		missing("values that differ on every row"):                          {"random_normal"},
 		"statements run one after the other; statement_timeout bounds them": {"pg_sleep", "pg_sleep_for", "sleep_ms"},
 		"SHOW name shows a setting, and SET name = value sets it":           {"current_setting", "set_config"},
 		"the environment is not visible to queries":                         {"getenv"},

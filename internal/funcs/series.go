@@ -106,3 +106,32 @@ func seriesTime(a []types.Value, t types.Type) (types.Value, error) {
 	}
 	return types.IntValue(t, at), nil
 }
+
+// longestRange is how many elements a list that range makes may have.
+const longestRange = 1 << 24
+
+// rangeList is range([from,] to [, step]) as a list, without its end.
+func rangeList(a []types.Value, _ types.Type) (types.Value, error) {
+	from, to, step := int64(0), a[0].I, int64(1)
+	if len(a) > 1 {
+		from, to = a[0].I, a[1].I
+	}
+	if len(a) > 2 {
+		step = a[2].I
+	}
+	if step == 0 {
+		return fail(diag.InvalidParameter, "step size cannot equal zero")
+	}
+	n := IntegerSteps(from, to, step)
+	if n > 0 && int64(uint64(from)+(n-1)*uint64(step)) == to {
+		n--
+	}
+	if n > longestRange {
+		return fail(diag.ProgramLimitExceeded, "a list of more than %d elements; FROM range(…) has rows instead", int64(longestRange))
+	}
+	es := make([]types.Value, n)
+	for i := range es {
+		es[i] = types.IntValue(types.TInt64, from+int64(i)*step)
+	}
+	return types.ListValue(types.TInt64, es), nil
+}

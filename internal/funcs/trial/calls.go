@@ -67,6 +67,8 @@ func Untried(r *funcs.Row) string {
 		return "its value is another each time"
 	case r.Fn != nil && r.Fn.Volatile:
 		return "its value is another each time"
+	case r.Name == "setseed":
+		return "PostgreSQL calls its result void"
 	case r.Name == "nextval", r.Name == "currval", r.Name == "lastval", r.Name == "setval":
 		return "it needs a sequence"
 	case r.Name == "generate_series" && r.Args == "mm?m":

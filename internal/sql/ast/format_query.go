@@ -318,7 +318,8 @@ func (p *printer) table(t TableExpr) {
 
 func (p *printer) join(j *Join) {
 	p.table(j.L)
-	p.s(pick(j.Natural, " NATURAL ", " "), pick(j.AsOf, "ASOF ", ""), pick(j.Kind == InnerJoin, "", strings.ToUpper(j.Kind.String())+" "), "JOIN ")
+	p.s(pick(j.Natural, " NATURAL ", " "), pick(j.AsOf, "ASOF ", ""),
+		pick(j.ByPlace, "POSITIONAL ", pick(j.Kind == InnerJoin, "", strings.ToUpper(j.Kind.String())+" ")), "JOIN ")
 	if r, ok := j.R.(*Join); ok && r.Alias == nil {
 		p.s("(")
 		p.join(r)

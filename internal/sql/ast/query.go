@@ -264,6 +264,7 @@ type Join struct {
 	Kind    JoinKind
 	Natural bool
 	AsOf    bool // of the right rows that fulfil the inequality, the closest one
+	ByPlace bool // POSITIONAL: row n with row n; Kind is FullJoin
 	L, R    TableExpr
 	On      Expr
 	Using   []Ident

@@ -103,6 +103,9 @@ func (b *binder) foldCall(s *scope, e *ast.Func, row *funcs.FoldRow) (plan.Agg, 
 	if t == funcs.ListResult {
 		t = b.listOf(args[0].Type(), at[0])
 	}
+	if t == funcs.CountsResult {
+		t = types.TMap(args[0].Type(), types.TInt64)
+	}
 	if t == (types.Type{}) {
 		t = args[0].Type()
 	}

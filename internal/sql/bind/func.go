@@ -44,6 +44,9 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 	if l := lambdaOf(e); l != nil {
 		return b.lambdaCall(s, e, l)
 	}
+	if x := listAggregate(e); x != nil {
+		return b.expr(s, x)
+	}
 	if e.Over != nil {
 		return b.windowFunction(s, e)
 	}
@@ -61,6 +64,11 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 	}
 	if name == "struct_pack" || name == "struct_insert" { // whose parameters have any names
 		return b.structCall(s, e)
+	}
+	if name == "random" && len(e.Args) == 0 {
+		if x := b.seededRandom(e.Pos); x != nil {
+			return x
+		}
 	}
 	if name == "grouping" {
 		return b.groupingFunc(s, e)

@@ -108,6 +108,7 @@ func init() {
 		"trim":                      trim(plan.Trim),
 		"trunc":                     cut(plan.Trunc),
 		"typeof":                    (*binder).typeOfFunc,
+		"setseed":                   (*binder).setseedFunc,
 		"unnest":                    (*binder).unnestFunc,
 		"generate_series":           (*binder).seriesFunc,
 		"user":                      constant("kelpie"),

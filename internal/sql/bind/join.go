@@ -37,6 +37,14 @@ func (b *binder) join(s *scope, left []*rel, t *ast.Join) (plan.Node, []*rel) {
 		merged, preds = b.using(s, t, using, lr, rr)
 	}
 
+	if t.ByPlace {
+		if dependent {
+			unsupported(t.Pos, "a POSITIONAL JOIN with a LATERAL subquery")
+		}
+		left, l := b.ranked(ln, plan.RowNumber, nil, nil)
+		right, r := b.ranked(rn, plan.RowNumber, nil, nil)
+		ln, rn, preds = left, right, []plan.Expr{plan.Compare(plan.Eq, l, r)}
+	}
 	j := &plan.Join{Left: ln, Right: rn, On: preds, Dependent: dependent}
 	switch t.Kind {
 	case ast.InnerJoin, ast.CrossJoin:

@@ -1,7 +1,9 @@
 package bind
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"sync"
 
@@ -12,12 +14,55 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// Numbers is what a session remembers of the numbers that it got from sequences.
+// Numbers is what a session remembers of the numbers that it got from sequences, and of those at random.
 type Numbers struct {
 	mu   sync.Mutex
 	of   map[string]int64
 	last int64
 	any  bool
+	// random is where random() stands since setseed; nil: it was never called.
+	random *rand.Rand
+}
+
+// setseedFunc is setseed(x): from then on random() gives the same numbers again, row by row.
+func (b *binder) setseedFunc(c *call) plan.Expr {
+	o, ok := b.env.(Objects)
+	if !ok {
+		unsupported(c.pos, "setseed here")
+	}
+	n := o.Numbers()
+	fn := &plan.Function{Name: "setseed", Strict: true, Fails: true, Volatile: true,
+		Eval: func(a []types.Value, t types.Type) (types.Value, error) {
+			if x := a[0].F; !(x >= -1 && x <= 1) {
+				return types.Value{}, &types.Error{Code: diag.InvalidParameter, Msg: fmt.Sprintf("setseed parameter %g is out of allowed range [-1,1]", x)}
+			}
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.random = rand.New(rand.NewPCG(math.Float64bits(a[0].F+0), 0))
+			return types.TextValue(""), nil
+		}}
+	return plan.NewApply(fn, types.TText, c.pos, c.args...)
+}
+
+// seededRandom is random() in a session with a seed; nil without.
+func (b *binder) seededRandom(pos int) plan.Expr {
+	o, ok := b.env.(Objects)
+	if !ok {
+		return nil
+	}
+	n := o.Numbers()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.random == nil {
+		return nil
+	}
+	fn := &plan.Function{Name: "random", Volatile: true, InOrder: true,
+		Eval: func([]types.Value, types.Type) (types.Value, error) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			return types.FloatValue(types.TFloat64, n.random.Float64()), nil
+		}}
+	return plan.NewApply(fn, types.TFloat64, pos)
 }
 
 func (n *Numbers) note(q *catalog.Sequence, x int64) {

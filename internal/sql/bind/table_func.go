@@ -50,6 +50,9 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 	if hint, ok := foreignTables[name]; ok {
 		panic(diag.Unsupported(t.Pos, "the table function %s", name).WithHint("%s", hint))
 	}
+	if hint, ok := funcs.Absent(name); ok {
+		panic(diag.Unsupported(t.Pos, "the table function %s", name).WithHint("%s", hint))
+	}
 	panic(diag.Errorf(diag.UndefinedFunction, t.Pos, "table function %s does not exist", name).
 		WithHint(diag.DidYouMean(name, []string{"read_parquet", "read_csv", "read_json", "read_arrow", "generate_series", "range"})))
 }

@@ -56,7 +56,7 @@ var errorTests = []struct{ in, msg, hint string }{
 	{"explain ^analyse select 1", `syntax error at or near "analyse"`, ""},
 	{"select 1;\nselect 2 ^2", `syntax error at or near "2"`, ""},
 	{"select ^$0", "there is no parameter $0", ""},
-	{"select * from (select 1) ^positional join b", "POSITIONAL JOIN is not supported", ""},
+	{"select * from (select 1) ^positional left join b", "POSITIONAL JOIN is not supported", ""},
 	{"select * from f(1) ^global inner join b using (t)", "GLOBAL JOIN is not supported", ""},
 	{"select * from a ^straight_join b", "STRAIGHT_JOIN is not supported", ""},
 	{"select * from a ^semi left join b using (t)", "SEMI JOIN is not supported", ""},

@@ -60,9 +60,9 @@ func (p *parser) asOfAhead() bool {
 	return false
 }
 
-// semiAhead: SEMI and ANTI are ordinary names unless JOIN follows.
+// semiAhead: SEMI, ANTI and POSITIONAL are ordinary names unless JOIN follows.
 func (p *parser) semiAhead() bool {
-	return p.peek(1) == kJoin && (p.isWord("semi") || p.isWord("anti"))
+	return p.peek(1) == kJoin && (p.isWord("semi") || p.isWord("anti") || p.isWord("positional"))
 }
 
 func (p *parser) join(left ast.TableExpr) ast.TableExpr {
@@ -82,16 +82,20 @@ func (p *parser) join(left ast.TableExpr) ast.TableExpr {
 		j.Kind = ast.CrossJoin
 		p.next()
 	case k == tIdent && p.semiAhead():
-		j.Kind = ast.SemiJoin
-		if p.isWord("anti") {
+		switch {
+		case p.isWord("anti"):
 			j.Kind = ast.AntiJoin
+		case p.isWord("positional"):
+			j.Kind, j.ByPlace = ast.FullJoin, true
+		default:
+			j.Kind = ast.SemiJoin
 		}
 		p.next()
 	}
 	p.refuseForeignJoin() // LEFT SEMI JOIN
 	j.Pos = p.expect(kJoin)
 	j.R = p.tableItem()
-	if j.Natural || j.Kind == ast.CrossJoin {
+	if j.Natural || j.Kind == ast.CrossJoin || j.ByPlace {
 		return j
 	}
 	// a JOIN b JOIN c ON x ON y: the inner join is the right side of the outer one.
@@ -207,7 +211,7 @@ var foreignJoins = map[string]string{
 	"anti":          "write a ANTI JOIN b, or WHERE NOT EXISTS",
 	"global":        "write the join without it",
 	"paste":         "join by a column that numbers the rows",
-	"positional":    "join by a column that numbers the rows",
+	"positional":    "write a POSITIONAL JOIN b",
 	"semi":          "write a SEMI JOIN b, or WHERE EXISTS",
 	"splice":        "write a FULL JOIN",
 	"straight_join": "write JOIN",
