@@ -123,7 +123,9 @@ var foreignNames = sync.OnceValue(func() map[string]string {
 			continue
 		}
 		for _, n := range strings.Fields(line) {
-			m[n] = system
+			if m[n] == "" {
+				m[n] = system
+			}
 		}
 	}
 	return m
