@@ -226,9 +226,36 @@ func MapInputs(n Node, f func(Node) Node) {
 	}
 }
 
-// NodeExprs calls f for every expression that the operator itself evaluates.
+// NodeExprs calls f for every expression that the operator itself evaluates. It only reads: others may read the plan at the same time.
 func NodeExprs(n Node, f func(Expr)) {
-	MapNodeExprs(n, func(e Expr) Expr { f(e); return e })
+	each := func(es []Expr) {
+		for _, e := range es {
+			f(e)
+		}
+	}
+	switch x := n.(type) {
+	case *Scan:
+		each(x.Filter)
+	case *Values:
+		for _, r := range x.Rows {
+			each(r)
+		}
+	case *Filter:
+		each(x.Preds)
+	case *Project:
+		each(x.Exprs)
+	case *Repeat:
+		f(x.Count)
+	case *Join:
+		each(x.LKeys)
+		each(x.RKeys)
+		each(x.On)
+	case *Group:
+		each(x.Keys)
+		for i := range x.Aggs {
+			x.Aggs[i].EachExpr(f)
+		}
+	}
 }
 
 // MapNodeExprs replaces every expression that the operator itself evaluates.
