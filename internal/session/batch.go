@@ -78,33 +78,19 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		rd.Bools(i, b)
 		bufs[1] = m.buffer(b)
 	case types.Int8:
-		xs, b := fixed[int8](m, n)
-		result.ReadInts(rd, i, xs)
-		bufs[1] = b
+		bufs[1] = integers[int8](m, rd, i, n)
 	case types.UInt8:
-		xs, b := fixed[uint8](m, n)
-		result.ReadInts(rd, i, xs)
-		bufs[1] = b
+		bufs[1] = integers[uint8](m, rd, i, n)
 	case types.UInt16:
-		xs, b := fixed[uint16](m, n)
-		result.ReadInts(rd, i, xs)
-		bufs[1] = b
+		bufs[1] = integers[uint16](m, rd, i, n)
 	case types.UInt32:
-		xs, b := fixed[uint32](m, n)
-		result.ReadInts(rd, i, xs)
-		bufs[1] = b
+		bufs[1] = integers[uint32](m, rd, i, n)
 	case types.Int16:
-		xs, b := fixed[int16](m, n)
-		result.ReadInts(rd, i, xs)
-		bufs[1] = b
+		bufs[1] = integers[int16](m, rd, i, n)
 	case types.Int32, types.Date:
-		xs, b := fixed[int32](m, n)
-		result.ReadInts(rd, i, xs)
-		bufs[1] = b
+		bufs[1] = integers[int32](m, rd, i, n)
 	case types.Int64, types.Timestamp, types.TimestampTZ, types.Time:
-		xs, b := fixed[int64](m, n)
-		result.ReadInts(rd, i, xs)
-		bufs[1] = b
+		bufs[1] = integers[int64](m, rd, i, n)
 	case types.Float32:
 		xs, b := fixed[float32](m, n)
 		result.ReadFloats(rd, i, xs)
@@ -291,6 +277,13 @@ func (c *countedBuffers) Reallocate(n int, b []byte) []byte { return buffers.Rea
 func (c *countedBuffers) Free(b []byte) {
 	(*budget.Account)(c).Give(int64(cap(b)))
 	buffers.Free(b)
+}
+
+// integers are the values of a column as numbers of one width.
+func integers[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](m *batchMemory, rd *result.Reader, i, n int) *memory.Buffer {
+	xs, b := fixed[T](m, n)
+	result.ReadInts(rd, i, xs)
+	return b
 }
 
 // fixed is a buffer of n values.
