@@ -23,10 +23,12 @@ func matching(use func(rest []types.Value) *automaton.Use) option {
 				fmt.Fprintf(&key, "%d,%d,%s", v.I, len(v.S), v.S)
 			}
 			mu.Lock()
-			defer mu.Unlock()
 			u, ok := known[key.String()]
-			if !ok {
+			mu.Unlock()
+			if !ok { // others do not wait for it
 				u = use(rest)
+				mu.Lock()
+				defer mu.Unlock()
 				if len(known) >= mostCompiled {
 					clear(known)
 				}
