@@ -78,11 +78,10 @@ func similarUse(rest []types.Value) *automaton.Use {
 // extractUse is that of regexp_extract(text, pattern [, group]).
 func extractUse(rest []types.Value) *automaton.Use {
 	source, ok := goPattern(rest[0].S, "", false, false)
-	group := at(rest, 1, 0)
-	if !ok || group < 0 || group > int64(automaton.Groups(source)) {
+	if !ok {
 		return nil
 	}
-	return automaton.Take(source, int(group), false)
+	return automaton.Take(source, int(at(rest, 1, 0)), false) // nil for a group that there is not
 }
 
 // substrUse is that of regexp_substr(text, pattern).
