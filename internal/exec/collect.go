@@ -24,6 +24,8 @@ type collectSink struct {
 	top     *sorting.TopN   // only the first rows are wanted
 	inOrder bool            // a worker's morsels come in the order of the rows
 	out     tuples.Rows
+
+	delivery *delivery // takes the rows; nil: they stay here
 }
 
 // collector is one worker's part: its buffer, and which pieces belong to which morsel.
@@ -45,6 +47,9 @@ func (r *run) newCollect(s *pipe.Collect, tuple *layout.Tuple) *collectSink {
 		c.sorter = sorting.New(tuple, s.Keys, sorting.Options{Team: r.team, Mem: r.mem, View: r.view,
 			NoRadix: r.Off.RadixSort, NoBare: r.Off.BareSort})
 		c.newTop()
+	}
+	if r.delivers(s) {
+		c.delivery = r.newDelivery()
 	}
 	return c
 }
@@ -68,10 +73,13 @@ func (s *collectSink) attach(w *worker) error {
 
 func (s *collectSink) grow(w *worker) error {
 	c := s.workers[w.id]
-	if s.top == nil {
-		return c.buf.GrowFrom(w.ctx)
+	switch {
+	case s.top != nil:
+		return s.growBest(c, w)
+	case s.delivery != nil && c.buf.Large():
+		return s.deliver(w, false)
 	}
-	return s.growBest(c, w)
+	return c.buf.GrowFrom(w.ctx)
 }
 
 func (s *collectSink) morsel(w *worker) error {
@@ -79,6 +87,9 @@ func (s *collectSink) morsel(w *worker) error {
 	if s.top != nil {
 		s.morselBest(c, w)
 		return nil
+	}
+	if s.delivery != nil {
+		return s.deliver(w, true)
 	}
 	c.buf.Cut(uintptr(mem.Load64(w.ctx + layout.CtxCur)))
 	if len(c.buf.Pieces) == 0 {
@@ -153,4 +164,9 @@ func (s *collectSink) release() {
 
 func (s *collectSink) rows() tuples.Rows { return s.out }
 
-func (s *collectSink) note() string { return plural(s.out.Len(), "row") }
+func (s *collectSink) note() string {
+	if s.delivery != nil {
+		return plural(s.delivery.rows, "row") + ", delivered"
+	}
+	return plural(s.out.Len(), "row")
+}

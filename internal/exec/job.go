@@ -41,6 +41,7 @@ type job struct {
 	sift     *sift               // files: what finds the rows whose columns are needed
 	stream   catalog.Stream      // where the rows come from instead of ranges
 	split    *Split              // shared: which rows are whose
+	delivery *delivery           // where the rows go while the pipeline runs; nil: nowhere
 }
 
 // variant is the pipeline compiled for one shape of its source.
@@ -115,8 +116,10 @@ func (r *run) newJob(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 	}
 	j.sink = r.sinks[p.Sink]
 	j.feed = &feed{j: j}
-	if c, ok := j.sink.(*collectSink); ok && c.top != nil {
-		j.bestFirst(c)
+	if c, ok := j.sink.(*collectSink); ok {
+		if j.delivery = c.delivery; c.top != nil {
+			j.bestFirst(c)
+		}
 	}
 	return j, j.prepare()
 }
@@ -291,6 +294,9 @@ func (r *run) fillLut(l *emit.Lut) (uintptr, error) {
 
 // escaping reports that texts of a scanned column may be pointed to by what the pipeline writes.
 func (j *job) escaping(col int) bool {
+	if j.delivery != nil { // rows are packed before their segment goes
+		return false
+	}
 	scan := j.scan()
 	for k, ord := range scan.Ordinal {
 		if ord == col && j.escapes.Has(scan.Cols[k]) {

@@ -39,6 +39,8 @@ type Options struct {
 	// Parts: who reads the result does so part by part, so that what is nothing but columns of files need not
 	// be in memory all at once.
 	Parts bool
+	// Deliver takes the rows of the result while the query runs, if they need not be there together; nil: nobody does.
+	Deliver Deliver
 
 	SIMD   device.SIMD // CPU: vector instructions
 	Tally  bool        // CPU: count executed instructions
@@ -180,7 +182,7 @@ func Run(ctx context.Context, prog *pipe.Program, opts Options) (res *result.Res
 	defer diag.Recover("exec", &err)
 	defer work.PanicOnFault()()
 	own := result.Owned{Cols: prog.Result.Cols, Threads: opts.Threads, Mem: r.mem}
-	if t := Direct(prog, &r.Options); t != nil {
+	if t := Direct(prog, &r.Options); t != nil && !r.delivers(prog.Result) {
 		start := time.Now()
 		res, err := r.tableResult(t, own)
 		return res, &Stats{Exec: time.Since(start)}, err

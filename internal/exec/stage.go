@@ -32,6 +32,9 @@ func (r *run) staged(p *pipe.Pipeline, st *PipelineStats) (*job, error) {
 		last = j
 	}
 	first.limit = last.limit
+	for j := first; j != last; j = j.sink.(*stageSink).next {
+		j.delivery = last.delivery
+	}
 	st.Variants = len(first.variants)
 	return first, nil
 }
@@ -99,7 +102,14 @@ func (s *stageSink) morsel(w *worker) error {
 		return err
 	}
 	sm.next.seq = w.seq
-	return s.next.sink.morsel(sm.next)
+	if err := s.next.sink.morsel(sm.next); err != nil {
+		return err
+	}
+	if w.j.delivery != nil { // no tuple points to them any more
+		sm.fill.Forget()
+		w.forgetTexts()
+	}
+	return nil
 }
 
 func (s *stageSink) detach(w *worker) {

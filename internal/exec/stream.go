@@ -47,7 +47,7 @@ func (r *run) closeStreams() {
 func (w *worker) next(rows int) (m morsel, ok bool, err error) {
 	j := w.j
 	if j.stream == nil {
-		m, ok = j.feed.take(rows, w.sp)
+		m, ok = j.feed.take(w.id, rows, w.sp)
 		return m, ok, nil
 	}
 	sp := w.sp
@@ -62,6 +62,9 @@ func (w *worker) next(rows int) (m morsel, ok bool, err error) {
 	j.feed.n++
 	j.feed.done += int64(m.hi - m.lo)
 	j.feed.mu.Unlock()
+	if j.delivery != nil {
+		j.delivery.took(w.id, m.seq, nowhere)
+	}
 	return m, true, nil
 }
 

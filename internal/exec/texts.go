@@ -43,6 +43,14 @@ func (w *worker) makeText(status int64) error {
 	return nil
 }
 
+// forgetTexts lets generated code write over the texts that it has made: nobody needs them any more.
+func (w *worker) forgetTexts() {
+	if w.texts.Rewind(); w.textSpace != 0 {
+		mem.Store64(w.textSpace+layout.TextCur, uint64(w.texts.Cur))
+		mem.Store64(w.textSpace+layout.TextStart, uint64(w.texts.Cur))
+	}
+}
+
 // textState is where generated code finds its space for texts.
 func (w *worker) textState() (uintptr, error) {
 	if w.textSpace == 0 {

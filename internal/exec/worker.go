@@ -46,7 +46,7 @@ type morsel struct {
 }
 
 // take hands out rows to a worker that was in the given range before.
-func (f *feed) take(rows int, before *span) (m morsel, ok bool) {
+func (f *feed) take(id, rows int, before *span) (m morsel, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := f.j.ranges
@@ -54,6 +54,7 @@ func (f *feed) take(rows int, before *span) (m morsel, ok bool) {
 		f.at++
 	}
 	if f.at >= len(all) || f.j.limit >= 0 && f.got >= f.j.limit {
+		f.note(id, nowhere)
 		return m, false
 	}
 	sp := &all[f.at]
@@ -76,7 +77,23 @@ func (f *feed) take(rows int, before *span) (m morsel, ok bool) {
 	sp.given = m.hi
 	f.n++
 	f.done += int64(m.hi - m.lo)
+	f.note(id, m.seq)
 	return m, true
+}
+
+// note tells the delivery what a worker has taken, and where the first row is that is not handed out.
+func (f *feed) note(id int, seq int64) {
+	if f.j.delivery == nil {
+		return
+	}
+	floor := int64(nowhere)
+	for _, sp := range f.j.ranges[f.at:] {
+		if sp.given < sp.rows {
+			floor = f.j.seq + sp.first + int64(sp.given)
+			break
+		}
+	}
+	f.j.delivery.took(id, seq, floor)
 }
 
 // rest hands out what is left of a range.
@@ -104,6 +121,9 @@ func (j *job) execute() error {
 	r := j.r
 	j.st.RowsIn = j.total
 	defer func() { j.st.Morsels = j.feed.n }()
+	if j.delivery != nil {
+		defer j.delivery.begin(r.ctx, j)()
+	}
 	perWorker := int64(firstMorsel)
 	if r.MorselRows > 0 {
 		perWorker = int64(r.MorselRows)
@@ -119,12 +139,15 @@ func (j *job) execute() error {
 			defer diag.Recover("generated code", &err)
 			err = j.work(0)
 		}()
-		return err
+		return j.left(0, err)
 	}
 	work := func(i int) {
 		var err error
 		defer func() {
 			if err != nil {
+				r.team.Fail(err)
+			}
+			if err = j.left(i, nil); err != nil {
 				r.team.Fail(err)
 			}
 		}()
@@ -252,7 +275,9 @@ func (j *job) work(id int) error {
 		case trial && rows == trialRows && took < morselTarget*trialRows/firstMorsel:
 			rows = firstMorsel
 		case !fixed:
-			rows = adapt(rows, m.hi-m.lo, took)
+			if rows = adapt(rows, m.hi-m.lo, took); j.delivery != nil { // memory is that of a morsel
+				rows = min(rows, firstMorsel)
+			}
 		}
 		trial = false
 		if j.r.Progress != nil && id == 0 {

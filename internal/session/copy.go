@@ -78,41 +78,7 @@ func (s *Session) copy(ctx context.Context, tx *catalog.Tx, b *bind.Copy, t Timi
 	if b.From {
 		return s.copyFrom(ctx, tx, b, opts, t)
 	}
-	res, err := s.query(ctx, b.Query, t)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Close()
-	if opts.Format != file.Parquet && opts.Format != file.Arrow {
-		res.TextIntervals()
-	}
-	start := time.Now()
-	if opts.Format == file.Arrow {
-		opts.Schema = res.Schema()
-	}
-	var w file.Writer
-	if b.Stdio {
-		if s.Stdout == nil {
-			return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT where nobody takes what is written").WithHint("name a file; programs give a session its streams")
-		}
-		if b.PartitionBy != nil {
-			return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT with PARTITION_BY").WithHint("name a folder")
-		}
-		w, err = file.NewStreamWriter(s.Stdout, opts.Format, res.columnDefs(), opts)
-	} else if b.PartitionBy != nil {
-		w, err = file.NewPartitioned(ctx, b.Path, opts.Format, res.columnDefs(), b.PartitionBy, b.Replace, opts)
-	} else {
-		w, err = file.NewWriterContext(ctx, b.Path, opts.Format, res.columnDefs(), opts)
-	}
-	if err == nil {
-		err = res.writeTo(ctx, w, s.Progress)
-	}
-	if err != nil {
-		return nil, atPos(err, b.Pos)
-	}
-	tm := res.Timing
-	tm.Exec += time.Since(start)
-	return done(fmt.Sprintf("COPY %d", res.Rows), tm), nil
+	return s.copyTo(ctx, b, opts, t)
 }
 
 func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, opts file.Options, t Timing) (*Result, error) {

@@ -101,12 +101,16 @@ func (s *Session) options(set *Settings) exec.Options {
 func (s *Session) result(q *plan.Query, x *result.Result, stats *exec.Stats, t Timing) *Result {
 	t.Compile, t.Exec = stats.Compile, stats.Exec
 	set := s.Settings()
-	r := &Result{Timing: t, exec: x, Rows: x.Len(), Stats: *stats, zone: set.client.zone}
+	return &Result{Columns: resultColumns(q), Timing: t, exec: x, Rows: x.Len(), Stats: *stats, zone: set.client.zone}
+}
+
+// resultColumns are the columns of a query's result.
+func resultColumns(q *plan.Query) (out []Column) {
 	for i, id := range q.Output {
 		c := q.Cols.Get(id)
-		r.Columns = append(r.Columns, Column{q.Names[i], c.Type, !c.NotNull})
+		out = append(out, Column{q.Names[i], c.Type, !c.NotNull})
 	}
-	return r
+	return out
 }
 
 // Column is a column of a result.

@@ -102,6 +102,17 @@ func (s *Filler) give() {
 // Texts are the pieces of memory that computed texts are in.
 func (s *Filler) Texts() []mem.Piece { return s.texts.Pieces() }
 
+// Forget gives the memory of texts back that were computed, if it is much. Nobody may need them any more.
+func (s *Filler) Forget() {
+	if len(s.texts.Pieces()) < 2 {
+		return
+	}
+	s.texts.Rewind()
+	for i := range s.outs {
+		clear(s.outs[i].memo)
+	}
+}
+
 // Tuple fills the fields of the tuple at a.
 func (s *Filler) Tuple(a uintptr) error {
 	defer s.give()

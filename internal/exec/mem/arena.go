@@ -27,6 +27,19 @@ const (
 	LastTexts  = 2 << 20
 )
 
+// Rewind forgets all texts. The last piece is written again from its start, others are given back.
+func (t *Arena) Rewind() {
+	if len(t.pieces) == 0 {
+		return
+	}
+	last := t.pieces[len(t.pieces)-1]
+	for _, p := range t.pieces[:len(t.pieces)-1] {
+		t.Mem.Free(p.Addr)
+	}
+	t.pieces = append(t.pieces[:0], last)
+	t.Cur = last.Addr
+}
+
 // Put copies a text and returns where it is.
 func (t *Arena) Put(s string) (uintptr, error) {
 	if t.Cur+uintptr(len(s))+column.TextPad > t.End {

@@ -72,6 +72,9 @@ func (b *Buffer) most() int {
 	return lastChunk
 }
 
+// Large reports that the next chunk would not be larger than the last.
+func (b *Buffer) Large() bool { return b.size == b.most() }
+
 // GrowFrom is Grow from where generated code has come to, which it then tells.
 func (b *Buffer) GrowFrom(ctx uintptr) error {
 	if err := b.Grow(uintptr(mem.Load64(ctx + layout.CtxCur))); err != nil {
@@ -133,6 +136,20 @@ func (b *Buffer) Count() int {
 		n += p.N
 	}
 	return n
+}
+
+// Rewind forgets all tuples. The largest chunk is written again from its start, others are given back.
+func (b *Buffer) Rewind() {
+	b.Pieces = nil
+	if len(b.chunks) == 0 {
+		return
+	}
+	last := len(b.chunks) - 1
+	for _, a := range b.chunks[:last] {
+		b.mem.Free(a)
+	}
+	b.chunks = append(b.chunks[:0], b.chunks[last])
+	b.start, b.Cur = b.chunks[0], b.chunks[0]
 }
 
 // Release gives the memory back, unless others share it.

@@ -1,0 +1,123 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/exec/result"
+	"github.com/kelpiedb/kelpie/internal/file"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/bind"
+)
+
+// copyTo is COPY (query) TO file. Rows are written while the query runs, where it can deliver them; others when all are there.
+func (s *Session) copyTo(ctx context.Context, b *bind.Copy, opts file.Options, t Timing) (*Result, error) {
+	set := s.Settings()
+	form := &Result{Columns: resultColumns(b.Query), zone: set.client.zone}
+	if opts.Format != file.Parquet && opts.Format != file.Arrow {
+		form.TextIntervals()
+	}
+	if opts.Format == file.Arrow {
+		opts.Schema = form.Schema()
+	}
+	w, err := s.copyWriter(ctx, b, form, opts)
+	if err != nil {
+		return nil, atPos(err, b.Pos)
+	}
+	c := &copying{form: form, w: w, pos: b.Pos}
+	form.Schema() // made once
+	res, err := s.deliverQuery(ctx, b.Query, c.pack, t)
+	if err != nil {
+		w.Abort()
+		return nil, err
+	}
+	defer res.Close()
+	if form.textIntervals {
+		res.TextIntervals()
+	}
+	start := time.Now()
+	if err := res.writeTo(ctx, w, s.Progress); err != nil {
+		return nil, atPos(err, b.Pos)
+	}
+	tm := res.Timing
+	tm.Exec += time.Since(start)
+	return done(fmt.Sprintf("COPY %d", c.rows+res.Rows), tm), nil
+}
+
+// copyWriter opens what COPY writes to.
+func (s *Session) copyWriter(ctx context.Context, b *bind.Copy, form *Result, opts file.Options) (file.Writer, error) {
+	cols := form.columnDefs()
+	switch {
+	case b.Stdio && s.Stdout == nil:
+		return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT where nobody takes what is written").WithHint("name a file; programs give a session its streams")
+	case b.Stdio && b.PartitionBy != nil:
+		return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT with PARTITION_BY").WithHint("name a folder")
+	case b.Stdio:
+		return file.NewStreamWriter(s.Stdout, opts.Format, cols, opts)
+	case b.PartitionBy != nil:
+		return file.NewPartitioned(ctx, b.Path, opts.Format, cols, b.PartitionBy, b.Replace, opts)
+	}
+	return file.NewWriterContext(ctx, b.Path, opts.Format, cols, opts)
+}
+
+// deliverQuery is query for rows that are written while it runs. What is read of files on the way does not drive out what others
+// will want to read again.
+func (s *Session) deliverQuery(ctx context.Context, q *plan.Query, to exec.Deliver, t Timing) (*Result, error) {
+	set := s.Settings()
+	opts := s.options(&set)
+	opts.Deliver, set.readOnce = to, true
+	return s.runQuery(ctx, q, &set, opts, t)
+}
+
+// copying writes the rows that a query delivers.
+type copying struct {
+	form *Result // what the rows are like
+	w    file.Writer
+	pos  int // of the file's name in the statement
+	rows int64
+}
+
+// pack makes batches of rows, on the thread that has them.
+func (c *copying) pack(rows *result.Result) (p exec.Parcel, err error) {
+	n := rows.Len()
+	part := &Result{Columns: c.form.Columns, schema: c.form.schema, textIntervals: c.form.textIntervals, exec: rows, Rows: n}
+	var batches []arrow.RecordBatch
+	drop := func() {
+		for _, b := range batches {
+			b.Release()
+		}
+	}
+	for {
+		b, err := part.Next()
+		if err != nil {
+			drop()
+			return p, err
+		}
+		if b == nil {
+			break
+		}
+		batches = append(batches, b)
+	}
+	for _, b := range batches {
+		for _, a := range b.Columns() {
+			p.Size += int64(a.Data().SizeInBytes())
+		}
+	}
+	p.Drop = drop
+	p.Send = func() error {
+		defer drop()
+		for _, b := range batches {
+			if err := c.w.Write(b); err != nil {
+				return atPos(err, c.pos)
+			}
+		}
+		c.rows += n
+		return nil
+	}
+	return p, nil
+}
