@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -31,7 +32,7 @@ func (s *Session) copyTo(ctx context.Context, b *bind.Copy, opts file.Options, t
 	}
 	c := &copying{form: form, w: w, pos: b.Pos}
 	form.Schema() // made once
-	res, err := s.deliverQuery(ctx, b.Query, c.pack, t)
+	res, err := s.deliverQuery(ctx, b.Query, c, t)
 	if err != nil {
 		w.Abort()
 		return nil, err
@@ -46,7 +47,7 @@ func (s *Session) copyTo(ctx context.Context, b *bind.Copy, opts file.Options, t
 	}
 	tm := res.Timing
 	tm.Exec += time.Since(start)
-	return done(fmt.Sprintf("COPY %d", c.rows+res.Rows), tm), nil
+	return done(fmt.Sprintf("COPY %d", c.rows.Load()+res.Rows), tm), nil
 }
 
 // copyWriter opens what COPY writes to.
@@ -67,10 +68,19 @@ func (s *Session) copyWriter(ctx context.Context, b *bind.Copy, form *Result, op
 
 // deliverQuery is query for rows that are written while it runs. What is read of files on the way does not drive out what others
 // will want to read again.
-func (s *Session) deliverQuery(ctx context.Context, q *plan.Query, to exec.Deliver, t Timing) (*Result, error) {
+func (s *Session) deliverQuery(ctx context.Context, q *plan.Query, to *copying, t Timing) (*Result, error) {
 	set := s.Settings()
 	opts := s.options(&set)
-	opts.Deliver, set.readOnce = to, true
+	opts.Deliver, set.readOnce = to.pack, true
+	if running := opts.Progress; running != nil {
+		opts.Progress = func(done, total int64) {
+			if n := to.rows.Load(); n > 0 {
+				s.Progress("writing", done, total, n)
+				return
+			}
+			running(done, total)
+		}
+	}
 	return s.runQuery(ctx, q, &set, opts, t)
 }
 
@@ -79,7 +89,7 @@ type copying struct {
 	form *Result // what the rows are like
 	w    file.Writer
 	pos  int // of the file's name in the statement
-	rows int64
+	rows atomic.Int64
 }
 
 // pack makes batches of rows, on the thread that has them.
@@ -116,7 +126,7 @@ func (c *copying) pack(rows *result.Result) (p exec.Parcel, err error) {
 				return atPos(err, c.pos)
 			}
 		}
-		c.rows += n
+		c.rows.Add(n)
 		return nil
 	}
 	return p, nil
