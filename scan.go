@@ -39,7 +39,7 @@ func (r *Result) Err() error { return r.err }
 // **T, which becomes nil for NULL, a sql.Scanner such as sql.Null[T], and a *any.
 //
 // Into an any come int64, float64, bool, string, time.Time and nil; decimals come as string, with all
-// their digits. Any value can be scanned into a string. A number that does not fit its variable is
+// their digits, and so do infinite dates. Any value can be scanned into a string. A number that does not fit its variable is
 // an error, never cut.
 func (r *Result) Scan(dest ...any) error {
 	if r.batch == nil {
@@ -107,6 +107,8 @@ func plain(v types.Value) any {
 		return v.I
 	case v.Type.IsFloat():
 		return v.F
+	case v.IsInfinite(): // which no time.Time is
+		return v.String()
 	case v.Type.Kind == types.Date:
 		return time.Unix(v.I*86400, 0).UTC()
 	case v.Type.Kind == types.Timestamp, v.Type.Kind == types.TimestampTZ:

@@ -20,7 +20,7 @@ func apply(x *plan.Call, a []types.Value) (types.Value, error) {
 		return types.Add(a[0], a[1], x.T)
 	case plan.Sub:
 		if a[0].Type.Kind == types.Timestamp {
-			return types.SubTimestamps(a[0].I, a[1].I), nil
+			return types.SubTimestamps(a[0].I, a[1].I)
 		}
 		return types.Sub(a[0], a[1], x.T)
 	case plan.Mul:
@@ -96,13 +96,11 @@ func apply(x *plan.Call, a []types.Value) (types.Value, error) {
 
 	// Dates.
 	case plan.DateAdd:
-		d := a[0].I + a[1].I
-		if a[1].I > 1<<32 || a[1].I < -1<<32 || !types.DateInRange(d) {
-			return types.Value{}, types.ErrOutOfRange(types.TDate)
-		}
-		return types.DateValue(d), nil
+		d, err := types.AddDays(a[0].I, a[1].I)
+		return types.DateValue(d), err
 	case plan.DateSub:
-		return types.IntValue(x.T, a[0].I-a[1].I), nil
+		d, err := types.SubDates(a[0].I, a[1].I)
+		return types.IntValue(x.T, d), err
 	case plan.AddInterval:
 		m, d, us := a[1].IntervalParts()
 		ts, err := types.AddInterval(a[0].I, m, d, us)

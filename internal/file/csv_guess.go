@@ -18,6 +18,7 @@ const (
 	looksLong // an integer that DOUBLE would round
 	looksHuge // an integer that DECIMAL(38) holds, but not BIGINT
 	looksFloat
+	looksInfinite // a number, or among dates and timestamps one of them
 	looksDate
 	looksTimestamp
 )
@@ -44,6 +45,8 @@ func classOf(s string) class {
 			return looksText
 		}
 		return numberClass(t)
+	case strings.EqualFold(strings.TrimPrefix(t, "-"), "infinity"):
+		return looksInfinite
 	case c == '-' || c == '+' || c == '.':
 		return numberClass(t)
 	case t == "t" || t == "f" || strings.EqualFold(t, "true") || strings.EqualFold(t, "false"):
@@ -137,7 +140,9 @@ func (g *guess) seeAs(f *sniffed, classOf func(string) class) {
 // best is the narrowest type that holds all values as they are; VARCHAR if there are none.
 func (g *guess) best() types.Type {
 	whole := g[looksInt] || g[looksLong] || g[looksHuge]
-	number, day := whole || g[looksFloat], g[looksDate] || g[looksTimestamp]
+	day := g[looksDate] || g[looksTimestamp]
+	float := g[looksFloat] || g[looksInfinite] && !day
+	number := whole || float
 	kinds := 0
 	for _, is := range []bool{g[looksText] || g[looksCode], g[looksBool], number, day} {
 		if is {
@@ -148,11 +153,11 @@ func (g *guess) best() types.Type {
 	case kinds != 1:
 	case g[looksBool]:
 		return types.TBool
-	case g[looksFloat] && !g[looksLong] && !g[looksHuge]:
+	case float && !g[looksLong] && !g[looksHuge]:
 		return types.TFloat64
-	case g[looksHuge] && !g[looksFloat]:
+	case g[looksHuge] && !float:
 		return hugeInt
-	case whole && !g[looksFloat]:
+	case whole && !float:
 		return types.TInt64
 	case g[looksTimestamp]:
 		return types.TTimestamp
@@ -165,7 +170,7 @@ func (g *guess) best() types.Type {
 // isNumber reports a class of digits.
 func isNumber(c class) bool {
 	switch c {
-	case looksCode, looksInt, looksLong, looksHuge, looksFloat:
+	case looksCode, looksInt, looksLong, looksHuge, looksFloat, looksInfinite:
 		return true
 	}
 	return false

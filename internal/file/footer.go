@@ -150,7 +150,7 @@ func (f *parquetFile) setBounds(b *bounds, col int, lo, hi []byte) {
 	b.known, b.min, b.max = true, min, max
 }
 
-// typeBounds are the least and largest number of a type.
+// typeBounds are the least and largest number of a type. Not all between them are dates or timestamps: see noTime.
 func typeBounds(t types.Type) (lo, hi types.Int128) {
 	between := func(a, b int64) (types.Int128, types.Int128) { return types.FromInt64(a), types.FromInt64(b) }
 	switch t.Kind {
@@ -159,16 +159,30 @@ func typeBounds(t types.Type) (lo, hi types.Int128) {
 	case types.Int8, types.UInt8, types.Int16, types.UInt16, types.Int32, types.UInt32:
 		return between(types.IntRange(t))
 	case types.Date:
-		return between(types.MinDate, types.MaxDate)
+		return between(-types.InfiniteDate, types.InfiniteDate)
 	case types.Time:
 		return between(0, types.MicrosPerDay)
 	case types.Timestamp, types.TimestampTZ:
-		return between(types.MinTimestamp, types.MaxTimestamp)
+		return between(-types.InfiniteTimestamp, types.InfiniteTimestamp)
 	case types.Decimal:
 		m := types.Pow10(int(t.Prec)).Sub(types.FromInt64(1))
 		return m.Neg(), m
 	}
 	return between(math.MinInt64, math.MaxInt64)
+}
+
+// finiteBounds are those of dates and timestamps that are not infinite; ok is false for other types.
+func finiteBounds(t types.Type) (lo, hi int64, ok bool) {
+	if t.Kind == types.Date {
+		return types.MinDate, types.MaxDate, true
+	}
+	return types.MinTimestamp, types.MaxTimestamp, t.IsCalendar()
+}
+
+// noTime reports a number within the bounds of a calendar's type that is between its finite and its infinite values.
+func noTime(t types.Type, x int64) bool {
+	lo, hi, ok := finiteBounds(t)
+	return ok && (x < lo || x > hi) && !types.IntValue(t, x).IsInfinite()
 }
 
 // numberOf is a value of a type that is stored as an integer.

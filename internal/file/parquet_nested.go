@@ -430,7 +430,7 @@ func (l *nestedLeaf) number(x int64) (types.Value, error) {
 		x = floorDiv(x, 1000)
 	}
 	lo, hi := typeBounds(l.Type)
-	if v := types.FromInt64(x); v.Cmp(lo) < 0 || v.Cmp(hi) > 0 {
+	if v := types.FromInt64(x); v.Cmp(lo) < 0 || v.Cmp(hi) > 0 || noTime(l.Type, x) {
 		return types.Value{}, types.ErrOutOfRange(l.Type)
 	}
 	return numberOf(l.Type, types.FromInt64(x)), nil

@@ -24,6 +24,7 @@ type intValues[T narrow] struct {
 	base   int64
 	least  T // code that the column may have
 	lo, hi int64
+	gaps   bool // not all numbers between them are values: of dates and timestamps, where infinite ones may be
 	tab    []T
 	dict   []uint64 // instead of tab, if an entry is outside of the range: perhaps nobody uses it
 }
@@ -32,6 +33,9 @@ func newInts[T narrow](b *chunkMaker, lo, hi types.Int128) *intValues[T] {
 	s := b.r.f.leaf(b.r.col)
 	v := &intValues[T]{r: b.r, phys: s.PhysicalType(), form: b.r.f.cols[b.r.col].form, length: s.TypeLength(), base: b.t.base}
 	v.lo, v.hi = clamp(lo), clamp(hi)
+	if first, last, ok := finiteBounds(b.r.f.cols[b.r.col].Type); ok {
+		v.gaps = v.lo < first || v.hi > last
+	}
 	return v
 }
 
@@ -112,7 +116,7 @@ func (v *intValues[T]) deltas(dst []T, body []byte) bool {
 	if v.phys == parquet.Types.Int64 {
 		bits = 64
 	}
-	if !haveDeltas || !v.r.simd || v.form != asIs && v.form != bigEndian || v.phys != parquet.Types.Int32 && v.phys != parquet.Types.Int64 {
+	if !haveDeltas || !v.r.simd || v.gaps || v.form != asIs && v.form != bigEndian || v.phys != parquet.Types.Int32 && v.phys != parquet.Types.Int64 {
 		return false
 	}
 	switch d := any(dst).(type) {
@@ -161,6 +165,14 @@ func narrowed[T narrow, X int32 | int64](v *intValues[T], dst []T, src []X) erro
 			return v.outside(int64(src[0]))
 		}
 		return nil
+	}
+	if v.gaps {
+		t := v.r.f.cols[v.r.col].Type
+		for _, x := range src {
+			if noTime(t, int64(x)) {
+				return types.ErrOutOfRange(t)
+			}
+		}
 	}
 	n := 0
 	if v.r.simd {

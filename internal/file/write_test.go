@@ -67,9 +67,9 @@ func randomValue(rng *rand.Rand, t types.Type) types.Value {
 		_, x = x.DivRem(types.Pow10(int(t.Prec)))
 		v = types.DecimalValue(t, x)
 	case types.Date:
-		v.I = []int64{types.MinDate, types.MaxDate, 0, -1, int64(rng.IntN(40000) - 20000)}[rng.IntN(5)]
+		v.I = []int64{types.MinDate, types.MaxDate, types.InfiniteDate, -types.InfiniteDate, 0, -1, int64(rng.IntN(40000) - 20000)}[rng.IntN(7)]
 	case types.Timestamp:
-		v.I = []int64{types.MinTimestamp, types.MaxTimestamp, 0, -1, rng.Int64N(4e15) - 2e15}[rng.IntN(5)]
+		v.I = []int64{types.MinTimestamp, types.MaxTimestamp, types.InfiniteTimestamp, -types.InfiniteTimestamp, 0, -1, rng.Int64N(4e15) - 2e15}[rng.IntN(7)]
 	case types.Interval:
 		v = types.IntervalValue(rng.Int32N(5), rng.Int32N(40), rng.Int64N(1e7)*1000)
 	case types.Text:

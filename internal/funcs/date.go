@@ -11,6 +11,9 @@ func roundHalfEven(f float64) float64 { return math.RoundToEven(f) }
 
 // age is the difference of two timestamps in years, months and days, as people count: months end on the same day.
 func age(a []types.Value, _ types.Type) (types.Value, error) {
+	if a[0].IsInfinite() || a[1].IsInfinite() {
+		return types.Value{}, types.ErrInfiniteTimestamps
+	}
 	x, y := civilOf(a[0]), civilOf(a[1])
 	flip := a[0].I < a[1].I
 	year, month, day := int64(x.year-y.year), int64(x.month-y.month), int64(x.day-y.day)
@@ -153,6 +156,12 @@ func dateBin(a []types.Value, t types.Type) (types.Value, error) {
 	if stride <= 0 {
 		return fail(diag.DatetimeOverflow, "stride must be greater than zero")
 	}
+	if a[1].IsInfinite() {
+		return number(t, a[1].I)
+	}
+	if a[2].IsInfinite() {
+		return fail(diag.DatetimeOverflow, "origin out of range")
+	}
 	since, ok := addWithin(a[1].I, -a[2].I)
 	if !ok {
 		return fail(diag.DatetimeOverflow, "interval out of range")
@@ -187,6 +196,9 @@ func timeBucket(a []types.Value, t types.Type) (types.Value, error) {
 			origin = a[2]
 		}
 		return dateBin([]types.Value{a[0], a[1], origin}, t)
+	}
+	if a[1].IsInfinite() {
+		return number(t, a[1].I)
 	}
 	from := int64(2000 * 12)
 	if len(a) > 2 {
@@ -268,6 +280,14 @@ func justify(hours, days bool) Eval {
 		}
 		return types.IntervalValue(int32(months), int32(d), us), nil
 	}
+}
+
+func isFinite(a []types.Value, _ types.Type) (types.Value, error) {
+	return types.BoolValue(!a[0].IsInfinite()), nil
+}
+
+func isInfinite(a []types.Value, _ types.Type) (types.Value, error) {
+	return types.BoolValue(a[0].IsInfinite()), nil
 }
 
 func lastDay(a []types.Value, t types.Type) (types.Value, error) {

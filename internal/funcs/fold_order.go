@@ -100,6 +100,12 @@ func rankFold(name, params string, rank func(n int, direct []types.Value) (plan.
 func between(a, b types.Value, part float64, t types.Type) (types.Value, error) {
 	switch t.Kind {
 	case types.Timestamp, types.TimestampTZ:
+		switch {
+		case a.IsInfinite():
+			return a, nil
+		case b.IsInfinite():
+			return b, nil
+		}
 		return types.IntValue(t, a.I+int64(math.Round(part*float64(b.I-a.I)))), nil
 	case types.Interval:
 		d, err := types.Sub(b, a, t)

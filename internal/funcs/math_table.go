@@ -93,9 +93,12 @@ var floatRows = []Row{
 	fn("isfinite", "f", tBool, "isfinite(5.5) → true", func(a []types.Value, _ types.Type) (types.Value, error) {
 		return boolean(!math.IsInf(a[0].F, 0) && !math.IsNaN(a[0].F))
 	}),
-	fn("isfinite", "T", tBool, "isfinite(date '2001-02-16') → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(true) }),
-	fn("isfinite", "V", tBool, "isfinite(interval '4 hours') → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(true) }),
+	fn("isfinite", "T", tBool, "isfinite(date 'infinity') → false", isFinite),
+	fn("isfinite", "Z", tBool, "", isFinite),
+	fn("isfinite", "V", tBool, "isfinite(interval '4 hours') → true", isFinite),
 	fn("isinf", "f", tBool, "isinf('infinity'::double) → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(math.IsInf(a[0].F, 0)) }),
+	fn("isinf", "T", tBool, "isinf(timestamp '-infinity') → true", isInfinite),
+	fn("isinf", "Z", tBool, "", isInfinite),
 	fn("isnan", "f", tBool, "isnan('nan'::double) → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(math.IsNaN(a[0].F)) }),
 	fn("lgamma", "f", tDouble, "lgamma(2) → 0", func(a []types.Value, _ types.Type) (types.Value, error) {
 		f, _ := math.Lgamma(a[0].F)

@@ -91,6 +91,20 @@ func fails(f *plan.Function) { f.Fails = true }
 // nullOut: it may be NULL although no argument is.
 func nullOut(f *plan.Function) { f.NullOut = true }
 
+// finiteOnly: infinite dates and timestamps make it NULL.
+func finiteOnly(f *plan.Function) {
+	compute := f.Eval
+	f.NullOut = true
+	f.Eval = func(a []types.Value, t types.Type) (types.Value, error) {
+		for _, v := range a {
+			if v.IsInfinite() {
+				return null(t)
+			}
+		}
+		return compute(a, t)
+	}
+}
+
 // seesNull: it looks at arguments that are NULL.
 func seesNull(f *plan.Function) { f.Strict = false }
 

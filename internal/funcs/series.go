@@ -68,6 +68,9 @@ func zoneArg(a []types.Value, i int) (*types.Zone, error) {
 
 // timeSteps counts timestamps.
 func timeSteps(from, to int64, step types.Value, z *types.Zone) (uint64, error) {
+	if types.IsInfiniteTimestamp(from) || types.IsInfiniteTimestamp(to) {
+		return 0, diag.Unsupported(diag.NoPos, "a series of timestamps without an end")
+	}
 	months, days, micros := step.IntervalParts()
 	zero := types.IntervalKey(0, 0, 0)
 	sign := types.IntervalKey(months, days, micros).Cmp(zero)

@@ -15,6 +15,9 @@ func strftime(a []types.Value, _ types.Type) (types.Value, error) {
 	if v.Type.Kind == types.Text { // the older order of arguments
 		v, format = a[1], a[0].S
 	}
+	if v.IsInfinite() {
+		return text(v.String())
+	}
 	c := civilOf(v)
 	var b strings.Builder
 	if err := c.strftime(&b, format); err != nil {

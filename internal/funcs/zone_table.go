@@ -19,9 +19,9 @@ var zoneRows = []Row{
 	made("timezone", "V*", ""),
 	made("date_trunc", "tZ?t", "date_trunc('day', timestamptz '2001-02-16 20:38:40+00', 'Asia/Tokyo') → 2001-02-16 15:00:00+00"),
 	made("date_add", "ZV", ""),
-	fn("epoch_ms", "Z", tBigint, "", sinceEpoch(1, 1000), fails),
-	fn("epoch_ns", "Z", tBigint, "", sinceEpoch(1000, 1), fails),
-	fn("epoch_us", "Z", tBigint, "", sinceEpoch(1, 1), fails),
+	fn("epoch_ms", "Z", tBigint, "", sinceEpoch(1, 1000), fails, finiteOnly),
+	fn("epoch_ns", "Z", tBigint, "", sinceEpoch(1000, 1), fails, finiteOnly),
+	fn("epoch_us", "Z", tBigint, "", sinceEpoch(1, 1), fails, finiteOnly),
 	made("make_timestamptz", "iiiiif?t", "make_timestamptz(2013, 7, 15, 8, 15, 23.5, 'UTC') → 2013-07-15 08:15:23.5+00"),
 	fn("make_timestamptz", "i", tInstant, "make_timestamptz(1667810584123456) → 2022-11-07 08:43:04.123456+00", fromEpoch(1), fails),
 	fn("make_time", "iif", tClock, "make_time(8, 15, 23.5) → 08:15:23.5", makeTime, fails),
@@ -49,8 +49,12 @@ var MakeInstant = internalFn("make_timestamptz", func(a []types.Value, t types.T
 	return otherClock(z, local, t)
 })
 
-func internalFn(name string, eval Eval) *plan.Function {
-	return &plan.Function{Name: name, Strict: true, Fails: true, Eval: eval}
+func internalFn(name string, eval Eval, options ...option) *plan.Function {
+	f := &plan.Function{Name: name, Strict: true, Fails: true, Eval: eval}
+	for _, o := range options {
+		o(f)
+	}
+	return f
 }
 
 // ReadTimestamp is to_timestamp before the zone of the session makes it an instant.
@@ -114,7 +118,7 @@ var ZoneOffset = internalFn("timezone_offset", func(a []types.Value, t types.Typ
 		secs = secs / 60 % 60
 	}
 	return number(t, secs)
-})
+}, finiteOnly)
 
 // TruncInZone is date_trunc of a TIMESTAMPTZ in a zone.
 var TruncInZone = internalFn("date_trunc", func(a []types.Value, t types.Type) (types.Value, error) {
@@ -152,7 +156,10 @@ var SubTimes = internalFn("time_sub", func(a []types.Value, _ types.Type) (types
 
 var DateAtTime = internalFn("date_time", func(a []types.Value, t types.Type) (types.Value, error) {
 	ts, err := types.DateToTimestamp(a[0].I)
-	if err == nil && !types.TimestampInRange(ts+a[1].I) {
+	if err != nil || types.IsInfiniteTimestamp(ts) {
+		return types.IntValue(t, ts), err
+	}
+	if !types.TimestampInRange(ts + a[1].I) {
 		err = types.ErrOutOfRange(types.TTimestamp)
 	}
 	return types.IntValue(t, ts+a[1].I), err

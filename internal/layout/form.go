@@ -143,18 +143,29 @@ func TypeRange(t types.Type) Range {
 	case types.Int8, types.UInt8, types.Int16, types.UInt16, types.Int32, types.UInt32, types.Int64:
 		return Between(types.IntRange(t))
 	case types.Date:
-		return Between(types.MinDate, types.MaxDate)
+		return Between(-types.InfiniteDate, types.InfiniteDate)
 	case types.Enum:
 		return Between(0, max(0, int64(len(t.Labels()))-1))
 	case types.Time:
 		return Between(0, types.MicrosPerDay)
 	case types.Timestamp, types.TimestampTZ:
-		return Between(types.MinTimestamp, types.MaxTimestamp)
+		return Between(-types.InfiniteTimestamp, types.InfiniteTimestamp)
 	case types.Decimal:
 		m := types.Pow10(int(t.Prec)).Sub(types.FromInt64(1))
 		return Range{true, m.Neg(), m}
 	}
 	return Range{}
+}
+
+// FiniteRange is TypeRange without the infinite dates and timestamps.
+func FiniteRange(t types.Type) Range {
+	switch t.Kind {
+	case types.Date:
+		return Between(types.MinDate, types.MaxDate)
+	case types.Timestamp, types.TimestampTZ:
+		return Between(types.MinTimestamp, types.MaxTimestamp)
+	}
+	return TypeRange(t)
 }
 
 // FormOf is the form of a value of type t with the given range.

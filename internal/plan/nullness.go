@@ -1,5 +1,7 @@
 package plan
 
+import "github.com/kelpiedb/kelpie/internal/types"
+
 // NotNullExpr reports that e cannot be NULL when the columns in notNull are not.
 func NotNullExpr(e Expr, notNull *ColSet) bool {
 	switch x := e.(type) {
@@ -13,7 +15,7 @@ func NotNullExpr(e Expr, notNull *ColSet) bool {
 		switch {
 		case ops[x.Op].total:
 			return true
-		case x.Op == NullIf, x.Op == Apply && x.Fn.NullOut:
+		case x.Op == NullIf, x.Op == Apply && x.Fn.NullOut, infiniteNull(x):
 			return false
 		case x.Op == Case:
 			if len(x.Args)%2 == 0 {
@@ -39,6 +41,17 @@ func NotNullExpr(e Expr, notNull *ColSet) bool {
 			}
 		}
 		return true
+	}
+	return false
+}
+
+// infiniteNull reports an operation that is NULL for infinite dates and timestamps: they have no fields and no clock.
+func infiniteNull(x *Call) bool {
+	switch x.Op {
+	case Extract:
+		return x.Args[1].Type().IsCalendar()
+	case Cast:
+		return x.T.Kind == types.Time && x.Args[0].Type().IsCalendar()
 	}
 	return false
 }

@@ -4,7 +4,7 @@ package plan
 type opInfo struct {
 	name  string
 	infix bool
-	// strict: NULL exactly when an operand is.
+	// strict: NULL when an operand is, and, but for what infiniteNull reports, only then.
 	strict bool
 	// total: never NULL, whatever the operands.
 	total bool
@@ -54,7 +54,7 @@ var ops = [numOps]opInfo{
 	RightStr:    {name: "right", strict: true},
 	Extract:     {name: "extract", strict: true, fails: true},
 	DateAdd:     {name: "date_add", strict: true, fails: true},
-	DateSub:     {name: "date_sub", strict: true},
+	DateSub:     {name: "date_sub", strict: true, fails: true},
 	DateTrunc:   {name: "date_trunc", strict: true, fails: true},
 	AddInterval: {name: "add_interval", strict: true, fails: true},
 	Abs:         {name: "abs", strict: true, fails: true},
@@ -85,7 +85,7 @@ func (x *Call) Name() string {
 	return ops[x.Op].name
 }
 
-// Strict reports that the result is NULL when an operand is. That of an operation is so only then;
+// Strict reports that the result is NULL when an operand is. That of an operation is so only then, unless times are infinite;
 // a function may find other reasons (Function.NullOut).
 func (x *Call) Strict() bool {
 	if x.Op == Apply {

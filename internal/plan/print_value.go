@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -24,11 +23,7 @@ func formatValue(v types.Value) string {
 		return strconv.FormatFloat(v.F, 'g', -1, 32) + "f"
 	case types.Float64:
 		return strconv.FormatFloat(v.F, 'g', -1, 64) + "d"
-	case types.Date:
-		return "'" + time.Unix(v.I*86400, 0).UTC().Format("2006-01-02") + "'"
-	case types.Timestamp:
-		return "'" + time.UnixMicro(v.I).UTC().Format("2006-01-02 15:04:05.999999") + "'"
-	case types.TimestampTZ, types.Time, types.Bytes, types.UUID, types.List, types.JSON, types.Struct, types.Map, types.Enum:
+	case types.Date, types.Timestamp, types.TimestampTZ, types.Time, types.Bytes, types.UUID, types.List, types.JSON, types.Struct, types.Map, types.Enum:
 		return "'" + v.String() + "'"
 	case types.Interval:
 		m, d, us := v.IntervalParts()

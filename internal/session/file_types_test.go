@@ -13,7 +13,10 @@ func TestTypesThroughFiles(t *testing.T) {
 		typ    string
 		values []string
 	}{
-		{"TIMESTAMPTZ", []string{"'2020-03-08 07:00:00.000001+00'", "null", "'0044-03-15 12:00+00 BC'", "'1969-12-31 23:59:59.999999+00'"}},
+		{"TIMESTAMPTZ", []string{"'2020-03-08 07:00:00.000001+00'", "null", "'0044-03-15 12:00+00 BC'", "'1969-12-31 23:59:59.999999+00'", "'infinity'", "'-infinity'"}},
+		{"DATE", []string{"'infinity'", "null", "'-infinity'", "'2020-02-29'", "'5874897-12-31'"}},
+		{"TIMESTAMP", []string{"'infinity'", "null", "'-infinity'", "'2020-02-29 12:34:56.789'", "'4713-01-01 00:00 BC'"}},
+		{"DATE[]", []string{"'{infinity,NULL,-infinity}'", "null", "'{}'", "'{2020-02-29}'"}},
 		{"TIME", []string{"'00:00'", "null", "'24:00'", "'12:34:56.789'"}},
 		{"TINYINT", []string{"-128", "null", "127", "0"}},
 		{"UTINYINT", []string{"0", "null", "255", "128"}},
@@ -34,7 +37,7 @@ func TestTypesThroughFiles(t *testing.T) {
 		}
 		want := rowsOf(t, s, "SELECT n, x FROM t ORDER BY n")
 		exts := []string{"csv", "json", "parquet"}
-		if strings.Contains(c.typ, "INT") {
+		if strings.Contains(c.typ, "INT") || strings.Contains(c.typ, "DATE") || strings.Contains(c.typ, "TIMESTAMP") {
 			exts = append(exts, "arrow")
 		}
 		for _, ext := range exts {

@@ -61,6 +61,9 @@ func Assign(v Value, to Type) (Value, error) {
 	case from.Kind == Text || from.Kind == Unknown:
 		return ParseValue(to, v.S)
 	}
+	if v.IsInfinite() && to.IsCalendar() {
+		return infiniteAs(v, to), nil
+	}
 	switch to.Kind {
 	case JSON:
 		if from.IsNested() {
@@ -103,6 +106,9 @@ func Assign(v Value, to Type) (Value, error) {
 	case Time:
 		if from.Kind == Interval {
 			return IntValue(to, TimeOfInterval(v)), nil
+		}
+		if v.IsInfinite() {
+			return NullOf(to), nil
 		}
 		_, us := SplitTimestamp(v.I)
 		return IntValue(to, us), nil

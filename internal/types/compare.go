@@ -51,6 +51,9 @@ func CompareFloat(x, y float64) int {
 // timestamps.
 func compareDates(a, b Value) int {
 	split := func(v Value) (days, micros int64) {
+		if v.IsInfinite() {
+			v = infiniteAs(v, TDate)
+		}
 		if v.Type.Kind == Date {
 			return v.I, 0
 		}

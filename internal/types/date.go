@@ -77,12 +77,15 @@ func SplitTimestamp(ts int64) (days, micros int64) {
 	return days, ts - days*MicrosPerDay
 }
 
-// DateInRange and TimestampInRange report whether a computed value is one.
+// DateInRange and TimestampInRange report whether a computed value is one. Infinite ones are not computed.
 func DateInRange(days int64) bool    { return days >= MinDate && days <= MaxDate }
 func TimestampInRange(ts int64) bool { return ts >= MinTimestamp && ts <= MaxTimestamp }
 
 // DateToTimestamp is midnight of a day.
 func DateToTimestamp(days int64) (int64, error) {
+	if IsInfiniteDate(days) {
+		return infiniteAs(DateValue(days), TTimestamp).I, nil
+	}
 	if days < MinDate || days > MaxTimestamp/MicrosPerDay {
 		return 0, &Error{Code: codeDateOverflow, Msg: "date out of range for timestamp"}
 	}
@@ -100,6 +103,9 @@ func AddMonths(days int64, months int64) int64 {
 
 // AddInterval adds months, then days, then microseconds to a timestamp.
 func AddInterval(ts int64, months, days int32, micros int64) (int64, error) {
+	if IsInfiniteTimestamp(ts) {
+		return ts, nil
+	}
 	day, rest := SplitTimestamp(ts)
 	if months != 0 {
 		day = AddMonths(day, int64(months))
@@ -118,7 +124,10 @@ func AddInterval(ts int64, months, days int32, micros int64) (int64, error) {
 }
 
 // SubTimestamps is a - b as an interval of days and time, without months.
-func SubTimestamps(a, b int64) Value {
+func SubTimestamps(a, b int64) (Value, error) {
+	if IsInfiniteTimestamp(a) || IsInfiniteTimestamp(b) {
+		return Value{}, ErrInfiniteTimestamps
+	}
 	day, rest := SplitTimestamp(a)
 	day2, rest2 := SplitTimestamp(b)
 	day, rest = day-day2, rest-rest2 // the difference of all may need more than 64 bits
@@ -128,7 +137,7 @@ func SubTimestamps(a, b int64) Value {
 	case day < 0 && rest > 0:
 		day, rest = day+1, rest-MicrosPerDay
 	}
-	return IntervalValue(0, int32(day), rest)
+	return IntervalValue(0, int32(day), rest), nil
 }
 
 // Weekday is 0 for Sunday … 6 for Saturday.

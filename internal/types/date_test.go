@@ -105,12 +105,10 @@ func TestAddInterval(t *testing.T) {
 		checkText(t, c.ts+" + "+c.ivl, IntValue(TTimestamp, sum), err, c.want)
 	}
 	a, b := mustParse(t, TTimestamp, "2001-03-01 12:00"), mustParse(t, TTimestamp, "2001-02-01 13:00")
-	if got := SubTimestamps(a.I, b.I).String(); got != "27 days 23:00:00" {
-		t.Error(got)
-	}
-	if got := SubTimestamps(b.I, a.I).String(); got != "-27 days -23:00:00" {
-		t.Error(got)
-	}
+	diff, err := SubTimestamps(a.I, b.I)
+	checkText(t, "a - b", diff, err, "27 days 23:00:00")
+	diff, err = SubTimestamps(b.I, a.I)
+	checkText(t, "b - a", diff, err, "-27 days -23:00:00")
 }
 
 func TestInterval(t *testing.T) {

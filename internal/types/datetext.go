@@ -9,6 +9,9 @@ import "strconv"
 // and an optional trailing BC. A time of day after it is checked and dropped.
 func ParseDate(s string) (days int64, err error) {
 	days, rest, st := scanDate(s)
+	if sign := parseInfinite(s); sign != 0 {
+		return sign * InfiniteDate, nil
+	}
 	if st == dateOK && trimSpace(rest) != "" {
 		_, st = scanTimeOfDay(rest)
 	}
@@ -24,6 +27,9 @@ func ParseDate(s string) (days int64, err error) {
 func ParseTimestamp(s string) (int64, error) {
 	days, rest, st := scanDate(s)
 	var micros int64
+	if sign := parseInfinite(s); sign != 0 {
+		return sign * InfiniteTimestamp, nil
+	}
 	if st == dateOK && trimSpace(rest) != "" {
 		micros, st = scanTimeOfDay(rest)
 	}
@@ -193,6 +199,9 @@ func isZone(s string) bool {
 
 // AppendDate appends a date as YYYY-MM-DD, with BC for years before 1.
 func AppendDate(dst []byte, days int64) []byte {
+	if IsInfiniteDate(days) {
+		return appendInfinite(dst, days)
+	}
 	y, m, d := CivilFromDays(days)
 	bc := y <= 0
 	if bc {
@@ -213,6 +222,9 @@ func appendCivil(dst []byte, y, m, d int) []byte {
 
 // AppendTimestamp appends a timestamp as YYYY-MM-DD HH:MM:SS[.f…] without trailing zeros.
 func AppendTimestamp(dst []byte, ts int64) []byte {
+	if IsInfiniteTimestamp(ts) {
+		return appendInfinite(dst, ts)
+	}
 	days, micros := SplitTimestamp(ts)
 	y, m, d := CivilFromDays(days)
 	bc := y <= 0

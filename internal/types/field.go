@@ -109,13 +109,14 @@ func ExtractType(f Field, t Type) (Type, bool) {
 	return TInt64, true
 }
 
-// Extract computes EXTRACT(f FROM v) with the type that ExtractType says.
+// Extract computes EXTRACT(f FROM v) with the type that ExtractType says. Infinite times have no fields: NULL. (PostgreSQL has an
+// infinite number for those that grow without end, as years do, which these types lack.)
 func Extract(f Field, v Value) (Value, error) {
 	t, ok := ExtractType(f, v.Type)
 	if !ok {
 		return Value{}, errf(codeNotSupported, "unit %q not supported for type %s", f, v.Type.SQLName())
 	}
-	if v.Null {
+	if v.Null || v.IsInfinite() {
 		return NullOf(t), nil
 	}
 	if v.Type.Kind == Interval {
@@ -236,6 +237,9 @@ func centuries(y, n int) int64 {
 
 // DateTrunc is date_trunc(f, ts): the start of the period that ts lies in.
 func DateTrunc(f Field, ts int64) (int64, error) {
+	if IsInfiniteTimestamp(ts) {
+		return ts, nil
+	}
 	days, micros := SplitTimestamp(ts)
 	switch f {
 	case Microseconds:

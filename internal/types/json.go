@@ -303,7 +303,7 @@ func ToJSONIn(dst []byte, v Value, z *Zone) []byte {
 		text := strings.Replace(string(v.AppendTextIn(nil, z)), " ", "T", 1)
 		bc := strings.HasSuffix(text, " BC")
 		text = strings.TrimSuffix(text, " BC")
-		if sign := strings.LastIndexAny(text, "+-"); sign > strings.IndexByte(text, 'T') && !strings.Contains(text[sign:], ":") {
+		if sign := strings.LastIndexAny(text, "+-"); !v.IsInfinite() && sign > strings.IndexByte(text, 'T') && !strings.Contains(text[sign:], ":") {
 			text += ":00" // a zone of whole hours is written without minutes elsewhere
 		}
 		if bc {

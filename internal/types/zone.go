@@ -143,7 +143,7 @@ func (z *Zone) OffsetAt(ts int64) int64 {
 
 // Local is what a calendar and a clock in the zone show at an instant.
 func (z *Zone) Local(ts int64) (int64, error) {
-	if z.IsUTC() {
+	if z.IsUTC() || IsInfiniteTimestamp(ts) {
 		return ts, nil
 	}
 	local := ts + z.OffsetAt(ts)
@@ -156,7 +156,7 @@ func (z *Zone) Local(ts int64) (int64, error) {
 // Instant is when calendar and clock in the zone show something. What they never show, because clocks were put forward,
 // is read by the clock as it was before that; what they show twice, by the clock as it is after that.
 func (z *Zone) Instant(local int64) (int64, error) {
-	if z.IsUTC() {
+	if z.IsUTC() || IsInfiniteTimestamp(local) {
 		return local, nil
 	}
 	ts := local - z.offsetOf(local)
@@ -250,6 +250,9 @@ func AssignIn(z *Zone, v Value, to Type) (Value, error) {
 
 // AppendTimestampTZ appends an instant as the zone's clocks show it, with their distance from UTC.
 func AppendTimestampTZ(dst []byte, ts int64, z *Zone) []byte {
+	if IsInfiniteTimestamp(ts) {
+		return appendInfinite(dst, ts)
+	}
 	offset := z.OffsetAt(ts)
 	dst = AppendTimestamp(dst, ts+offset)
 	n := len(dst)
@@ -285,6 +288,9 @@ func ParseTimestampTZ(s string, z *Zone) (int64, error) {
 	days, rest, st := scanDate(s)
 	var micros int64
 	own := ""
+	if sign := parseInfinite(s); sign != 0 {
+		return sign * InfiniteTimestamp, nil
+	}
 	if st == dateOK && trimSpace(rest) != "" {
 		if rest[0] != ' ' && rest[0] != 'T' && rest[0] != 't' { // a zone right after the date
 			own = trimSpace(rest)

@@ -55,17 +55,20 @@ func (e *Evaluator) cast(x *plan.Call) code.Value {
 	case from.IsFloat() && to.IsInteger():
 		return e.floatToInt(v, to, fail)
 	case from.Kind == types.Date && to.IsCalendar():
-		k := e.Constant(types.IntValue(types.TInt64, microsPerDay))
-		v = e.intOp(ir.Mul, v, k, to, diag.Errorf(diag.DatetimeOverflow, x.Pos, "date out of range for timestamp"))
-		return v
+		return e.unlessInfinite(v, to, func(d code.Value) code.Value {
+			k := e.Constant(types.IntValue(types.TInt64, microsPerDay))
+			return e.intOp(ir.Mul, d, k, to, diag.Errorf(diag.DatetimeOverflow, x.Pos, "date out of range for timestamp"))
+		})
 	case from.IsCalendar() && to.IsCalendar() && to.Kind != types.Date: // the same in UTC
 		v.Desc.Type = to
 		return v
 	case from.IsCalendar() && to.Kind == types.Date:
-		v = e.floorDiv(v, microsPerDay)
-		v.Desc.Type = to
-		v.Desc.Range = v.Desc.Range.Intersect(layout.TypeRange(to))
-		return v
+		return e.unlessInfinite(v, to, func(v code.Value) code.Value {
+			v = e.floorDiv(v, microsPerDay)
+			v.Desc.Type = to
+			v.Desc.Range = v.Desc.Range.Intersect(layout.FiniteRange(to))
+			return v
+		})
 	case from.Kind == types.Bool && to.IsInteger():
 		v.Desc.Type = to
 		return v

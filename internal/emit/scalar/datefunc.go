@@ -109,44 +109,49 @@ var clockUnits = map[string]int64{"microseconds": 1, "milliseconds": 1000, "seco
 func (e *Evaluator) dateTrunc(x *plan.Call) code.Value {
 	field := constantOf(x.Args[0]).S
 	if unit := clockUnits[field]; unit > 0 && unit < microsPerDay {
-		v := e.Eval(x.Args[1])
-		n, own := e.AnyNull(v)
-		q := e.floorDiv(v.WithNull(ir.K(0), false), unit)
-		if v.OwnNull {
-			e.B.Clear(v.Null.R)
-		}
-		return e.times(q, unit, x.T).WithNull(n, own)
+		return e.unlessInfinite(e.Eval(x.Args[1]), x.T, func(v code.Value) code.Value {
+			n, own := e.AnyNull(v)
+			q := e.floorDiv(v.WithNull(ir.K(0), false), unit)
+			if v.OwnNull {
+				e.B.Clear(v.Null.R)
+			}
+			return e.times(q, unit, x.T).WithNull(n, own)
+		})
 	}
-	d := e.truncDays(x)
-	n, own := d.Null, d.OwnNull
-	return e.times(d, microsPerDay, x.T).WithNull(n, own)
+	return e.unlessInfinite(e.truncDays(x), x.T, func(d code.Value) code.Value {
+		n, own := d.Null, d.OwnNull
+		return e.times(d, microsPerDay, x.T).WithNull(n, own)
+	})
 }
 
 // times multiplies an integer in a register of its own by a positive constant, which it survives.
 func (e *Evaluator) times(v code.Value, k int64, t types.Type) code.Value {
 	e.B.Op2(ir.Mul, v.A.R, v.A, ir.K(k))
-	return code.IntValue(t, v.A.R, layout.TypeRange(t).Intersect(v.Desc.Range.Mul(layout.Between(k, k))))
+	return code.IntValue(t, v.A.R, layout.FiniteRange(t).Intersect(v.Desc.Range.Mul(layout.Between(k, k))))
 }
 
 // truncDays is the first day of a period of whole days: what date_trunc gives, as a date.
 func (e *Evaluator) truncDays(x *plan.Call) code.Value {
-	field := constantOf(x.Args[0]).S
 	arg := x.Args[1]
-	day := func() code.Value { // in a register that may be overwritten
-		if c, ok := arg.(*plan.Call); ok && c.Op == plan.Cast && c.Args[0].Type().Kind == types.Date && e.Describe(c.Args[0]).Range.Within(timestampDays) {
-			v := e.Eval(c.Args[0])
-			n, own := e.AnyNull(v)
-			r := e.Int("days")
-			e.B.Mov(r, v.A)
-			e.Free(v)
-			return code.IntValue(types.TDate, r, v.Desc.Range).WithNull(n, own)
-		}
-		v := e.Eval(arg)
-		return e.floorDiv(v, microsPerDay)
-	}()
+	if c, ok := arg.(*plan.Call); ok && c.Op == plan.Cast && c.Args[0].Type().Kind == types.Date && e.Describe(c.Args[0]).Range.Within(timestampDays) {
+		v := e.Eval(c.Args[0])
+		n, own := e.AnyNull(v)
+		r := e.Int("days")
+		e.B.Mov(r, v.A)
+		e.Free(v)
+		return e.truncDay(code.IntValue(types.TDate, r, v.Desc.Range).WithNull(n, own), x)
+	}
+	return e.unlessInfinite(e.Eval(arg), types.TDate, func(v code.Value) code.Value {
+		return e.truncDay(e.floorDiv(v, microsPerDay), x)
+	})
+}
+
+// truncDay is truncDays of a day in a register that may be overwritten.
+func (e *Evaluator) truncDay(day code.Value, x *plan.Call) code.Value {
+	field := constantOf(x.Args[0]).S
 	days, rng, n := day.A.R, day.Desc.Range, day.Null
 	day.Desc.Type = types.TDate
-	day.Desc.Range = layout.TypeRange(types.TDate)
+	day.Desc.Range = layout.FiniteRange(types.TDate)
 	if field == "day" {
 		day.Desc.Range = day.Desc.Range.Intersect(rng)
 		return day
@@ -212,10 +217,28 @@ func canAddInterval(iv *types.Value) bool {
 	return within(int64(m), maxMonths) && within(int64(d), maxIntervalDays) && within(us, maxIntervalDays*microsPerDay)
 }
 
+// subDates is date - date.
+func (e *Evaluator) subDates(x *plan.Call) code.Value {
+	l, r := e.FactValue(e.Eval(x.Args[0])), e.FactValue(e.Eval(x.Args[1]))
+	if !finite(l) || !finite(r) {
+		n, own := e.AnyNull(l, r)
+		fail := diag.Errorf(diag.DatetimeOverflow, x.Pos, "cannot subtract infinite dates")
+		l, r = e.mustBeFinite(l, n, fail), e.mustBeFinite(r, n, fail)
+		if own {
+			e.B.Clear(n.R)
+		}
+	}
+	return e.intOp(ir.Sub, l, r, x.T, nil)
+}
+
 // addInterval is timestamp + a literal interval.
 func (e *Evaluator) addInterval(x *plan.Call) code.Value {
+	return e.unlessInfinite(e.Eval(x.Args[0]), x.T, func(v code.Value) code.Value { return e.moved(v, x) })
+}
+
+// moved is addInterval to a finite timestamp.
+func (e *Evaluator) moved(v code.Value, x *plan.Call) code.Value {
 	months, days, micros := constantOf(x.Args[1]).IntervalParts()
-	v := e.Eval(x.Args[0])
 	fail := timestampError(x.Pos)
 	if months == 0 {
 		k := e.FactValue(e.Constant(types.IntValue(types.TInt64, int64(days)*microsPerDay+micros)))
@@ -247,7 +270,7 @@ func (e *Evaluator) addInterval(x *plan.Call) code.Value {
 	e.B.Op2(ir.Mul, day, day.V(), ir.K(microsPerDay))
 	e.B.Op2(ir.Add, day, day.V(), rest.V())
 	e.B.Clear(rest)
-	return code.IntValue(x.T, day, layout.TypeRange(x.T)).WithNull(n, own)
+	return code.IntValue(x.T, day, layout.FiniteRange(x.T)).WithNull(n, own)
 }
 
 // addMonths moves a day by months; where the month is too short, to its last day.

@@ -15,7 +15,10 @@ func (e *Evaluator) extract(x *plan.Call) code.Value {
 		code.Refuse(x.Pos, "EXTRACT needs a literal field")
 	}
 	field := c.V.S
-	v := e.Eval(x.Args[1])
+	return e.nullIfInfinite(e.Eval(x.Args[1]), func(v code.Value) code.Value { return e.extractFrom(v, field, x) })
+}
+
+func (e *Evaluator) extractFrom(v code.Value, field string, x *plan.Call) code.Value {
 	n, own := e.AnyNull(v)
 	rng := v.Desc.Range
 	days := e.Int("days")
@@ -79,10 +82,10 @@ func (e *Evaluator) extract(x *plan.Call) code.Value {
 		r = e.Int(field)
 		if v.Desc.Type.Kind == types.Date {
 			e.B.Op2(ir.Mul, r, days.V(), ir.K(86400))
-			out = layout.TypeRange(types.TDate).Intersect(rng).Mul(layout.Between(86400, 86400))
+			out = layout.FiniteRange(types.TDate).Intersect(rng).Mul(layout.Between(86400, 86400))
 		} else {
 			e.B.Mov(r, v.A)
-			out = layout.TypeRange(types.TTimestamp).Intersect(v.Desc.Range)
+			out = layout.FiniteRange(types.TTimestamp).Intersect(v.Desc.Range)
 		}
 	case "hour", "minute", "second", "milliseconds", "microseconds":
 		if v.Desc.Type.Kind == types.Date {

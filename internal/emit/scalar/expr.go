@@ -132,10 +132,11 @@ func (e *Evaluator) call(x *plan.Call) code.Value {
 	case plan.AddInterval:
 		return e.addInterval(x)
 	case plan.DateAdd:
-		return e.addChecked(x, x.Args[0], x.Args[1], dateError(x.Pos))
+		return e.unlessInfinite(e.FactValue(e.Eval(x.Args[0])), x.T, func(d code.Value) code.Value {
+			return e.intOp(ir.Add, d, e.FactValue(e.Eval(x.Args[1])), x.T, dateError(x.Pos))
+		})
 	case plan.DateSub:
-		v := e.intOp(ir.Sub, e.FactValue(e.Eval(x.Args[0])), e.FactValue(e.Eval(x.Args[1])), x.T, nil)
-		return v
+		return e.subDates(x)
 	case plan.Like, plan.StartsWith, plan.Substring, plan.LeftStr, plan.RightStr, plan.Trim, plan.Ltrim, plan.Rtrim,
 		plan.Position, plan.Length, plan.OctetLength, plan.Concat, plan.Lower, plan.Upper, plan.Replace:
 		return e.textCall(x)
@@ -197,7 +198,7 @@ func (e *Evaluator) intOp(op ir.Op, l, r code.Value, t types.Type, fail *diag.Er
 	case ir.Mul:
 		rng = l.Desc.Range.Mul(r.Desc.Range)
 	}
-	limit := layout.TypeRange(t)
+	limit := layout.FiniteRange(t)
 	inside := rng.Known && limit.Known && rng.Lo.Cmp(limit.Lo) >= 0 && rng.Hi.Cmp(limit.Hi) <= 0
 	out := limit.Intersect(rng)
 	v := code.Value{Desc: layout.Desc{Type: t, Range: out}}
@@ -324,11 +325,6 @@ func (e *Evaluator) mulCheck(l, r code.Value, fail *diag.Error) {
 	e.B.FSet(bad, ir.GE, a, b)
 	e.Exit(e.Fail(fail), ir.NE, bad.V(), ir.K(0))
 	e.B.Clear(a, b, bad)
-}
-
-// addChecked is a + b on plain integers with its own error.
-func (e *Evaluator) addChecked(x *plan.Call, a, b plan.Expr, fail *diag.Error) code.Value {
-	return e.intOp(ir.Add, e.FactValue(e.Eval(a)), e.FactValue(e.Eval(b)), x.T, fail)
 }
 
 func (e *Evaluator) negate(x *plan.Call) code.Value {

@@ -190,8 +190,8 @@ func (b *binder) unifyDate(d, ts plan.Expr, pos int) (plan.Expr, plan.Expr) {
 		if c.V.Null {
 			return d, &plan.Const{V: types.NullOf(types.TDate)}
 		}
-		if days, micros := types.SplitTimestamp(c.V.I); micros == 0 {
-			return d, &plan.Const{V: types.DateValue(days)}
+		if day, err := types.Cast(c.V, types.TDate); err == nil && types.Compare(day, c.V) == 0 {
+			return d, &plan.Const{V: day}
 		}
 	}
 	return b.convert(d, types.TTimestamp, pos), ts

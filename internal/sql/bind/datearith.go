@@ -70,7 +70,7 @@ func (b *binder) addDays(d, n plan.Expr, at place) plan.Expr {
 		if dc.V.Null || nc.V.Null {
 			return plan.NullConst(types.TDate)
 		}
-		if days := dc.V.I + nc.V.I; types.DateInRange(days) {
+		if days, err := types.AddDays(dc.V.I, nc.V.I); err == nil {
 			return &plan.Const{V: types.DateValue(days)}
 		}
 	}
@@ -82,7 +82,9 @@ func (b *binder) subDates(l, r plan.Expr, at place) plan.Expr {
 	lc, ok1 := l.(*plan.Const)
 	rc, ok2 := r.(*plan.Const)
 	if ok1 && ok2 && !lc.V.Null && !rc.V.Null {
-		return &plan.Const{V: types.IntValue(types.TInt32, lc.V.I-rc.V.I)}
+		days, err := types.SubDates(lc.V.I, rc.V.I)
+		check(err, at.op)
+		return &plan.Const{V: types.IntValue(types.TInt32, days)}
 	}
 	return &plan.Call{Op: plan.DateSub, T: types.TInt32, Args: []plan.Expr{l, r}, Pos: at.op}
 }
@@ -114,7 +116,9 @@ func (b *binder) subTimestamps(l, r plan.Expr, at place) plan.Expr {
 	case lc.V.Null || rc.V.Null:
 		return plan.NullConst(types.TInterval)
 	}
-	return &plan.Const{V: types.SubTimestamps(lc.V.I, rc.V.I)}
+	v, err := types.SubTimestamps(lc.V.I, rc.V.I)
+	check(err, at.op)
+	return &plan.Const{V: v}
 }
 
 // scaleInterval is interval * number or interval / number.
