@@ -38,6 +38,7 @@ type Options struct {
 	Refill  phys.Refill     // GPU: what becomes of lanes whose rows are dropped, likewise
 	Queue   *phys.Queue     // GPU: how rows with very many matches go to a queue, likewise
 	Resolve phys.Resolve    // GPU: how lanes come together
+	Home    phys.Home       // GPU: where groups live, if somebody wants it so
 	Fuse    phys.Fuse       // GPU: how much one kernel does
 	Sample  int64           // GPU: how many rows bound the first ones of an order, if somebody wants it so
 }
@@ -256,7 +257,7 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 // Emit makes the code of a request that is no pipeline of the program's.
 func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
 	req.Cols, req.Off, req.Check, req.Done, req.Takes, req.Stretch, req.Refill = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes, w.Stretch, w.Refill
-	req.Tables, req.Resolve = w.Tables, w.Resolve
+	req.Tables, req.Resolve, req.Home = w.Tables, w.Resolve, w.Home
 	if req.Target == 0 {
 		req.Target = w.Target
 	}

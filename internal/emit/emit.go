@@ -77,6 +77,8 @@ type Request struct {
 	Off techniques.Off
 	// Resolve is how lanes of a GPU come together.
 	Resolve phys.Resolve
+	// Home is where groups live on a GPU, if somebody wants it so.
+	Home phys.Home
 	// Writing is how rows find their places in the sink of a GPU. Counting: the code only counts those that each row of the source makes.
 	Writing  phys.Writing
 	Counting bool

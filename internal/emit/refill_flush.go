@@ -83,7 +83,7 @@ func (e *warp) newShelf(cols []keptColumn, number ir.Reg) *shelf {
 	}
 	e.f.WarpBytes += 8 * layout.WarpLanes * len(s.words)
 	if e.drained == ir.NoReg {
-		e.drained, e.shelves = e.perKernel("drained", ir.I64, 0), e.perKernel("shelves", ir.I64, 0)
+		e.drained, e.shelves = e.perKernel("drained", ir.I64, 0), e.warpMemory("shelves", ir.I64, nil)
 		root := e.guard
 		for root.up != nil {
 			root = root.up
@@ -154,18 +154,6 @@ func (e *warp) shelfAt(at, place ir.Reg, less int64) {
 	if less != 0 {
 		e.B.Op2(ir.Add, at, at.V(), ir.K(8*less))
 	}
-}
-
-// placeShelves finds the memory of the warp, once it is known how much all shelves take.
-func (e *warp) placeShelves() {
-	if e.drained == ir.NoReg {
-		return
-	}
-	e.insert(e.kernel, func() {
-		e.B.Special(e.shelves, ir.ThreadID)
-		e.B.Op2(ir.Shr, e.shelves, e.shelves.V(), ir.K(5))
-		e.B.Op2(ir.Mul, e.shelves, e.shelves.V(), ir.K(int64(e.f.WarpBytes)))
-	})
 }
 
 // refill: a thread waits for nobody.

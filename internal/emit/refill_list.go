@@ -19,10 +19,8 @@ func (f *laneFront) listed(body func(i ir.Reg)) {
 	first, n, step := e.openRows(int64(f.n))
 	f.first = first
 	f.mask = e.word("mask")
-	list, kept, lane, row, i := e.word("list"), e.word("kept"), e.word("lane"), e.word("row"), e.Int("row")
-	e.B.Special(list, ir.ThreadID)
-	e.B.Op2(ir.Shr, list, list.V(), ir.K(5))
-	e.B.Op2(ir.Mul, list, list.V(), ir.K(int64(e.f.WarpBytes)))
+	list := e.warpMemory("list", ir.I32, nil) // it comes first
+	kept, lane, row, i := e.word("kept"), e.word("lane"), e.word("row"), e.Int("row")
 	e.B.Special(lane, ir.LaneID)
 	e.B.Mov(kept, ir.K(0))
 	e.B.Mov(row, ir.K(0))
@@ -58,7 +56,7 @@ func (f *laneFront) listed(body func(i ir.Reg)) {
 		e.B.Op1(ir.WidenU, i, row.V())
 		body(i)
 	}, func() {})
-	e.B.Clear(f.mask, list, kept, lane, row, i)
+	e.B.Clear(f.mask, kept, lane, row, i)
 	e.closeRows(first, n, step)
 }
 

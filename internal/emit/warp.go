@@ -42,13 +42,15 @@ type warp struct {
 	spare    *[]ir.Instr // memory for that; nil: none was needed
 	shares   map[*layout.Field]*share
 	block    *blockGroups // groups of the block; nil: none
+	own      *ownGroups   // groups of threads or lanes, likewise
 	finally  func()
 	tallies  []tally
-	bins     []tally     // of the lane-activity profile
-	skipTo   int32       // the loop that a dropped row breaks out of
-	number   ir.Reg      // that of the source's row
-	drained  ir.Reg      // 1: the source has no more rows, but shelves may have; NoReg: there are none
-	shelves  ir.Reg      // where those of the warp are
+	bins     []tally // of the lane-activity profile
+	skipTo   int32   // the loop that a dropped row breaks out of
+	number   ir.Reg  // that of the source's row
+	drained  ir.Reg  // 1: the source has no more rows, but shelves may have; NoReg: there are none
+	shelves  ir.Reg  // where those of the warp are
+	memories []warpMemory
 	piece    piece       // of a row from the queue
 	made     *textRoom   // nil: no texts are made
 	ofGroup  *groupTexts // nil: its keys and aggregates make no texts, or keep them
@@ -242,7 +244,7 @@ func (e *warp) closeRows(i, n, step ir.Reg) {
 	}
 	e.addTallies()
 	e.addBins()
-	e.placeShelves()
+	e.placeMemory()
 	e.hoistWords()
 	e.B.Clear(e.ofKernel...)
 	e.B.Clear(i, n, step, e.lane, e.below)

@@ -29,6 +29,7 @@ type blockGroups struct {
 	// seenBy is an aggregate that tells it as well, being 0 without rows only; nil: none does.
 	seenBy *blockAgg
 	bytes  int
+	how    phys.Block
 	lane   ir.Reg   // per kernel: what the lane adds to the offset of its copy
 	at     ir.Reg   // the row's copy of its slot
 	later  []func() // what comes after the row's first atomics
@@ -61,7 +62,7 @@ const (
 
 // blockArray is how the groups can be kept by a block; nil if they cannot.
 func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
-	if e.Off.BlockGroups || e.Resolve != phys.ResolveAuto || gp.Mode != phys.ArrayGroups {
+	if gp.Mode != phys.ArrayGroups {
 		return nil
 	}
 	b, words, longs := e.blockCells(g, gp)
@@ -85,8 +86,7 @@ func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
 		}
 	}
 	how = phys.ChooseBlock(gp.Slots, 4*words+8*longs)
-	b.copies, b.slots = how.Copies, how.Slots
-	e.f.How.Block = how
+	b.copies, b.slots, b.how = how.Copies, how.Slots, how
 	b.place()
 	return b
 }
@@ -236,7 +236,7 @@ func (b *blockGroups) place() {
 
 // addToBlock adds the row to its group in the block's memory.
 func (e *warp) addToBlock(b *blockGroups, keys []code.Value) {
-	e.block = b
+	e.block, e.f.How.Block = b, b.how
 	e.B.F.SharedBytes = b.bytes
 	e.clearBlock(b, b.copies, 4)
 	b.at = e.blockOffset(b, keys)

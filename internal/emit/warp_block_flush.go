@@ -137,14 +137,22 @@ func (e *warp) flushedGroup(b *blockGroups, slot, first, base ir.Reg) ir.Reg {
 		e.B.Load8(p, b.long(b.names))
 		return p
 	}
-	e.B.Op1(ir.WidenU, p, slot.V())
-	e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(b.gp.Tuple.Size)))
-	e.B.Op2(ir.Add, p, p.V(), base.V())
-	e.When(ir.NE, first.V(), ir.K(0), func() {
-		e.storeKeys(b, slot, p)
-		e.B.Store(ir.At(p, b.gp.Tuple.Flag), ir.K(1), 1)
-	}, nil)
+	e.slotGroup(p, b.gp, slot, base)
+	e.When(ir.NE, first.V(), ir.K(0), func() { e.makeSlot(p, b.gp, slot) }, nil)
 	return p
+}
+
+// slotGroup sets p to the address of a slot's group, in the array at base.
+func (e *warp) slotGroup(p ir.Reg, gp *GroupPlan, slot, base ir.Reg) {
+	e.B.Op1(ir.WidenU, p, slot.V())
+	e.B.Op2(ir.Mul, p, p.V(), ir.K(int64(gp.Tuple.Size)))
+	e.B.Op2(ir.Add, p, p.V(), base.V())
+}
+
+// makeSlot writes what a slot's number tells of its group at p, and that there is one.
+func (e *warp) makeSlot(p ir.Reg, gp *GroupPlan, slot ir.Reg) {
+	e.storeKeys(gp, slot, p)
+	e.B.Store(ir.At(p, gp.Tuple.Flag), ir.K(1), 1)
 }
 
 // flushAgg adds up what the copies of a slot have of an aggregate; the first of its lanes adds that to the group at p.
@@ -198,10 +206,10 @@ func (e *warp) usedSlot(b *blockGroups) ir.Reg {
 }
 
 // storeKeys writes a group's keys, which its slot's number tells.
-func (e *warp) storeKeys(b *blockGroups, slot, p ir.Reg) {
-	strides := b.gp.strides()
-	for i, d := range b.gp.Domains {
-		f := &b.gp.Tuple.Fields[i]
+func (e *warp) storeKeys(gp *GroupPlan, slot, p ir.Reg) {
+	strides := gp.strides()
+	for i, d := range gp.Domains {
+		f := &gp.Tuple.Fields[i]
 		k, v := e.word("k"), e.Int(f.Name)
 		e.B.Op2(ir.Div, k, slot.V(), e.factWord(strides[i]).V())
 		e.B.Op2(ir.Rem, k, k.V(), e.factWord(d.Size()).V())

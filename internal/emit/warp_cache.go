@@ -19,9 +19,6 @@ const cacheProbes = 4
 
 // blockCache is how a block keeps some of the groups; nil if it cannot.
 func (e *warp) blockCache(g *plan.Group, gp *GroupPlan) *blockGroups {
-	if e.Off.BlockGroups || e.Resolve != phys.ResolveAuto {
-		return nil
-	}
 	b, words, longs := e.blockCells(g, gp)
 	if b == nil || len(b.order) == 0 {
 		return nil
@@ -30,13 +27,17 @@ func (e *warp) blockCache(g *plan.Group, gp *GroupPlan) *blockGroups {
 	if !how.Cache {
 		return nil
 	}
-	b.cached, b.slots, b.copies = true, how.Slots, 1
-	e.f.How.Block = how
+	b.cached, b.slots, b.copies, b.how = true, how.Slots, 1, how
 	b.place()
-	e.B.F.SharedBytes = b.bytes
-	e.clearBlock(b, how.Copies, 8) // copies of a group have slots of their own: addresses are multiples of 8
-	e.finally = func() { e.flushBlock(b) }
 	return b
+}
+
+// openCache lets the block begin with an empty cache, and end with what is in it.
+func (e *warp) openCache(b *blockGroups) {
+	e.f.How.Block = b.how
+	e.B.F.SharedBytes = b.bytes
+	e.clearBlock(b, b.how.Copies, 8) // copies of a group have slots of their own: addresses are multiples of 8
+	e.finally = func() { e.flushBlock(b) }
 }
 
 // addToCache adds the row to its group's slot, if there is one. Then the lane has nothing left to do with the others.

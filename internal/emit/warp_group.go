@@ -24,15 +24,15 @@ func (e *warp) group(r *groupRow) {
 }
 
 func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.Reg) {
-	if b := e.blockArray(g, gp); b != nil {
-		e.addToBlock(b, keys)
-		return
-	}
 	if gp.Mode == phys.RunGroups {
+		e.f.How.Home = phys.ChooseHome(e.Home, phys.Grouped{Apart: true})
 		e.addToRun(g, gp, keys)
 		return
 	}
-	cache := e.blockCache(g, gp)
+	cache := e.settleGroups(g, gp, keys)
+	if cache != nil && !cache.cached || e.own != nil {
+		return
+	}
 	if cache == nil && e.Resolve != phys.ResolveTuple && e.addUpFirst(g, gp, keys, h) {
 		return
 	}
@@ -292,6 +292,8 @@ func (e *warp) update(_ ir.Reg, f *layout.Field, _ plan.AggFunc, v code.Value) {
 	case v.IsNull():
 	case e.block != nil:
 		e.addToCells(e.block, e.block.aggs[f], v)
+	case e.own != nil:
+		e.own.takeOwn(f, v)
 	default:
 		e.fold(e.shares[f], v)
 	}

@@ -63,6 +63,8 @@ type Options struct {
 	Refill phys.Refill
 	// Resolve is how the lanes of a GPU come together where rows meet.
 	Resolve phys.Resolve
+	// Home is where groups live on a GPU, 0: where it pays.
+	Home phys.Home
 	// Times: kernels and copies of a GPU are measured by its clock.
 	Times bool
 	// Code is where a GPU's code may come from.

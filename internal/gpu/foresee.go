@@ -65,7 +65,7 @@ const unsure = 4
 // options are those of the compilation.
 func (r *run) options() compile.Options {
 	return compile.Options{Off: r.Off, Count: r.Count, Lanes: r.Lanes, Check: r.Verify, Verbose: r.Listing, Done: r.ctx.Done(), Takes: r.store.Takes,
-		Stretch: r.store.Stretch, Expand: r.Expand, Refill: r.Refill, Queue: r.store.Queue, Resolve: r.Resolve, Fuse: r.Fuse, Sample: r.store.Sample}
+		Stretch: r.store.Stretch, Expand: r.Expand, Refill: r.Refill, Queue: r.store.Queue, Resolve: r.Resolve, Home: r.Home, Fuse: r.Fuse, Sample: r.store.Sample}
 }
 
 // begin lets the device compile functions, beside what is emitted after them.

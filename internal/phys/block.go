@@ -33,7 +33,7 @@ const (
 
 // ChooseBlock decides whether blocks keep an array of so many slots, each of which needs so many bytes there.
 func ChooseBlock(slots, slotBytes int64) Block {
-	slots = roomFor(slots)
+	slots = RoomFor(slots)
 	bytes := slots * slotBytes
 	if bytes > maxBlockBytes {
 		return Block{}
@@ -75,9 +75,9 @@ func ChooseCache(expect, slotBytes int64) Block {
 	return b
 }
 
-// roomFor is a number of slots for which a block has room if it must have some for n: a power of two, or three quarters of
+// RoomFor is a number of slots for which a block has room if it must have some for n: a power of two, or three quarters of
 // one, so that the same code serves other domains of keys.
-func roomFor(n int64) int64 {
+func RoomFor(n int64) int64 {
 	p := int64(1)
 	for p < n {
 		p *= 2

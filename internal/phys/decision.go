@@ -16,7 +16,8 @@ type Decision struct {
 	Top      Top
 	Sample   Sample  // on a GPU: what bounds the first rows
 	Groups   *Groups // nil: it does not group
-	Block    Block   // of an array of groups
+	Block    Block   // of groups that blocks keep
+	Home     Settled // of groups on a GPU
 	Launch   Launch  // on a GPU, once it is known
 	Resolve  Resolve // likewise
 	Fuse     Fuse    // likewise
@@ -67,6 +68,7 @@ func (d Decision) String() string {
 		if d.Block.Copies > 0 {
 			text += " " + d.Block.String()
 		}
+		text += d.Home.String()
 		parts = append(parts, text)
 	}
 	if text := d.passes(); text != "" {

@@ -167,7 +167,7 @@ func (x *explanation) place(gpus bool) compile.Place {
 
 // listings is what pipelines would be compiled to.
 func (x *explanation) listings(place compile.Place) []compile.Listing {
-	return compile.Explain(x.prog, place, compile.Options{Off: x.set.Off, Verbose: true, Expand: x.set.Expand, Refill: x.set.Refill, Resolve: x.set.Resolve, Fuse: x.set.Fuse})
+	return compile.Explain(x.prog, place, compile.Options{Off: x.set.Off, Verbose: true, Expand: x.set.Expand, Refill: x.set.Refill, Resolve: x.set.Resolve, Home: x.set.Home, Fuse: x.set.Fuse})
 }
 
 // pipelineHead tells time and morsels of a pipeline.

@@ -28,6 +28,7 @@ type Settings struct {
 	HostMemory int64           // of the host, for copies of columns that stream to a GPU; 0: a part of what the process may take
 	GPUMemory  int64           // GPU: bytes that columns may take there; 0: what it has
 	Resolve    phys.Resolve    // GPU: how lanes come together
+	Home       phys.Home       // GPU: where groups live
 	GPUTimes   bool            // GPU: kernels and copies are measured
 	Feed       phys.Feed       // GPU: how columns come there
 	FeedBlock  int64           // GPU: bytes of columns that stream at a time; 0: as many as pay
@@ -168,6 +169,9 @@ var settings = []setting{
 		func(s *Settings, v types.Value) (err error) { s.GPUTimes, err = boolOf(v); return }},
 	technique("group_parts", "keep many groups by parts of their hash, so that those of several threads meet part by part",
 		func(s *Settings) *bool { return &s.Off.GroupParts }),
+	{"groups", "where groups of few live on a GPU while rows come: auto, global (device memory), local, shared or registers (tables of threads), lanes (one group for each lane of a warp) or block (a table of each block)",
+		func(s *Settings) string { return s.Home.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.Home, v, phys.ParseHome) }},
 	technique("host_copies", "keep columns that stream to a GPU in memory of the host, in its form, from where they cross the bus at full speed, and memory for results that come from it",
 		func(s *Settings) *bool { return &s.Off.HostCopies }),
 	technique("late_columns", "copy columns from the table to the result by row number, without tuples between",
