@@ -296,7 +296,7 @@ type simulatedFunction struct {
 
 // Usage knows no registers: PTX has as many as it likes.
 func (f *simulatedFunction) Usage() Usage {
-	return Usage{Shared: f.k.SharedBytes, MaxThreads: 1024}
+	return Usage{Shared: f.k.SharedBytes, Local: f.k.LocalBytes, MaxThreads: 1024}
 }
 
 func (f *simulatedFunction) Resident(threads, shared int) (int, error) {

@@ -158,16 +158,14 @@ func (e *warp) tellOwn(o *ownGroups, slot, base ir.Reg, shares []*share) {
 	e.B.Clear(p)
 }
 
-// addUpOwn adds up what the lanes of the warp have of a slot's group, and lets the first of them tell it.
+// addUpOwn adds up what the lanes of the warp have of a slot's group, if one of them has rows, and lets the first tell it.
 func (e *warp) addUpOwn(o *ownGroups, slot, base ir.Reg, shares []*share) {
-	rows := shares[o.rows]
-	e.addUpWarp(rows)
-	e.When(ir.NE, rows.v.A, ir.K(0), func() {
+	any := e.ballot("any", shares[o.rows].v.A)
+	e.When(ir.NE, any.V(), ir.K(0), func() {
 		for _, s := range shares {
-			if s != rows {
-				e.addUpWarp(s)
-			}
+			e.addUpWarp(s)
 		}
 		e.When(ir.EQ, e.lane.V(), ir.K(0), func() { e.tellOwn(o, slot, base, shares) }, nil)
 	}, nil)
+	e.B.Clear(any)
 }

@@ -21,6 +21,9 @@ type ownTable struct {
 // ownInTables keeps groups in tables of threads.
 func (e *warp) ownInTables(o *ownGroups) {
 	t := &ownTable{ownGroups: o, space: ir.Dynamic, step: 8 * layout.WarpLanes, at: e.Int("at")}
+	if e.f.How.Home.Home == phys.HomeLocal {
+		t.space, t.step = ir.Local, 8
+	}
 	n := 0
 	for i := range o.aggs {
 		t.first = append(t.first, n)
@@ -28,16 +31,22 @@ func (e *warp) ownInTables(o *ownGroups) {
 	}
 	slots := phys.RoomFor(o.gp.Slots)
 	group := int64(n * t.step)
-	before := e.f.WarpBytes
-	e.f.WarpBytes += int(slots * group)
-	t.base = e.warpMemory("table", ir.I64, func() {
-		lane := e.Int("lane")
-		e.B.Op2(ir.Mul, lane, e.lane.V(), ir.K(8))
-		e.B.Op2(ir.Add, lane, lane.V(), ir.K(int64(before)))
-		e.B.Op2(ir.Add, t.base, t.base.V(), lane.V())
-		e.B.Clear(lane)
-		e.clearTable(t, slots*group, group)
-	})
+	if t.space == ir.Local {
+		e.B.F.LocalBytes = int(slots * group)
+		t.base = e.perKernel("table", ir.I64, 0)
+		e.insert(e.kernel, func() { e.clearTable(t, slots*group, group) })
+	} else {
+		before := e.f.WarpBytes
+		e.f.WarpBytes += int(slots * group)
+		t.base = e.warpMemory("table", ir.I64, func() {
+			lane := e.Int("lane")
+			e.B.Op2(ir.Mul, lane, e.lane.V(), ir.K(8))
+			e.B.Op2(ir.Add, lane, lane.V(), ir.K(int64(before)))
+			e.B.Op2(ir.Add, t.base, t.base.V(), lane.V())
+			e.B.Clear(lane)
+			e.clearTable(t, slots*group, group)
+		})
+	}
 	o.find = func() {
 		e.B.Op2(ir.Mul, t.at, o.slot.V(), ir.K(group))
 		e.B.Op2(ir.Add, t.at, t.at.V(), t.base.V())

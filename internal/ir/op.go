@@ -243,6 +243,7 @@ const (
 	Global  Space = iota // host memory on the CPU, device memory on the GPU
 	Shared               // a block's scratchpad of Func.SharedBytes: addresses count from 0 (GPU only)
 	Dynamic              // more of it, as much as a launch asks for: addresses count from 0 again (GPU only)
+	Local                // a thread's own memory of Func.LocalBytes: addresses count from 0 (GPU only)
 )
 
 // MemKind is what is known of an access to global memory on the GPU, beside that it happens.
@@ -314,6 +315,7 @@ type Func struct {
 	Code        []Instr
 	Texts       []string // of comments
 	SharedBytes int      // GPU scratchpad of a block
+	LocalBytes  int      // GPU: memory of a thread
 	Params      int      // GPU: words that a launch passes beside the context; Param has them as 1 to Params
 	Bound       int      // GPU: not 0: no more registers than these are worth having, unless some must be spilled then
 	Rolled      int      // GPU: not 0: loops stay as they are; compilers take long to write their steps one after the other

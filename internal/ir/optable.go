@@ -277,7 +277,7 @@ var (
 	typeNames    = [...]string{"i64", "f64", "i32"}
 	specialNames = [...]string{"laneid", "threadid", "blockid", "blockdim", "griddim", "lanesbelow"}
 	kindNames    = [...]string{"", "readonly", "once", "relaxed", "ordered"}
-	spaceNames   = [...]string{"", sharedName, "dynamic"}
+	spaceNames   = [...]string{"", sharedName, "dynamic", localName}
 	targetNames  = [...]string{"none", "cpu", "gpu", "cpu|gpu"}
 )
 

@@ -110,7 +110,7 @@ func (c *cursor) header() error {
 	for _, number := range [...]struct {
 		name string
 		to   *int
-	}{{paramsName, &f.Params}, {sharedName, &f.SharedBytes}, {boundName, &f.Bound}, {rolledName, &f.Rolled}} {
+	}{{paramsName, &f.Params}, {sharedName, &f.SharedBytes}, {localName, &f.LocalBytes}, {boundName, &f.Bound}, {rolledName, &f.Rolled}} {
 		if c.accept(number.name) {
 			n, err := c.int(64)
 			if err != nil {

@@ -238,7 +238,7 @@ func (c *cursor) val(kind slot) (Val, error) {
 // mem takes [base + index*scale + disp] with any of the three left out.
 func (c *cursor) mem() (Mem, error) {
 	m := Mem{Base: NoReg, Index: NoReg, Scale: 1}
-	for s := Shared; s <= Dynamic; s++ {
+	for s := Shared; s <= Local; s++ {
 		if c.accept(spaceNames[s] + "[") {
 			m.Space = s
 			break

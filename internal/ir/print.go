@@ -105,6 +105,10 @@ func (p *printer) header() {
 		p.str(" " + sharedName + " ")
 		p.int(int64(p.f.SharedBytes))
 	}
+	if p.f.LocalBytes != 0 {
+		p.str(" " + localName + " ")
+		p.int(int64(p.f.LocalBytes))
+	}
 	if p.f.Bound != 0 {
 		p.str(" " + boundName + " ")
 		p.int(int64(p.f.Bound))
@@ -336,6 +340,7 @@ func (p *printer) float(bits int64) {
 const (
 	ctxName     = "ctx"
 	sharedName  = "shared"
+	localName   = "local"
 	paramsName  = "params"
 	boundName   = "bound"
 	rolledName  = "rolled"

@@ -203,6 +203,7 @@ var lineCases = []struct {
 	{"store.4.ordered [b#2], w#9", Instr{Op: Store, W: 4, Kind: Ordered, M: At(2, 0), A: Reg(9).V()}},
 	{"fload.4.once x#4, [b#2]", Instr{Op: FLoad, D: 4, W: 4, Kind: Once, M: At(2, 0)}},
 	{"store.4 dynamic[w#9], 1", Instr{Op: Store, W: 4, M: Mem{Base: 9, Index: NoReg, Scale: 1, Space: Dynamic}, A: K(1)}},
+	{"store local[a#1 + 8], 1", Instr{Op: Store, W: 8, M: Mem{Base: 1, Index: NoReg, Scale: 1, Disp: 8, Space: Local}, A: K(1)}},
 	{"load2 a#1, [b#2]", Instr{Op: Load2, D: 1, W: 8, M: At(2, 0)}},
 	{"load2.4.readonly w#9, [b#2]", Instr{Op: Load2, D: 9, W: 4, Kind: ReadOnly, M: At(2, 0)}},
 	{"load4.4 w#9, shared[0]", Instr{Op: Load4, D: 9, W: 4, M: Mem{Base: NoReg, Index: NoReg, Scale: 1, Space: Shared}}},
@@ -480,7 +481,7 @@ func TestRandomRoundTrip(t *testing.T) {
 	names := []string{"a", "l_quantity", "", "ctx", "shared", "L1", "two words", "q\"uote", "t.c", "1st", "größe", "\xff\n", "#", "-5"}
 	pick := func(n int) int { return rng.IntN(n) }
 	for range 2000 {
-		f := &Func{Name: names[pick(len(names))], Target: Target(pick(4)), SharedBytes: pick(3) * 100, Params: pick(3), Bound: pick(2) * 32, Rolled: pick(2), Regs: []RegInfo{{Name: "ctx"}}}
+		f := &Func{Name: names[pick(len(names))], Target: Target(pick(4)), SharedBytes: pick(3) * 100, LocalBytes: pick(2) * 24, Params: pick(3), Bound: pick(2) * 32, Rolled: pick(2), Regs: []RegInfo{{Name: "ctx"}}}
 		for range 1 + pick(6) {
 			f.Regs = append(f.Regs, RegInfo{names[pick(len(names))], Type(pick(3))})
 		}
@@ -498,7 +499,7 @@ func TestRandomRoundTrip(t *testing.T) {
 				Op: Op(pick(int(numOps))), Cond: Cond(pick(11)), W: uint8(1 << pick(4)), Signed: pick(2) == 0,
 				Label: int32(imm()), Code: int32(imm()), D: reg(), D2: reg(),
 				A: val(), A2: val(), B: val(), B2: val(), C: val(), C2: val(),
-				M:    Mem{Base: index(), Index: index(), Disp: int32(imm()), Scale: uint8(pick(256)), Space: Space(pick(3))},
+				M:    Mem{Base: index(), Index: index(), Disp: int32(imm()), Scale: uint8(pick(256)), Space: Space(pick(4))},
 				Kind: MemKind(pick(5)),
 			}
 			switch in.Op {

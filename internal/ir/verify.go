@@ -50,6 +50,8 @@ func verifyHeader(f *Func) error {
 		return fmt.Errorf("%d bytes of shared memory", f.SharedBytes)
 	case f.SharedBytes > 0 && f.Target != GPU:
 		return fmt.Errorf("shared memory exists only on the gpu, target is %s", f.Target)
+	case f.LocalBytes < 0 || f.LocalBytes > 0 && f.Target != GPU:
+		return fmt.Errorf("%d bytes of local memory, target is %s", f.LocalBytes, f.Target)
 	case f.Params < 0:
 		return fmt.Errorf("%d parameters", f.Params)
 	case f.Params > 0 && f.Target != GPU:
@@ -302,16 +304,18 @@ func verifySame(f *Func, in *Instr, info *opInfo, kind slot) error {
 
 func verifyMem(f *Func, in *Instr) error {
 	m, w := &in.M, int64(in.W)*int64(in.spans())
-	// Elsewhere an address counts bytes of a scratchpad, for which 32 bits are enough.
+	// Elsewhere an address counts bytes of a scratchpad, for which 32 bits are enough in shared memory.
 	base, index := intVal, freeVal
-	if m.Space != Global && in.Op != Lea {
+	if (m.Space == Shared || m.Space == Dynamic) && in.Op != Lea {
 		base = freeVal
 	} else if m.Space != Global {
 		index = intVal
 	}
 	switch {
-	case m.Space > Dynamic:
+	case m.Space > Local:
 		return fmt.Errorf("no such address space")
+	case m.Space == Local && in.Op >= AtomAdd && in.Op <= AtomFAdd:
+		return fmt.Errorf("nobody else changes local memory: there are no atomics")
 	case m.Space != Global && f.Target != GPU:
 		return fmt.Errorf("shared memory exists only on the gpu, target is %s", f.Target)
 	case m.Space == Global && m.Base == NoReg:
@@ -335,6 +339,9 @@ func verifyMem(f *Func, in *Instr) error {
 	}
 	if m.Disp < 0 || m.Space == Shared && int64(m.Disp)+w > int64(f.SharedBytes) {
 		return fmt.Errorf("address is outside the %d bytes of shared memory", f.SharedBytes)
+	}
+	if m.Space == Local && int64(m.Disp)+w > int64(f.LocalBytes) {
+		return fmt.Errorf("address is outside the %d bytes of local memory", f.LocalBytes)
 	}
 	return nil
 }

@@ -8,8 +8,11 @@ import (
 )
 
 func spaceName(s ir.Space) string {
-	if s == ir.Global {
+	switch s {
+	case ir.Global:
 		return "global"
+	case ir.Local:
+		return "local"
 	}
 	return "shared"
 }
@@ -17,13 +20,16 @@ func spaceName(s ir.Space) string {
 // addr writes an address in brackets. PTX has base and displacement only; an
 // index costs an instruction.
 func (t *translator) addr(m ir.Mem) string {
-	if m.Space != ir.Global {
+	if m.Space == ir.Shared || m.Space == ir.Dynamic {
 		return t.sharedAddr(m)
 	}
 	base := ""
-	if m.Base != ir.NoReg {
+	switch {
+	case m.Space == ir.Local:
+		base = t.localAddr(m)
+	case m.Base != ir.NoReg:
 		base = t.reg(m.Base, ir.I64)
-	} else {
+	default:
 		t.fail("an address in global memory has no base")
 	}
 	if m.Index != ir.NoReg {
@@ -69,6 +75,17 @@ func (t *translator) sharedAddr(m ir.Mem) string {
 		t.scaled("s32", at, t.low(m.Index.V()), m.Scale, from)
 	}
 	return bracket(at, m.Disp)
+}
+
+// localAddr is where the base of an address in local memory lies: they count from 0 in the IR and from wherever own lies in PTX.
+func (t *translator) localAddr(m ir.Mem) string {
+	t.local = true
+	if m.Base == ir.NoReg {
+		return "%own" // set where the function begins
+	}
+	at := t.temp(temp64)
+	t.op("add.s64 %s, %%own, %s", at, t.reg(m.Base, ir.I64))
+	return at
 }
 
 // index writes d = base + Index*Scale. An index of 32 bits is unsigned.
@@ -126,21 +143,21 @@ var (
 )
 
 // access is a load or store without its type.
-func (t *translator) access(in *ir.Instr, shared string, kinds []string) string {
+func (t *translator) access(in *ir.Instr, name string, kinds []string) string {
 	if int(in.Kind) >= len(kinds) || kinds[in.Kind] == "" || in.Kind != ir.Plain && in.M.Space != ir.Global {
 		t.fail("%s cannot be of kind %d", in.Op, in.Kind)
 		return "?"
 	}
 	if in.M.Space != ir.Global {
-		return shared
+		return name + "." + spaceName(in.M.Space)
 	}
 	t.once = t.once || in.Kind == ir.Once
 	return kinds[in.Kind]
 }
 
-func (t *translator) load(in *ir.Instr) string { return t.access(in, "ld.shared", loadKinds[:]) }
+func (t *translator) load(in *ir.Instr) string { return t.access(in, "ld", loadKinds[:]) }
 
-func (t *translator) store(in *ir.Instr) string { return t.access(in, "st.shared", storeKinds[:]) }
+func (t *translator) store(in *ir.Instr) string { return t.access(in, "st", storeKinds[:]) }
 
 // several moves 2 or 4 values: a list of registers in braces.
 func (t *translator) several(in *ir.Instr) {

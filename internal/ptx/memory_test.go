@@ -50,14 +50,14 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// TestStores writes every width, from registers and immediates, to both spaces;
-// what goes to shared memory is read back from there.
+// TestStores writes every width, from registers and immediates, to all spaces;
+// what goes to shared or local memory is read back from there.
 func TestStores(t *testing.T) {
 	for _, w := range []int{1, 2, 4, 8} {
-		for _, space := range []ir.Space{ir.Global, ir.Shared} {
+		for _, space := range []ir.Space{ir.Global, ir.Shared, ir.Local} {
 			for _, val := range []*int64{nil, ptr(-2), ptr(math.MinInt64 + 77)} {
 				b := ir.NewFunc("store", ir.GPU)
-				b.F.SharedBytes = 8 * 32
+				b.F.SharedBytes, b.F.LocalBytes = 8*32, 8*32
 				i := threadIndex(b)
 				ps := pointers(b, 1)
 				v := b.Vreg("v", ir.I64)
@@ -66,11 +66,11 @@ func TestStores(t *testing.T) {
 				if val != nil {
 					x = ir.K(*val)
 				}
-				if space == ir.Shared {
-					b.Store(ir.Mem{Base: ir.NoReg, Index: i, Scale: uint8(w), Space: ir.Shared}, x, w)
+				if space != ir.Global {
+					b.Store(ir.Mem{Base: ir.NoReg, Index: i, Scale: uint8(w), Space: space}, x, w)
 					off, back := b.Vreg("offset", ir.I64), b.Vreg("back", ir.I64)
-					b.Lea(off, ir.Mem{Base: ir.NoReg, Index: i, Scale: uint8(w), Disp: 5, Space: ir.Shared})
-					b.Load(back, ir.Mem{Base: off, Index: ir.NoReg, Scale: 1, Disp: -5, Space: ir.Shared}, w, false)
+					b.Lea(off, ir.Mem{Base: ir.NoReg, Index: i, Scale: uint8(w), Disp: 5, Space: space})
+					b.Load(back, ir.Mem{Base: off, Index: ir.NoReg, Scale: 1, Disp: -5, Space: space}, w, false)
 					x = back.V()
 				}
 				addr := b.Vreg("addr", ir.I64)

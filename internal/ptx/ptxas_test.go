@@ -54,7 +54,7 @@ func TestPtxas(t *testing.T) {
 // spaces, atomics, lanes, control flow.
 func everything() *ir.Func {
 	b := ir.NewFunc("everything", ir.GPU)
-	b.F.SharedBytes = 4096
+	b.F.SharedBytes, b.F.LocalBytes = 4096, 64
 	i := threadIndex(b)
 	p := pointers(b, 1)[0]
 	v, f := b.Vreg("v", ir.I64), b.Vreg("f", ir.F64)
@@ -62,7 +62,10 @@ func everything() *ir.Func {
 	for _, m := range []ir.Mem{ir.At(p, -8), ir.AtIndex(p, i, 8, 16),
 		{Base: ir.NoReg, Index: ir.NoReg, Disp: 8, Space: ir.Shared},
 		{Base: ir.NoReg, Index: i, Scale: 8, Disp: 8, Space: ir.Shared},
-		{Base: v, Index: i, Scale: 1, Disp: -8, Space: ir.Shared}} {
+		{Base: v, Index: i, Scale: 1, Disp: -8, Space: ir.Shared},
+		{Base: ir.NoReg, Index: ir.NoReg, Disp: 8, Space: ir.Local},
+		{Base: v, Index: ir.NoReg, Disp: 16, Space: ir.Local},
+		{Base: v, Index: i, Scale: 8, Disp: -8, Space: ir.Local}} {
 		for _, w := range []int{1, 2, 4, 8} {
 			b.Load(v, m, w, false)
 			b.Load(v, m, w, true)
@@ -74,11 +77,13 @@ func everything() *ir.Func {
 			b.FLoad(f, m, w)
 			b.FStore(m, f, w)
 		}
-		for op := ir.AtomAdd; op <= ir.AtomCAS; op++ {
+		for op := ir.AtomAdd; op <= ir.AtomCAS && m.Space != ir.Local; op++ {
 			b.Atom(op, v, m, v.V(), i.V())
 			b.Atom(op, v, m, ir.K(-7), ir.K(5))
 		}
-		b.Atom(ir.AtomFAdd, f, m, f.V(), ir.Val{})
+		if m.Space != ir.Local {
+			b.Atom(ir.AtomFAdd, f, m, f.V(), ir.Val{})
+		}
 		b.Lea(v, m)
 		b.Prefetch(m)
 	}

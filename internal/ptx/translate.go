@@ -83,6 +83,7 @@ type translator struct {
 	declared  []bool // registers that have a .reg already
 	dynamic   bool   // dynamic shared memory is used
 	scratch   bool   // the address of shared memory is in a register
+	local     bool   // likewise that of local memory
 	once      bool   // hints for caches are used
 	redux     bool   // reductions over a warp are used
 
@@ -154,6 +155,9 @@ func (t *translator) write(b *strings.Builder) {
 	if t.f.SharedBytes > 0 {
 		fmt.Fprintf(b, "    .shared .align 16 .b8 scratch[%d];\n", t.f.SharedBytes)
 	}
+	if t.f.LocalBytes > 0 {
+		fmt.Fprintf(b, "    .local .align 16 .b8 own[%d];\n", t.f.LocalBytes)
+	}
 	for k, n := range t.most {
 		if n > 0 {
 			fmt.Fprintf(b, "    .reg %s %s<%d>;\n", tempNames[k].typ, tempNames[k].prefix, n)
@@ -162,6 +166,9 @@ func (t *translator) write(b *strings.Builder) {
 	b.WriteString("    .reg .b64 %ctx;\n    ld.param.u64 %ctx, [ctx];\n")
 	if t.scratch {
 		b.WriteString("    .reg .b32 %scratch;\n    mov.u32 %scratch, scratch;\n")
+	}
+	if t.local {
+		b.WriteString("    .reg .b64 %own;\n    mov.u64 %own, own;\n")
 	}
 	b.WriteString(t.body.String())
 	b.WriteString("    ret;\n}\n")

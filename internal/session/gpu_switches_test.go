@@ -16,6 +16,7 @@ var switches = []struct{ name, values string }{
 	{"expand", "auto lane group warp balanced"},
 	{"refill", "auto off list flush"},
 	{"resolve", "auto tuple warp"},
+	{"groups", "auto global local shared registers lanes block"},
 	{"feed", "resident run_to_finish kernel_at_a_time batch"},
 	{"gpu_threads", "0 32 96"},
 	{"gpu_blocks", "0 1 3"},

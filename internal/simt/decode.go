@@ -234,6 +234,15 @@ func (d *decoder) special(name string, t ptype, fits func(t, reg ptype) bool) (i
 	return d.f.spec[sp], true
 }
 
+// variable is a slot with the address of a variable, and the space that it lies in.
+func (d *decoder) variable(name string) (at int32, of space, ok bool) {
+	if at, ok := d.f.local[name]; ok {
+		return d.konst(uint64(at)), spaceLocal, true
+	}
+	at, ok = d.sharedAddr(name)
+	return at, spaceShared, ok
+}
+
 // sharedAddr is a slot with the address of a shared variable.
 func (d *decoder) sharedAddr(name string) (int32, bool) {
 	if at, ok := d.f.shared[name]; ok {

@@ -33,7 +33,7 @@ func decodeMov(d *decoder) {
 	default:
 		d.dst(d.ops[0], t, ptype.accepts)
 		if o := d.ops[1]; o.kind == opndName {
-			if at, ok := d.sharedAddr(o.name); ok {
+			if at, _, ok := d.variable(o.name); ok {
 				d.want(t, t.bytes() >= 4 && !t.isFloat())
 				d.in.src[0], d.in.nsrc = at, 1
 				return

@@ -29,12 +29,12 @@ func (d *decoder) addr(o operand) {
 		d.in.nsrc++
 		return
 	}
-	at, ok := d.sharedAddr(o.name)
+	at, of, ok := d.variable(o.name)
 	if !ok {
 		d.fail("%s is not declared", o.name)
 	}
-	if d.in.space != spaceShared {
-		d.fail("%s is a shared variable, but the access is to global memory", o.name)
+	if d.in.space != of {
+		d.fail("%s is a %s variable, but the access is to %s memory", o.name, spaceNames[of], spaceNames[d.in.space])
 	}
 	d.in.src[d.in.nsrc] = at
 	d.in.nsrc++
@@ -44,6 +44,15 @@ func (d *decoder) takeSpace() {
 	if d.take("shared", "global") == "shared" {
 		d.in.space = spaceShared
 	}
+}
+
+// takeAnySpace is takeSpace for accesses that lanes make for themselves, too.
+func (d *decoder) takeAnySpace() {
+	if d.take("local") != "" {
+		d.in.space = spaceLocal
+		return
+	}
+	d.takeSpace()
 }
 
 // elements are the registers of a scalar or vector access.
@@ -75,7 +84,7 @@ func decodeLd(d *decoder) {
 		decodeLdParam(d, t)
 		return
 	}
-	d.takeSpace()
+	d.takeAnySpace()
 	d.takeHints()
 	for _, o := range d.elements(d.ops[0]) {
 		reg := d.dst(o, t, ptype.acceptsWider)
@@ -113,7 +122,7 @@ func decodeSt(d *decoder) {
 	d.want(t, t != typePred)
 	d.count(2)
 	d.in.class, d.in.op, d.in.t, d.in.width = classMemory, opSt, t, uint8(t.bytes())
-	d.takeSpace()
+	d.takeAnySpace()
 	d.takeHints()
 	d.addr(d.ops[0])
 	for _, o := range d.elements(d.ops[1]) {

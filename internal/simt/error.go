@@ -15,7 +15,7 @@ const (
 	ReadOnly                     // write to memory registered as read-only
 	Misaligned                   // address is not a multiple of the access size
 	UninitRegister               // a register was read that this lane never wrote
-	UninitShared                 // shared memory was read that nobody wrote
+	UninitShared                 // shared or local memory was read that nobody wrote
 	DivideByZero                 //
 	MissingLane                  // a collective's mask names a lane that is not there
 	DivergentBarrier             // bar.sync reached by a part of a warp

@@ -90,6 +90,42 @@ setp.eq.u32 %p0, %r0, 0;
 ld.shared.u32 %r1, [tile];`, 2, 32, UninitShared, 4, 0)
 }
 
+// TestLocalMemory: every lane has its own, which ends with its block.
+func TestLocalMemory(t *testing.T) {
+	failing(t, ".local .align 8 .b8 mine[8];\nld.local.u64 %d0, [mine];", 1, 32, UninitShared, 2, 0)
+	failing(t, ".local .align 8 .b8 mine[8];\nst.local.u64 [mine+8], 1;", 1, 32, OutOfBounds, 2, 0)
+	failing(t, ".local .align 8 .b8 mine[16];\nst.local.u64 [mine+4], 1;", 1, 32, Misaligned, 2, 0)
+	failing(t, `.local .b32 mine;
+mov.u32 %r0, %ctaid.x;
+setp.eq.u32 %p0, %r0, 0;
+@%p0 st.local.u32 [mine], 1;
+ld.local.u32 %r1, [mine];`, 2, 32, UninitShared, 5, 0)
+	const text = `.local .b8 few;
+.local .b64 mine[2];
+mov.u32 %r0, %laneid;
+mov.u64 %d1, mine;
+st.local.u32 [%d1+8], %r0;
+st.local.u8 [few], 99;
+ld.local.u32 %r1, [mine+8];
+mul.wide.u32 %d2, %r0, 8;
+add.u64 %d2, %d2, %d15;
+cvt.u64.u32 %d3, %r1;
+st.global.u64 [%d2], %d3;`
+	out := make([]uint64, 32)
+	stats, err := launchOn(NewDevice(), kernel(t, text), 1, 32, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lane, x := range out {
+		if x != uint64(lane) {
+			t.Errorf("lane %d has %d", lane, x)
+		}
+	}
+	if stats.LocalBytes != 32*9 || stats.SharedBytes != 0 {
+		t.Errorf("%d bytes of local memory, %d of shared", stats.LocalBytes, stats.SharedBytes)
+	}
+}
+
 func TestDivideByZero(t *testing.T) {
 	failing(t, "mov.u32 %r0, %laneid;\nsub.u32 %r0, %r0, 7;\ndiv.s32 %r1, 5, %r0;", 1, 32, DivideByZero, 3, 7)
 	failing(t, "rem.u64 %d0, 5, 0;", 1, 32, DivideByZero, 1, 0)

@@ -114,17 +114,21 @@ func (l *launch) nearest(addr uint64) string {
 	return text
 }
 
-// sharedAt finds size bytes of shared memory and their written-flags.
+// sharedAt finds size bytes of shared memory, or of the lane's local memory, and their written-flags.
 func (w *warp) sharedAt(in *inst, lane int, addr uint64, size int) (data, def []byte, err *Error) {
+	off, data, def := addr-sharedBase, w.c.shared, w.c.sharedDef
+	if in.space == spaceLocal {
+		n := w.l.k.LocalBytes
+		off, data, def = addr-localBase, w.local[lane*n:][:n], w.localDef[lane*n:][:n]
+	}
 	if addr&uint64(size-1) != 0 {
-		return nil, nil, w.fault(in, lane, Misaligned, "%d bytes at %#x of shared memory", size, addr)
+		return nil, nil, w.fault(in, lane, Misaligned, "%d bytes at %#x of %s memory", size, addr, spaceNames[in.space])
 	}
-	off := addr - sharedBase
-	if n := uint64(len(w.c.shared)); off >= n || n-off < uint64(size) {
-		return nil, nil, w.fault(in, lane, OutOfBounds, "%d bytes at offset %d of %d bytes of shared memory",
-			size, int64(off), n)
+	if n := uint64(len(data)); off >= n || n-off < uint64(size) {
+		return nil, nil, w.fault(in, lane, OutOfBounds, "%d bytes at offset %d of %d bytes of %s memory",
+			size, int64(off), n, spaceNames[in.space])
 	}
-	return w.c.shared[off:], w.c.sharedDef[off:], nil
+	return data[off:], def[off:], nil
 }
 
 func written(def []byte, size int) bool {
@@ -192,13 +196,17 @@ func (w *warp) execMemory(in *inst, pc int32, act uint32) *Error {
 			if data, def, err = w.sharedAt(in, lane, addr, size); err != nil {
 				return err
 			}
-			w.l.stats.SharedBytes += uint64(size)
+			if in.space == spaceShared {
+				w.l.stats.SharedBytes += uint64(size)
+			} else {
+				w.l.stats.LocalBytes += uint64(size)
+			}
 			if write {
 				for i := range size {
 					def[i] = 0xff
 				}
 			} else if !written(def, size) {
-				return w.fault(in, lane, UninitShared, "%d bytes at offset %d", size, addr-sharedBase)
+				return w.fault(in, lane, UninitShared, "%d bytes at %#x of %s memory", size, addr, spaceNames[in.space])
 			}
 		}
 		for i := range n {

@@ -16,6 +16,7 @@ type Kernel struct {
 	Name        string
 	Params      []string // names, in order; each is at most 8 bytes
 	SharedBytes int
+	LocalBytes  int // of each lane
 
 	module     *Module
 	paramTypes []ptype
@@ -211,7 +212,10 @@ type space uint8
 const (
 	spaceGlobal space = iota
 	spaceShared
+	spaceLocal
 )
+
+var spaceNames = [...]string{"global", "shared", "local"}
 
 type round uint8
 

@@ -11,6 +11,9 @@ import (
 // the system, and code that takes the base for 0 should fail here as it would there.
 const sharedBase = 1024
 
+// localBase is likewise where the local memory of each lane begins.
+const localBase = 2048
+
 const (
 	maxShared = 48 << 10 // of static shared memory, as ptxas has it
 	maxSlots  = 1 << 16  // a bound on what one kernel costs us
@@ -208,6 +211,7 @@ func (p *parser) entry() {
 		labels: map[string]int{},
 		consts: map[uint64]int32{},
 		shared: map[string]int{},
+		local:  map[string]int{},
 	}
 	for _, k := range p.m.kernels {
 		if k.Name == f.k.Name {
@@ -240,6 +244,7 @@ type function struct {
 	gotos   []pendingBranch
 	consts  map[uint64]int32
 	shared  map[string]int // → address
+	local   map[string]int // likewise
 	dynamic int32          // slot with the address of dynamic shared memory; 0: none yet
 	spec    [spMaskGe + 1]int32
 	params  []int32
@@ -363,6 +368,13 @@ func (f *function) declaration() {
 			p.fail(line, "shared variable %s is declared twice", name)
 		}
 		f.placeShared(name, v, line)
+	case ".local":
+		name, v := p.sharedDecl(false)
+		if _, twice := f.local[name]; twice {
+			p.fail(line, "local variable %s is declared twice", name)
+		}
+		at := (f.k.LocalBytes + v.align - 1) &^ (v.align - 1)
+		f.local[name], f.k.LocalBytes = localBase+at, at+v.size
 	case ".loc":
 		p.debugLine()
 	case ".pragma":

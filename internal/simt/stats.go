@@ -14,6 +14,7 @@ type Stats struct {
 	TouchedRead    uint64               // sectors of the device's own memory that were read or changed, each counted once in a launch
 	TouchedWritten uint64               // and those that were written or changed: as if a cache kept all until the launch ends
 	SharedBytes    uint64               // read and written in shared memory by lanes; an atomic does both
+	LocalBytes     uint64               // and in their local memory
 	Atomics        uint64               // lanes' atomics on global memory
 	SharedAtomics  uint64               // and on shared memory
 	Barriers       uint64               // times that a block's warps met at a barrier
@@ -50,6 +51,7 @@ func (s *Stats) Add(o *Stats) {
 	s.TouchedRead += o.TouchedRead
 	s.TouchedWritten += o.TouchedWritten
 	s.SharedBytes += o.SharedBytes
+	s.LocalBytes += o.LocalBytes
 	s.Atomics += o.Atomics
 	s.SharedAtomics += o.SharedAtomics
 	s.Barriers += o.Barriers
@@ -77,6 +79,7 @@ func (s *Stats) Sub(o *Stats) {
 	s.TouchedRead -= o.TouchedRead
 	s.TouchedWritten -= o.TouchedWritten
 	s.SharedBytes -= o.SharedBytes
+	s.LocalBytes -= o.LocalBytes
 	s.Atomics -= o.Atomics
 	s.SharedAtomics -= o.SharedAtomics
 	s.Barriers -= o.Barriers

@@ -32,6 +32,8 @@ type warp struct {
 	carry uint32 // CC.CF
 	cdef  uint32
 	tmp   [warpSize]uint64
+
+	local, localDef []byte // of all lanes, as those of a block
 }
 
 func newWarp(c *cta, id int) *warp {
@@ -43,6 +45,7 @@ func newWarp(c *cta, id int) *warp {
 	}
 	w.regs = make([][warpSize]uint64, len(l.k.slots))
 	w.def = make([]uint32, len(l.k.slots))
+	w.local, w.localDef = make([]byte, warpSize*l.k.LocalBytes), make([]byte, warpSize*l.k.LocalBytes)
 	w.preds = make([]uint32, l.k.npreds)
 	w.pdef = make([]uint32, l.k.npreds)
 	for i, s := range l.k.slots {
@@ -108,6 +111,7 @@ func (w *warp) reset() {
 		}
 	}
 	clear(w.pdef)
+	clear(w.localDef)
 	w.cdef = 0
 	w.live = w.launched
 	w.state = warpReady
