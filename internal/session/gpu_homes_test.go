@@ -111,7 +111,9 @@ func TestHomesCounts(t *testing.T) {
 	const rows = 60175
 	sql := "select l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice), count(*) from lineitem group by 1, 2"
 	for _, home := range homes {
-		s.Configure(func(x *Settings) { x.Device, x.Home, x.Resolve, x.Grid, x.Block = "simt", home, phys.ResolveTuple, 2, 64 })
+		s.Configure(func(x *Settings) {
+			x.Device, x.Home, x.Resolve, x.Grid, x.Block = "simt", home, phys.ResolveTuple, 2, 64
+		})
 		_, st := kernels(t, s, sql)
 		n := st.Pipelines[0].Lanes
 		if global := n.Atomics >= 3*rows; global != (home == phys.HomeGlobal) || !global && n.Atomics > 2*2*4*10 {
