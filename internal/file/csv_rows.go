@@ -245,8 +245,7 @@ func (r *rowParser) store(t *target, f *field) error {
 	}
 	if f.null || f.lo == f.hi && r.d.lenient && t.kind != scanTexts {
 		if t.notNull {
-			return diag.Errorf(diag.NotNullViolation, diag.NoPos,
-				"null value in column %q of relation %q violates not-null constraint", t.name, t.table)
+			return t.nullError()
 		}
 		t.b.AppendNull()
 		return nil
@@ -283,6 +282,12 @@ func (r *rowParser) store(t *target, f *field) error {
 		return nil
 	}
 	return r.parse(t, f.bytes())
+}
+
+// nullError is the error of a NULL where there must be none.
+func (t *target) nullError() error {
+	return diag.Errorf(diag.NotNullViolation, diag.NoPos,
+		"null value in column %q of relation %q violates not-null constraint", t.name, t.table)
 }
 
 // zeroLeads reports a number that begins with a zero and has more digits before its point. At least

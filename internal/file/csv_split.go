@@ -32,6 +32,7 @@ type splitter struct {
 	r    io.ReadCloser
 	eof  bool
 	line int64 // of the row at start
+	at   int64 // in the file's text, of the byte at start
 
 	// The block being made. Everything before scanned has been looked at; rows that are complete end at rowEnd.
 	buf     []byte
@@ -107,7 +108,7 @@ func (s *splitter) open() error {
 	if err != nil {
 		return err
 	}
-	s.r, s.eof, s.line = r, false, 1+int64(s.file.skip)
+	s.r, s.eof, s.line, s.at = r, false, 1+int64(s.file.skip), 0
 	at := len(s.buf)
 	s.begin(at)
 	for !s.eof && len(s.buf) < at+len(byteOrderMark) {
@@ -118,6 +119,7 @@ func (s *splitter) open() error {
 	if bytes.HasPrefix(s.buf[at:], byteOrderMark) {
 		s.begin(at + len(byteOrderMark))
 	}
+	defer func() { s.at = int64(s.start - at) }()
 	if !s.d.header {
 		return nil
 	}
@@ -186,8 +188,9 @@ func (s *splitter) finish() {
 // endPiece makes the rows up to an offset a piece of the block.
 func (s *splitter) endPiece(at int) {
 	if at > s.start {
-		s.pieces = append(s.pieces, piece{file: s.file, line: s.line, lo: s.start, hi: at})
+		s.pieces = append(s.pieces, piece{file: s.file, line: s.line, offset: s.at, lo: s.start, hi: at})
 		s.line += int64(bytes.Count(s.buf[s.start:at], s.nl))
+		s.at += int64(at - s.start)
 	}
 	s.start = at
 }

@@ -23,6 +23,7 @@ import (
 // input is a file to be read, or a stream that can be read once.
 type input struct {
 	path string
+	num  int // among those of its source
 	size int64
 	mod  time.Time
 	info Info

@@ -62,7 +62,8 @@ type Options struct {
 	Types        []TypeOf   // of columns whose types are not to be guessed
 	ParseDate    ParseValue // how a DATE of a CSV file is read; nil: as in SQL
 	ParseTime    ParseValue // and a TIMESTAMP
-	IgnoreErrors bool       // rows of CSV files that cannot be read are left out
+	IgnoreErrors bool       // rows of CSV files that cannot be read are left out …
+	Rejects      *Rejects   // … and noted here; nil: nowhere
 	Encoding     Encoding   // of CSV files and text
 	Filename     bool       // there is one more column, with the path of the row's file
 	NoFolders    bool       // the names of folders are no columns

@@ -2,6 +2,7 @@ package file
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"slices"
@@ -151,6 +152,8 @@ func (r *rowParser) tolerant(ctx context.Context, b []byte, pc *piece) (rows int
 	multi := len(r.cols) > 1
 	var row []sniffed
 	values := make([]types.Value, len(r.cols))
+	errs := make([]error, len(r.cols))
+	place := &rejecting{b: b, pc: pc, line: pc.line, at: pc.lo}
 	for p, n := pc.lo, 0; p < pc.hi; n++ {
 		if q := r.d.skip(b, p, multi); q > p {
 			p = q
@@ -159,12 +162,15 @@ func (r *rowParser) tolerant(ctx context.Context, b []byte, pc *piece) (rows int
 		if n%cancelRows == 0 && ctx.Err() != nil {
 			return 0, diag.Canceled(ctx)
 		}
-		var q int
-		if row, q, err = r.tok.row(b, p, pc.hi, row[:0]); err != nil { // a quote that is not closed: the rest of the block
-			return rows, nil
+		from := p
+		if row, p, err = r.tok.row(b, p, pc.hi, row[:0]); err != nil { // a quote that is not closed: the rest of the block
+			line := from + bytes.IndexByte(b[from:pc.hi], r.d.nl)
+			return rows, r.reject(place, from, line, -1, nil)
 		}
-		p = q
-		if !r.readable(row, values) {
+		if !r.readable(row, values, errs) {
+			if err := r.reject(place, from, p, len(row), errs); err != nil {
+				return rows, err
+			}
 			continue
 		}
 		for c := range r.cols {
@@ -177,31 +183,37 @@ func (r *rowParser) tolerant(ctx context.Context, b []byte, pc *piece) (rows int
 	return rows, nil
 }
 
-// readable reads the values of a row.
-func (r *rowParser) readable(row []sniffed, values []types.Value) bool {
+// readable reads the values of a row; errs are what is wrong with those that cannot be read.
+func (r *rowParser) readable(row []sniffed, values []types.Value, errs []error) bool {
+	clear(errs)
 	if extra := len(row) - len(r.cols); extra > 1 || extra < 0 || extra == 1 && row[len(row)-1].text != "" {
 		return false
 	}
+	good := true
 	for c := range r.cols {
 		t, f := &r.cols[c], &row[c]
 		if t.kind == scanSkip {
 			continue
 		}
-		values[c] = types.NullOf(t.t)
-		if f.null || f.text == "" && r.d.lenient && t.kind != scanTexts {
-			if t.notNull {
-				return false
-			}
-			continue
+		if values[c], errs[c] = r.tolerated(t, f); errs[c] != nil {
+			good = false
 		}
-		if t.guessed && t.kind < scanDates && t.lossy(unsafe.Slice(unsafe.StringData(f.text), len(f.text))) != nil {
-			return false
-		}
-		v, err := r.value(t, f.text)
-		if err != nil {
-			return false
-		}
-		values[c] = v
 	}
-	return true
+	return good
+}
+
+// tolerated reads a value.
+func (r *rowParser) tolerated(t *target, f *sniffed) (types.Value, error) {
+	if f.null || f.text == "" && r.d.lenient && t.kind != scanTexts {
+		if t.notNull {
+			return types.Value{}, t.nullError()
+		}
+		return types.NullOf(t.t), nil
+	}
+	if t.guessed && t.kind < scanDates {
+		if err := t.lossy(unsafe.Slice(unsafe.StringData(f.text), len(f.text))); err != nil {
+			return types.Value{}, err
+		}
+	}
+	return r.value(t, f.text)
 }

@@ -58,10 +58,9 @@ func OpenContext(ctx context.Context, path string, opts Options) (*Source, error
 			s.close()
 			return nil, err
 		}
-		in.skip, in.comment, in.coded = opts.Skip, opts.Comment, opts.Encoding
+		in.num, in.skip, in.comment, in.coded = len(s.files), opts.Skip, opts.Comment, opts.Encoding
 		s.files = append(s.files, in)
 	}
-	s.reading = opts
 	if err := s.look(ctx, opts); err != nil {
 		s.close()
 		return nil, err
@@ -91,7 +90,10 @@ func OpenReader(r io.Reader, name string, opts Options) (*Source, error) {
 // look finds out what the files contain.
 func (s *Source) look(ctx context.Context, opts Options) error {
 	first := s.files[0]
-	s.format = opts.Format
+	s.format, s.reading = opts.Format, opts
+	if opts.Rejects != nil {
+		opts.Rejects.source = s
+	}
 	if s.format == Auto {
 		var err error
 		if s.format, err = s.formatByNames(); err != nil {

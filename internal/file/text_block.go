@@ -28,6 +28,7 @@ type block struct {
 type piece struct {
 	file    *input
 	line    int64 // of the byte at lo
+	offset  int64 // in the file's text, of that byte; CSV
 	lo, hi  int
 	objects [][2]int // JSON: where they are in the block
 }

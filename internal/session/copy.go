@@ -91,6 +91,12 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 	}
 	set := s.Settings()
 	opts.Zone = set.client.zone
+	if b.IgnoreErrors {
+		opts.Rejects = &file.Rejects{Most: b.RejectLimit, Limited: b.RejectLimit > 0, Keep: b.Verbosity == "verbose", Account: budget.New(set.Memory)}
+		if b.Rejects.Store {
+			rejecting(ctx).add(b.Rejects, opts.Rejects, &opts)
+		}
+	}
 	var src *file.Source
 	var err error
 	switch {
@@ -125,6 +131,9 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 	n, err := s.load(ctx, tx, b, src, load)
 	if err != nil {
 		return nil, atPos(err, b.Pos)
+	}
+	if b.OnError {
+		sayRejected(ctx, opts.Rejects, b.Verbosity)
 	}
 	t.Exec = time.Since(start)
 	return done(fmt.Sprintf("COPY %d", n), t), nil

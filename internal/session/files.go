@@ -51,8 +51,7 @@ const mostFiles = 256
 
 func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*catalog.Table, error) {
 	set := s.Settings()
-	path := pathOf(ref)
-	state, err := file.Stat(path)
+	state, err := file.Stat(pathOf(ref))
 	if err != nil {
 		return nil, err
 	}
@@ -63,29 +62,16 @@ func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*
 	}
 	f := c.tables[name]
 	c.mu.Unlock()
+	if ref.Rejects.Store { // each query finds them again
+		return c.open(ctx, &set, ref)
+	}
 	if f != nil && slices.EqualFunc(f.state, state, func(a, b file.Info) bool { return a.Same(&b) }) && (set.FileCache || f.table.Snapshot().External != nil) {
 		return f.table, nil
 	}
 	// Others need not wait while this file is looked at, which may take long if it is a pipe.
-	src, err := file.OpenContext(ctx, path, readingOf(ref))
-	if err != nil {
-		return nil, err
-	}
-	var t *catalog.Table
-	if !src.Small() || set.FileBlock > 0 && src.Format() != file.Arrow {
-		t = src.Table(ref.Path, set.FileStatistics, c.chunks)
-	} else {
-		t = catalog.NewTable(ref.Path, src.Columns(), nil, column.Options{Narrow: set.Narrow, Dict: set.Dict})
-		load := file.LoadOptions{Account: budget.New(set.Memory), Threads: set.Threads, Columns: readable(src)}
-		if _, err := src.Load(ctx, t, load); err != nil {
-			return nil, err
-		}
-		if !set.FileCache {
-			return t, nil
-		}
-	}
-	if src.Once() {
-		return t, nil
+	src, t, err := c.read(ctx, &set, ref, readingOf(ref))
+	if err != nil || src.Once() || !set.FileCache && t.Snapshot().External == nil {
+		return t, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,6 +80,32 @@ func (c *fileTables) table(ctx context.Context, s *Session, ref bind.FileRef) (*
 	}
 	c.tables[name] = &fileTable{state: src.Files(), table: t}
 	return t, nil
+}
+
+// open is a table of which nothing is kept, and that notes what cannot be read.
+func (c *fileTables) open(ctx context.Context, set *Settings, ref bind.FileRef) (*catalog.Table, error) {
+	opts := readingOf(ref)
+	opts.Rejects = &file.Rejects{Account: budget.New(set.Memory)}
+	rejecting(ctx).add(ref.Rejects, opts.Rejects, &opts)
+	_, t, err := c.read(ctx, set, ref, opts)
+	return t, err
+}
+
+// read looks at a file and makes a table of it. A small text file is loaded.
+func (c *fileTables) read(ctx context.Context, set *Settings, ref bind.FileRef, opts file.Options) (*file.Source, *catalog.Table, error) {
+	src, err := file.OpenContext(ctx, pathOf(ref), opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !src.Small() || set.FileBlock > 0 && src.Format() != file.Arrow {
+		return src, src.Table(ref.Path, set.FileStatistics, c.chunks), nil
+	}
+	t := catalog.NewTable(ref.Path, src.Columns(), nil, column.Options{Narrow: set.Narrow, Dict: set.Dict})
+	load := file.LoadOptions{Account: budget.New(set.Memory), Threads: set.Threads, Columns: readable(src)}
+	if _, err := src.Load(ctx, t, load); err != nil {
+		return nil, nil, err
+	}
+	return src, t, nil
 }
 
 // readable are the columns of a file, without those that there is no SQL type for: they can be listed.

@@ -93,7 +93,7 @@ func TestReadOptions(t *testing.T) {
 	for _, c := range []struct{ sql, code, says string }{
 		{"FROM read_csv('a.csv', nope = 1)", diag.SyntaxError, `option "nope" not recognized`},
 		{"FROM read_csv('a.csv', skip = -1)", diag.InvalidParameter, `option "skip" must be a number from 0 on`},
-		{"FROM read_csv('a.csv', store_rejects = true)", diag.FeatureNotSupported, "the option store_rejects of read_csv"},
+		{"FROM read_csv('a.csv', normalize_names = true)", diag.FeatureNotSupported, "the option normalize_names of read_csv"},
 		{"FROM read_csv('a.csv', encoding = 'latin-7')", diag.FeatureNotSupported, "the encoding \"latin-7\""},
 		{"FROM read_json('a.json', delim = ',')", diag.FeatureNotSupported, "the option delim of read_json"},
 		{"FROM read_csv('a.csv', types = {'z': 'INTEGER'})", diag.UndefinedColumn, `has no column "z", whose type is given`},

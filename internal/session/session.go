@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
@@ -21,7 +22,8 @@ type DB struct {
 	Catalog *catalog.Catalog
 	files   fileTables
 	gpu     accelerator
-	simt    accelerator // simulated
+	simt    accelerator  // simulated
+	scans   atomic.Int64 // of files whose rejects were stored
 }
 
 // NewDB returns an empty database.
@@ -198,12 +200,20 @@ func (s *Session) attempt(ctx context.Context, tx *catalog.Tx, st Statement, arg
 	defer diag.Recover("session", &err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // columns and tuples lie outside of the Go heap
 	start := time.Now()
+	ctx = withRejects(ctx)
 	b, err := bind.Statement(s.env(ctx, tx), st.Stmt, args)
 	if err != nil {
 		return nil, err
 	}
 	t := Timing{Parse: st.parse, Plan: time.Since(start)}
-	return s.run(ctx, tx, b, t)
+	if res, err = s.run(ctx, tx, b, t); err != nil || !reads(b) {
+		return res, err
+	}
+	if err := s.storeRejects(ctx, tx); err != nil {
+		res.Close()
+		return nil, err
+	}
+	return res, nil
 }
 
 func (s *Session) run(ctx context.Context, tx *catalog.Tx, b bind.Bound, t Timing) (*Result, error) {

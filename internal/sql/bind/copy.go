@@ -57,6 +57,10 @@ type Copy struct {
 	Skip         int
 	Comment      byte
 	IgnoreErrors bool
+	Rejects      Rejects
+	OnError      bool   // PostgreSQL's ON_ERROR ignore: says how many rows were left out …
+	Verbosity    string // … "verbose": and which; "silent": nothing
+	RejectLimit  int64  // at most so many; 0: any number
 	Encoding     string
 	// TO: columns of the query that are in quotes, unless they are NULL.
 	ForceQuote []bool
@@ -67,7 +71,7 @@ type Copy struct {
 
 // copyOptions lists the names that COPY knows, for hints.
 var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size", "array",
-	"skip", "comment", "ignore_errors", "on_error", "partition_by", "overwrite_or_ignore", "force_quote"}
+	"skip", "comment", "ignore_errors", "on_error", "log_verbosity", "reject_limit", "store_rejects", "rejects_table", "rejects_scan", "rejects_limit", "partition_by", "overwrite_or_ignore", "force_quote"}
 
 func (b *binder) copy(s *ast.Copy) Bound {
 	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
@@ -86,6 +90,7 @@ func (b *binder) copy(s *ast.Copy) Bound {
 		}
 		b.copyOption(out, o)
 	}
+	b.checkRejects(out, s)
 	if s.Stdio && (out.Format == CSV || out.Format == Text) && !out.HasHeader {
 		out.HasHeader = true
 	}
@@ -127,6 +132,17 @@ func (b *binder) copy(s *ast.Copy) Bound {
 	b.partitionCopy(out, partition)
 	b.forceQuote(out, quote)
 	return out
+}
+
+// checkRejects holds the options for rows that cannot be read to each other.
+func (b *binder) checkRejects(out *Copy, s *ast.Copy) {
+	out.IgnoreErrors = out.IgnoreErrors || out.Rejects.Store
+	switch {
+	case !out.From && out.IgnoreErrors:
+		fail(diag.InvalidParameter, s.FilePos, "COPY ON_ERROR cannot be used with COPY TO")
+	case out.RejectLimit > 0 && !out.OnError:
+		fail(diag.InvalidParameter, s.FilePos, "COPY REJECT_LIMIT requires ON_ERROR to be set to IGNORE")
+	}
 }
 
 // forceQuote marks the columns that FORCE_QUOTE names: a list of them, or all.
@@ -220,6 +236,12 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 		check(err, pos)
 		return v.I != 0
 	}
+	count := func(least int64) int64 {
+		if !value.Type.IsInteger() || value.Null || value.I < least {
+			fail(diag.InvalidParameter, pos, "COPY %s must be a number from %d on", o.Name, least)
+		}
+		return value.I
+	}
 	switch o.Name {
 	case "skip":
 		if !out.From || !value.Type.IsInteger() || value.Null || value.I < 0 {
@@ -234,10 +256,26 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 		switch strings.ToLower(text()) {
 		case "stop":
 		case "ignore":
-			out.IgnoreErrors = true
+			out.IgnoreErrors, out.OnError = true, true
 		default:
 			fail(diag.InvalidParameter, pos, "COPY ON_ERROR %q not recognized", value.S)
 		}
+	case "log_verbosity":
+		switch out.Verbosity = strings.ToLower(text()); out.Verbosity {
+		case "default", "verbose", "silent":
+		default:
+			fail(diag.InvalidParameter, pos, "COPY LOG_VERBOSITY %q not recognized", value.S)
+		}
+	case "reject_limit":
+		out.RejectLimit = count(1)
+	case "store_rejects":
+		out.Rejects.Store = flag()
+	case "rejects_table":
+		out.Rejects.Table, out.Rejects.Store = text(), true
+	case "rejects_scan":
+		out.Rejects.Scan, out.Rejects.Store = text(), true
+	case "rejects_limit":
+		out.Rejects.Limit = count(0)
 	case "force_null", "force_not_null":
 		panic(diag.Unsupported(o.Pos, "COPY option %s", o.Name).WithHint("nullif(column, '') and coalesce(column, '') do the same for a table that was filled"))
 	case "auto_detect":

@@ -32,7 +32,8 @@ type FileRef struct {
 	Names             []string // of the first columns
 	DateFormat        string   // as strptime has them
 	TimestampFormat   string
-	IgnoreErrors      bool   // rows that cannot be read are left out
+	IgnoreErrors      bool // rows that cannot be read are left out
+	Rejects           Rejects
 	Encoding          string // of the characters; "": UTF-8
 
 	Types   []FileColumn // of columns that are not to be guessed: by their names, or those without one by their places
@@ -40,6 +41,29 @@ type FileRef struct {
 
 	Filename  bool // one more column has the path of the row's file
 	NoFolders bool // folders named a=b are no columns
+}
+
+// Rejects says what becomes of rows that cannot be read, besides being left out.
+type Rejects struct {
+	Store bool   // in tables:
+	Table string // what is wrong with them; "": reject_errors
+	Scan  string // the files; "": reject_scans
+	Limit int64  // rows of a file that are stored; 0: all
+}
+
+// String is what was said, as in a call of read_csv.
+func (r Rejects) String() string {
+	out := "store_rejects=true"
+	if r.Table != "" {
+		out += ", rejects_table='" + r.Table + "'"
+	}
+	if r.Scan != "" {
+		out += ", rejects_scan='" + r.Scan + "'"
+	}
+	if r.Limit > 0 {
+		out += fmt.Sprintf(", rejects_limit=%d", r.Limit)
+	}
+	return out
 }
 
 // Files is an Env that tells which files a FileRef means.
@@ -85,6 +109,10 @@ func init() { // the functions bind expressions, which may have functions that r
 		"dateformat":      {"csv", func(f *FileRef, o *optionValue) { f.DateFormat = o.text() }},
 		"timestampformat": {"csv", func(f *FileRef, o *optionValue) { f.TimestampFormat = o.text() }},
 		"ignore_errors":   {"csv", func(f *FileRef, o *optionValue) { f.IgnoreErrors = o.flag() }},
+		"store_rejects":   {"csv", func(f *FileRef, o *optionValue) { f.Rejects.Store = o.flag() }},
+		"rejects_table":   {"csv", func(f *FileRef, o *optionValue) { f.Rejects.Table, f.Rejects.Store = o.text(), true }},
+		"rejects_scan":    {"csv", func(f *FileRef, o *optionValue) { f.Rejects.Scan, f.Rejects.Store = o.text(), true }},
+		"rejects_limit":   {"csv", func(f *FileRef, o *optionValue) { f.Rejects.Limit = o.number(0, 1<<62) }},
 		"encoding":        {"csv", func(f *FileRef, o *optionValue) { f.Encoding = encoding(o.text(), o.x.Position()) }},
 		"strict_mode":     {"csv", func(_ *FileRef, o *optionValue) { o.oneOf("true") }},
 		"null_padding":    {"csv", func(_ *FileRef, o *optionValue) { o.oneOf("false") }},
@@ -116,7 +144,7 @@ var optionNames = map[string]string{"delimiter": "delim", "sep": "delim", "null"
 	"column_types": "types", "date_format": "dateformat", "timestamp_format": "timestampformat", "maximum_line_size": "max_line_size"}
 
 // knownFileOptions are names that DuckDB has, too.
-const knownFileOptions = " store_rejects rejects_table rejects_scan rejects_limit decimal_separator thousands normalize_names force_not_null " +
+const knownFileOptions = " decimal_separator thousands normalize_names force_not_null " +
 	"allow_quoted_nulls new_line file_row_number binary_as_string encryption_config maximum_depth hive_types hive_types_autocast "
 
 // encodings are names of encodings, without hyphens and the like, and what the file room calls them.
@@ -167,6 +195,7 @@ func (b *binder) readFile(t *ast.FuncTable, name string) (plan.Node, []*rel) {
 		}
 		o.set(&f, v)
 	}
+	f.IgnoreErrors = f.IgnoreErrors || f.Rejects.Store
 	pos := args[0].X.Position()
 	if f.Path, f.More = paths[0], paths[1:]; byName {
 		return b.filesByName(f, pos, t.Alias)
