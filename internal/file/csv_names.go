@@ -122,3 +122,31 @@ func (s *Source) sameNames(f *input, want, got []string, row []sniffed) error {
 	return diag.Errorf(diag.DatatypeMismatch, diag.NoPos, "the columns of file %q differ from those of the other files", f.path).
 		WithDetail("%s", detail)
 }
+
+// match holds a header to the names that it must have, in PostgreSQL's words.
+func (s *splitter) match(header []byte) error {
+	text := make([]byte, len(header), len(header)+1+pad)
+	copy(text, header)
+	if text[len(text)-1] != s.d.nl { // a file of nothing else
+		text = append(text, s.d.nl)
+	}
+	end := len(text)
+	text = append(text, make([]byte, pad)...)
+	tok := newTokenizer(s.d)
+	got, _, err := tok.row(text, 0, end, nil)
+	switch {
+	case err != nil:
+		return unterminated()
+	case len(got) != len(s.names):
+		return diag.Errorf(diag.BadCopyFormat, diag.NoPos, "wrong number of fields in header line: got %d, expected %d", len(got), len(s.names))
+	}
+	for i, name := range s.names {
+		switch {
+		case got[i].null:
+			return diag.Errorf(diag.BadCopyFormat, diag.NoPos, "column name mismatch in header line field %d: got null value (%q), expected %q", i+1, s.d.null, name)
+		case got[i].text != name:
+			return diag.Errorf(diag.BadCopyFormat, diag.NoPos, "column name mismatch in header line field %d: got %q, expected %q", i+1, got[i].text, name)
+		}
+	}
+	return nil
+}

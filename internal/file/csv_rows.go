@@ -46,6 +46,8 @@ type target struct {
 	t       types.Type
 	notNull bool
 	table   string
+	// Whether NULL is written in quotes, too, or not at all.
+	quotedNull, noNull bool
 }
 
 // rowParser reads the rows of CSV and text.
@@ -70,7 +72,7 @@ func newRowParser(s *Source, table *catalog.Table, sb *catalog.SegmentBuilder, o
 		if s.inFolders(i) {
 			continue
 		}
-		t := target{end: d.delim, name: s.cols[i].Name}
+		t := target{end: d.delim, name: s.cols[i].Name, quotedNull: said(r.said.ForceNull, i), noNull: said(r.said.ForceNotNull, i)}
 		if c >= 0 {
 			t.to(table, c, sb.Cols[c])
 			t.guessed = s.guessed && t.t == s.cols[i].Type && !slices.Contains(s.said, i)
@@ -83,6 +85,20 @@ func newRowParser(s *Source, table *catalog.Table, sb *catalog.SegmentBuilder, o
 	last := &r.cols[len(r.cols)-1]
 	last.end, last.last = d.nl, true
 	return r
+}
+
+// said reports that an option names column i.
+func said(list []bool, i int) bool { return i < len(list) && list[i] }
+
+// isNull reports a field that is NULL in this column.
+func (t *target) isNull(d *dialect, text string, null, quoted bool) bool {
+	switch {
+	case t.quotedNull && quoted:
+		return text == d.null
+	case t.noNull:
+		return false
+	}
+	return null || text == "" && d.lenient && t.kind != scanTexts
 }
 
 // to sets the column of the table.
@@ -243,7 +259,7 @@ func (r *rowParser) store(t *target, f *field) error {
 	if t.kind == scanSkip {
 		return nil
 	}
-	if f.null || f.lo == f.hi && r.d.lenient && t.kind != scanTexts {
+	if t.isNull(r.d, unsafe.String(unsafe.SliceData(f.bytes()), f.hi-f.lo), f.null, f.quoted) {
 		if t.notNull {
 			return t.nullError()
 		}

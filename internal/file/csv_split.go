@@ -26,6 +26,8 @@ type splitter struct {
 	cutting
 	d  *dialect
 	nl []byte // d.nl
+	// names are what the header must have; nil: anything.
+	names []string
 
 	// The file being read.
 	file *input
@@ -151,6 +153,11 @@ func (s *splitter) open() error {
 		}
 	}
 	s.n = rows
+	if s.names != nil && s.rowEnd > s.start {
+		if err := s.match(s.buf[s.start:s.rowEnd]); err != nil {
+			return located(err, "file %s, line %d", s.file.path, s.line)
+		}
+	}
 	s.line += int64(bytes.Count(s.buf[s.start:s.rowEnd], s.nl))
 	s.begin(s.rowEnd)
 	return nil

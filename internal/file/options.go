@@ -35,6 +35,7 @@ type Options struct {
 
 	// Header says whether the first line has the columns' names, if HasHeader.
 	Header, HasHeader bool
+	MatchHeader       bool // and those must be the columns' names
 	Delimiter         byte
 	Quote             byte
 	Escape            byte // inside quotes; default: the quote
@@ -46,6 +47,8 @@ type Options struct {
 	// Columns, if not nil, are the columns of a CSV or text file, in order, or the keys of a JSON file, as when the
 	// file is for a known table. Then neither their types nor their number are guessed.
 	Columns []catalog.ColumnDef
+	// ForceNull are those of Columns in which a value in quotes may be NULL, too; ForceNotNull, those in which none is.
+	ForceNull, ForceNotNull []bool
 	// SampleRows is how many rows of a file to look at for guessing types; 0 = 20480, as many as DuckDB;
 	// less: all. Of small files all rows are looked at anyway.
 	SampleRows int

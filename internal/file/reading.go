@@ -204,7 +204,7 @@ func (r *rowParser) readable(row []sniffed, values []types.Value, errs []error) 
 
 // tolerated reads a value.
 func (r *rowParser) tolerated(t *target, f *sniffed) (types.Value, error) {
-	if f.null || f.text == "" && r.d.lenient && t.kind != scanTexts {
+	if t.isNull(r.d, f.text, f.null, f.quoted) {
 		if t.notNull {
 			return types.Value{}, t.nullError()
 		}

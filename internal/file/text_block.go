@@ -65,7 +65,16 @@ func (s *Source) newCutter(ctx context.Context, files []*input) cutter {
 	if s.format == JSON {
 		return newJSONSplitter(ctx, files)
 	}
-	return newSplitter(ctx, s.csv, files)
+	sp := newSplitter(ctx, s.csv, files)
+	if s.reading.MatchHeader {
+		sp.names = []string{}
+		for i, c := range s.cols {
+			if !s.inFolders(i) {
+				sp.names = append(sp.names, c.Name)
+			}
+		}
+	}
+	return sp
 }
 
 // nextBlock keeps a bug of ours from taking the process down.

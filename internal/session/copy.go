@@ -53,7 +53,7 @@ func fileOptions(b *bind.Copy) (file.Options, error) {
 	if f == file.Arrow && (b.HasHeader || b.HasNull || b.Delimiter|b.Quote|b.Escape != 0) {
 		return file.Options{}, diag.Unsupported(b.Pos, "HEADER, NULL, DELIMITER, QUOTE or ESCAPE in Arrow format")
 	}
-	return file.Options{Format: f, Header: b.Header, HasHeader: b.HasHeader, Delimiter: b.Delimiter, Quote: b.Quote, Escape: b.Escape,
+	return file.Options{Format: f, Header: b.Header, HasHeader: b.HasHeader, MatchHeader: b.MatchHeader, ForceNull: b.ForceNull, ForceNotNull: b.ForceNotNull, Delimiter: b.Delimiter, Quote: b.Quote, Escape: b.Escape,
 		Skip: b.Skip, Comment: b.Comment, IgnoreErrors: b.IgnoreErrors, Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize, Array: b.Array,
 		Encoding: file.Encoding(b.Encoding), ForceQuote: b.ForceQuote}, nil
 }

@@ -20,6 +20,14 @@ func TestCopyStdio(t *testing.T) {
 		{"", "1\tx\n2\t\\N\n3\ta\\tb\\\\\n", "1|x\n2|NULL\n3|a\tb\\\n"},
 		{"(FORMAT csv)", "1,x\n2,\n3,\"\"\n4,\"a,\"\"b\n\"\n", "1|x\n2|NULL\n3|\n4|a,\"b\n\n"},
 		{"(FORMAT csv, HEADER)", "a,b\n1,b\n", "1|b\n"},
+		{"(FORMAT csv, FORCE_NULL (b))", "1,\"\"\n2,\n3,\" \"\n", "1|NULL\n2|NULL\n3| \n"},
+		{"(FORMAT csv, FORCE_NOT_NULL (b))", "1,\"\"\n2,\n", "1|\n2|\n"},
+		{"CSV NULL '-' FORCE NOT NULL b FORCE NULL a", "\"-\",-\n2,\"-\"\n", "2|-\nNULL|-\n"},
+		{"(FORMAT csv, FORCE_NULL *, ON_ERROR ignore)", "\"\",\"\"\nx,y\n2,z\n", "2|z\nNULL|NULL\n"},
+		{"(FORMAT csv, FORCE_NOT_NULL *, ON_ERROR ignore)", ",y\n2,\n", "2|\n"},
+		{"(FORMAT csv, HEADER match)", "a,\"b\"\n1,b\n", "1|b\n"},
+		{"(HEADER match)", "a\tb\n1\tb\n", "1|b\n"},
+		{"(FORMAT csv, HEADER match)", "", ""},
 		{"CSV DELIMITER ';' NULL '-'", "1;-\n2;\n", "1|NULL\n2|\n"},
 		{"(FORMAT json)", `{"b":"x","a":1}` + "\n", "1|x\n"},
 		{"(FORMAT csv, ENCODING 'latin1')", "1,\xe4\n", "1|ä\n"},
@@ -47,9 +55,23 @@ func TestCopyStdio(t *testing.T) {
 			t.Errorf("TO STDOUT %s: got %q, want %q", c.options, out.String(), c.out)
 		}
 	}
+	for _, c := range []struct{ options, in, code, says string }{
+		{"(FORMAT csv, HEADER match)", "a,x\n1,b\n", diag.BadCopyFormat, `column name mismatch in header line field 2: got "x", expected "b"`},
+		{"(FORMAT csv, HEADER match)", "A,b\n1,b\n", diag.BadCopyFormat, `field 1: got "A", expected "a"`},
+		{"(FORMAT csv, HEADER match)", "a,", diag.BadCopyFormat, `field 2: got null value (""), expected "b"`},
+		{"(FORMAT csv, HEADER match)", "a\n1,b\n", diag.BadCopyFormat, "wrong number of fields in header line: got 1, expected 2"},
+		{"(FORMAT csv, FORCE_NOT_NULL (a))", ",b\n", diag.InvalidTextRepresentation, `invalid input syntax for type integer: ""`},
+		{"(FORMAT csv, FORCE_NULL (x))", "", diag.UndefinedColumn, `column "x"`},
+		{"(FORMAT csv, FORCE_NULL (a, a))", "", diag.DuplicateColumn, `column "a"`},
+	} {
+		s.Stdin = strings.NewReader(c.in)
+		if _, err := s.Query(context.Background(), "COPY t FROM STDIN "+c.options); diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("FROM STDIN %s: %v, want %s", c.options, err, c.says)
+		}
+	}
 	s.Stdin, s.Stdout = nil, nil
 	for _, q := range []string{"COPY t TO STDOUT", "COPY t FROM STDIN", "COPY t TO 't.parquet.gz'", "COPY t TO 't.csv.bz2'", "COPY t TO 't.csv' (ENCODING 'latin1')",
-		"COPY t TO STDOUT (FORCE_QUOTE *)", "COPY t FROM 't.csv' (FORCE_NULL (b))"} {
+		"COPY t TO STDOUT (FORCE_QUOTE *)", "COPY t TO 't.csv' (FORCE_NULL (b))", "COPY t FROM STDIN (FORCE_NULL (b))", "COPY t TO 't.csv' (HEADER match)"} {
 		_, err := s.Query(context.Background(), q)
 		if e, ok := err.(*diag.Error); !ok || e.Code != diag.FeatureNotSupported || e.Pos < 0 {
 			t.Errorf("%s: %v", q, err)

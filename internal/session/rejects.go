@@ -92,7 +92,7 @@ func (s *Session) storeRejects(ctx context.Context, tx *catalog.Tx) error {
 			}
 			files = append(files, []types.Value{id, types.IntValue(types.TInt64, int64(i)), types.TextValue(d.Path), char(d.Delimiter), char(d.Quote), char(d.Escape),
 				types.TextValue(strings.Trim(strconv.Quote(string(rune(d.Newline))), `"`)), types.IntValue(types.TInt64, int64(x.said.Skip)), types.BoolValue(d.Header),
-				types.TextValue("{" + strings.Join(cols, ", ") + "}"), types.NullOf(types.TText), types.NullOf(types.TText), types.TextValue(x.to.String())})
+				types.TextValue("{" + strings.Join(cols, ", ") + "}"), types.NullOf(types.TText), types.NullOf(types.TText), types.TextValue(x.to.Said())})
 		}
 		if err := s.storeRows(ctx, tx, or(x.to.Scan, "reject_scans"), scanColumns, files); err != nil {
 			return err

@@ -42,13 +42,14 @@ type Copy struct {
 	Format Format
 	// The following are for CSV and Text. Zero bytes are "not given": readers then detect,
 	// writers use the default.
-	Header    bool
-	HasHeader bool // HEADER was given
-	Delimiter byte
-	Quote     byte
-	Escape    byte
-	Null      string
-	HasNull   bool
+	Header      bool
+	HasHeader   bool // HEADER was given
+	MatchHeader bool // FROM: and names must be the columns'
+	Delimiter   byte
+	Quote       byte
+	Escape      byte
+	Null        string
+	HasNull     bool
 	// Compression of Parquet and Arrow: "", "snappy", "zstd", "gzip", "none", …
 	Compression  string
 	RowGroupSize int64 // of Parquet; 0 = default
@@ -64,6 +65,8 @@ type Copy struct {
 	Encoding     string
 	// TO: columns of the query that are in quotes, unless they are NULL.
 	ForceQuote []bool
+	// FROM: of Columns, those in which a value in quotes may be NULL, too; and those in which none is.
+	ForceNull, ForceNotNull []bool
 	// TO: a file for each value of these columns of the query, by which it is sorted; the path is that of a folder.
 	PartitionBy []int
 	Replace     bool // the folder may have files already
@@ -71,14 +74,14 @@ type Copy struct {
 
 // copyOptions lists the names that COPY knows, for hints.
 var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size", "array",
-	"skip", "comment", "ignore_errors", "on_error", "log_verbosity", "reject_limit", "store_rejects", "rejects_table", "rejects_scan", "rejects_limit", "partition_by", "overwrite_or_ignore", "force_quote"}
+	"skip", "comment", "ignore_errors", "on_error", "log_verbosity", "reject_limit", "store_rejects", "rejects_table", "rejects_scan", "rejects_limit", "partition_by", "overwrite_or_ignore", "force_quote", "force_null", "force_not_null"}
 
 func (b *binder) copy(s *ast.Copy) Bound {
 	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
 	if s.Stdio { // as PostgreSQL has it: nothing is guessed of what comes, and goes, without a name
 		out.Format = Text
 	}
-	var partition, quote ast.Expr
+	var partition, quote, null, notNull ast.Expr
 	for _, o := range s.Options {
 		if o.Name == "partition_by" && !s.From && o.Value != nil {
 			partition = o.Value
@@ -86,6 +89,12 @@ func (b *binder) copy(s *ast.Copy) Bound {
 		}
 		if o.Name == "force_quote" && !s.From && o.Value != nil {
 			quote = o.Value
+			continue
+		}
+		if to := map[string]*ast.Expr{"force_null": &null, "force_not_null": &notNull}[o.Name]; to != nil && o.Value != nil {
+			if *to = o.Value; !s.From {
+				fail(diag.FeatureNotSupported, o.Pos, "COPY %s only available using COPY FROM", strings.ReplaceAll(o.Name, "_", " "))
+			}
 			continue
 		}
 		b.copyOption(out, o)
@@ -98,12 +107,18 @@ func (b *binder) copy(s *ast.Copy) Bound {
 		out.Query = b.root(s.Query)
 		b.asTexts(out.Query)
 		b.partitionCopy(out, partition)
-		b.forceQuote(out, quote)
+		out.ForceQuote = b.forced(out, quote, out.Query.Names, "FORCE_QUOTE")
 		return out
 	}
 	if s.From {
 		out.Table = b.target(s.Table, "copy to")
 		out.Columns = b.targetColumns(out.Table, s.Columns)
+		var names []string
+		for _, c := range out.Columns {
+			names = append(names, out.Table.Columns[c].Name)
+		}
+		out.ForceNull = b.forced(out, null, names, "FORCE_NULL")
+		out.ForceNotNull = b.forced(out, notNull, names, "FORCE_NOT_NULL")
 		return out
 	}
 	n, rels := b.tableRef(&ast.TableRef{Pos: s.Table.Pos(), Name: s.Table})
@@ -130,7 +145,7 @@ func (b *binder) copy(s *ast.Copy) Bound {
 	out.Query = b.finish(q)
 	b.asTexts(out.Query)
 	b.partitionCopy(out, partition)
-	b.forceQuote(out, quote)
+	out.ForceQuote = b.forced(out, quote, out.Query.Names, "FORCE_QUOTE")
 	return out
 }
 
@@ -145,28 +160,29 @@ func (b *binder) checkRejects(out *Copy, s *ast.Copy) {
 	}
 }
 
-// forceQuote marks the columns that FORCE_QUOTE names: a list of them, or all.
-func (b *binder) forceQuote(out *Copy, x ast.Expr) {
+// forced marks the columns that an option names: a list of them, or all.
+func (b *binder) forced(out *Copy, x ast.Expr, names []string, option string) []bool {
 	if x == nil {
-		return
+		return nil
 	}
 	if out.Format != CSV && out.Format != ByName {
-		fail(diag.FeatureNotSupported, x.Position(), "COPY force quote available only in CSV mode")
+		fail(diag.FeatureNotSupported, x.Position(), "COPY %s available only in CSV mode", strings.ToLower(strings.ReplaceAll(option, "_", " ")))
 	}
-	out.ForceQuote = make([]bool, len(out.Query.Names))
+	marks := make([]bool, len(names))
 	if _, all := x.(*ast.Star); all {
-		for i := range out.ForceQuote {
-			out.ForceQuote[i] = true
+		for i := range marks {
+			marks[i] = true
 		}
-		return
+		return marks
 	}
-	for _, at := range b.copyColumns(out.Query, x, "FORCE_QUOTE") {
-		out.ForceQuote[at] = true
+	for _, at := range b.copyColumns(names, x, option) {
+		marks[at] = true
 	}
+	return marks
 }
 
-// copyColumns finds the columns of a query that an option names.
-func (b *binder) copyColumns(q *plan.Query, x ast.Expr, option string) []int {
+// copyColumns finds the columns that an option names.
+func (b *binder) copyColumns(names []string, x ast.Expr, option string) []int {
 	list := []ast.Expr{x}
 	if row, ok := x.(*ast.Row); ok {
 		list = row.Elems
@@ -177,12 +193,12 @@ func (b *binder) copyColumns(q *plan.Query, x ast.Expr, option string) []int {
 		if lit, is := e.(*ast.Literal); is && lit.Kind == ast.LitString {
 			name, ok = lit.Text, true
 		}
-		at := slices.Index(q.Names, name)
+		at := slices.Index(names, name)
 		switch {
 		case !ok:
 			fail(diag.SyntaxError, e.Position(), "%s takes names of columns", option)
 		case at < 0:
-			panic(diag.Errorf(diag.UndefinedColumn, e.Position(), "column %q does not exist", name).WithHint(diag.DidYouMean(name, q.Names)))
+			panic(diag.Errorf(diag.UndefinedColumn, e.Position(), "column %q does not exist", name).WithHint(diag.DidYouMean(name, names)))
 		case slices.Contains(out, at):
 			fail(diag.DuplicateColumn, e.Position(), "column %q specified more than once", name)
 		}
@@ -198,7 +214,7 @@ func (b *binder) partitionCopy(out *Copy, x ast.Expr) {
 	}
 	q := out.Query
 	sort := &plan.Sort{Input: q.Root, Limit: -1}
-	out.PartitionBy = b.copyColumns(q, x, "PARTITION_BY")
+	out.PartitionBy = b.copyColumns(q.Names, x, "PARTITION_BY")
 	for _, at := range out.PartitionBy {
 		sort.Keys = append(sort.Keys, plan.SortKey{Col: q.Output[at]})
 	}
@@ -276,8 +292,6 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 		out.Rejects.Scan, out.Rejects.Store = text(), true
 	case "rejects_limit":
 		out.Rejects.Limit = count(0)
-	case "force_null", "force_not_null":
-		panic(diag.Unsupported(o.Pos, "COPY option %s", o.Name).WithHint("nullif(column, '') and coalesce(column, '') do the same for a table that was filled"))
 	case "auto_detect":
 		if !flag() {
 			unsupported(pos, "COPY without a look at the file")
@@ -304,6 +318,13 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 		}
 	case "header":
 		out.HasHeader = true
+		if value.Type.Kind == types.Text && strings.EqualFold(value.S, "match") {
+			if !out.From {
+				fail(diag.FeatureNotSupported, pos, "cannot use \"match\" with HEADER in COPY TO")
+			}
+			out.Header, out.MatchHeader = true, true
+			break
+		}
 		v, err := types.Cast(value, types.TBool)
 		check(err, pos)
 		out.Header = v.I != 0

@@ -51,8 +51,8 @@ type Rejects struct {
 	Limit int64  // rows of a file that are stored; 0: all
 }
 
-// String is what was said, as in a call of read_csv.
-func (r Rejects) String() string {
+// Said is what was said, as in a call of read_csv.
+func (r Rejects) Said() string {
 	out := "store_rejects=true"
 	if r.Table != "" {
 		out += ", rejects_table='" + r.Table + "'"
