@@ -117,7 +117,7 @@ func sameCell(a, b types.Value) bool {
 	case a.Type.Kind == types.Timestamp && b.Type.Kind == types.Timestamp, a.Type.Kind == types.Date && b.Type.Kind == types.Date:
 		return a.I == b.I
 	}
-	if b.Type.Kind == types.Text && (a.Type.Kind == types.List || a.Type.Kind == types.TimestampTZ || a.Type.Kind == types.JSON) {
+	if b.Type.Kind == types.Text && (a.Type.Kind == types.List || a.Type.Kind == types.TimestampTZ || a.Type.Kind == types.JSON || a.Type.Kind == types.Enum) {
 		return a.String() == b.S // types that the other engine gives as texts
 	}
 	return a.Type.Kind == b.Type.Kind && a.String() == b.String()

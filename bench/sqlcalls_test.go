@@ -11,21 +11,22 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// nestedValues: statements have lists, JSON, TIMESTAMPTZ and functions of the registry as well. DuckDB has other types and other
+// nestedValues: statements have lists, JSON, enums, rows, TIMESTAMPTZ and functions of the registry as well. DuckDB has other types and other
 // functions, so that PostgreSQL must be there to be asked.
 var nestedValues = os.Getenv("KELPIE_PG") != ""
 
 // nestedTables are the tables of these types; kelpieOnly are not given to DuckDB.
 var nestedTables = []string{
-	`create table nest (id int, l int[], x text[], j jsonb, z timestamptz)`,
+	`create type mood as enum ('sad', 'ok', 'a long label', '日本', 'happy')`,
+	`create table nest (id int, l int[], x text[], j jsonb, z timestamptz, m mood)`,
 	`insert into nest values
-		(1, array[1, 2, 3], array['a', 'b'], '{"a": 1, "n": "x", "l": [1, 2]}', timestamptz '2024-02-29 12:00:00+00'),
-		(2, array[]::int[], array[]::text[], '{}', timestamptz '1969-12-31 23:59:59.999999+00'),
-		(3, null, null, null, null),
-		(4, array[null, 7]::int[], array['日本', null, ''], '{"a": null, "n": "é", "l": []}', timestamptz '2024-03-31 01:30:00+00'),
-		(5, array[2147483647, -2147483648], array['x'], '[1, "日", null, {"a": 2}]', timestamptz '0044-03-15 12:00:00+00 BC'),
-		(2, array[1, 2], array['a', null], '"text"', timestamptz '2024-02-29 12:00:00+00'),
-		(7, array[3, 1, 2, 3], array['Grüße', 'one'], '{"a": 10, "n": "one", "l": [3]}', timestamptz '1999-12-31 23:59:59+00')`,
+		(1, array[1, 2, 3], array['a', 'b'], '{"a": 1, "n": "x", "l": [1, 2]}', timestamptz '2024-02-29 12:00:00+00', 'happy'),
+		(2, array[]::int[], array[]::text[], '{}', timestamptz '1969-12-31 23:59:59.999999+00', 'sad'),
+		(3, null, null, null, null, null),
+		(4, array[null, 7]::int[], array['日本', null, ''], '{"a": null, "n": "é", "l": []}', timestamptz '2024-03-31 01:30:00+00', '日本'),
+		(5, array[2147483647, -2147483648], array['x'], '[1, "日", null, {"a": 2}]', timestamptz '0044-03-15 12:00:00+00 BC', 'ok'),
+		(2, array[1, 2], array['a', null], '"text"', timestamptz '2024-02-29 12:00:00+00', 'a long label'),
+		(7, array[3, 1, 2, 3], array['Grüße', 'one'], '{"a": 10, "n": "one", "l": [3]}', timestamptz '1999-12-31 23:59:59+00', 'ok')`,
 }
 
 // totalCalls are the rows of the registry that PostgreSQL has and that fail for none of the values of the table of functions, by the
@@ -99,9 +100,9 @@ func (g *sqlGen) argument(r *funcs.Row, letter byte, p int, sc, outer scope) str
 	return trial.Fitting(r, pool[g.r.IntN(len(pool))])
 }
 
-// listExpr is an expression over lists, JSON or instants, of kind k; "" if there is none.
+// nestedExpr is an expression over lists, JSON, rows, enums or instants, of kind k; "" if there is none.
 func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
-	l, j, z := g.column(aList, sc, outer), g.column(aJSON, sc, outer), g.column(aZone, sc, outer)
+	l, j, z, m := g.column(aList, sc, outer), g.column(aJSON, sc, outer), g.column(aZone, sc, outer), g.column(anEnum, sc, outer)
 	i := func() string { return "(" + g.expr(anInt, sc, outer, 0) + ")::int" }
 	switch k {
 	case anInt:
@@ -109,10 +110,20 @@ func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
 		case l != "" && g.chance(60):
 			return g.pick(fmt.Sprintf("(%s)[%d]", l, g.r.IntN(5)), "array_length("+l+", 1)", "cardinality("+l+")", fmt.Sprintf("array_position(%s, %s)", l, i()),
 				fmt.Sprintf("(select sum(e) from unnest(%s) e)::int", l), fmt.Sprintf("(%s)[%s]", l, i()))
+		case m != "" && g.chance(60):
+			return g.pick("array_position(enum_range(null::mood), "+m+")", "length("+m+"::text)", "("+m+" < enum_last(null::mood))::int")
 		case j != "":
 			return "(" + g.pick(j+" ->> 'a'", j+" -> 'l' ->> 0", j+" #>> '{l,1}'") + " is null)::int"
 		}
 	case aText:
+		if m != "" && g.chance(40) {
+			return g.pick(m+"::text", "enum_range("+m+", null)::text")
+		}
+		if g.chance(30) { // rows and documents of any columns
+			s := "(" + g.expr(aText, sc, outer, 0) + ")::text"
+			return g.pick("row("+i()+", "+s+")::text", "json_build_object('k', "+i()+", 'é', "+s+")::text", "jsonb_build_array("+s+", "+i()+", null)::text",
+				"to_json("+s+")::text", "row_to_json(row("+s+", "+i()+"))::text", "concat_ws('-', "+i()+", "+s+")")
+		}
 		if j != "" {
 			return g.pick(j+" ->> 'n'", j+" ->> 'a'", "("+j+" -> 'l')::text", j+" #>> '{l,0}'", j+"::text", "jsonb_typeof("+j+")", j+" -> 'l' ->> -1")
 		}
@@ -120,6 +131,11 @@ func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
 		switch {
 		case l != "" && g.chance(60):
 			return fmt.Sprintf("(%s)", g.pick(i()+" = any ("+l+")", i()+" > all ("+l+")", l+" @> array["+i()+"]", l+" && array[1, 7]", l+" <@ array[1, 2, 3]", l+" = array[1, 2]", l+" < array[2]"))
+		case m != "" && g.chance(60):
+			return fmt.Sprintf("(%s %s %s)", m, g.pick("<", ">=", "=", "<>"), g.pick(g.literal(anEnum), "'ok'"))
+		case g.chance(40): // rows
+			s := func() string { return "(" + g.expr(aText, sc, outer, 0) + ")::text" }
+			return fmt.Sprintf(g.pick("((%s, %s) %s (%s, %s))", "(row(%s, %s) %s row(%s, %s))"), i(), s(), g.pick("<", ">=", "=", "<>", "is distinct from"), i(), s())
 		case z != "":
 			return fmt.Sprintf("(%s %s %s)", z, g.pick("<", ">=", "="), g.literal(aZone))
 		}

@@ -49,6 +49,8 @@ func (g *sqlGen) literal(k kind) string {
 		return g.pick("array[1, 2]", "array[]::int[]", "array[null, 7]::int[]", "array[3, 1, 3]")
 	case aZone:
 		return g.pick("timestamptz '2024-02-29 12:00:00+00'", "timestamptz '1969-12-31 23:59:59.999999+00'", "timestamptz '2024-03-31 01:30:00+00'")
+	case anEnum:
+		return g.pick("'sad'::mood", "'ok'::mood", "'日本'::mood", "'happy'::mood")
 	case aTime:
 		return g.pick("timestamp '2020-02-29 12:34:56.789012'", "timestamp '1970-01-01 00:00:00'", "timestamp '2000-02-29 01:00:00.5'")
 	}

@@ -23,12 +23,13 @@ const (
 	aList   kind = 'l' // INTEGER[]
 	aZone   kind = 'z' // TIMESTAMPTZ
 	aJSON   kind = 'j' // JSONB, which is only a column: it has no order
+	anEnum  kind = 'o'
 )
 
 // allKinds are the kinds of expressions, the usual ones more often; nestedKinds are those of nested values.
 const (
 	allKinds    = "iiiiidddsssttbbnwem"
-	nestedKinds = "llz"
+	nestedKinds = "llzo"
 )
 
 // col is a column in scope, qualified by the alias of its table.
@@ -423,14 +424,19 @@ func (g *sqlGen) ordered(k kind, sc scope, distinct string) string {
 	return fmt.Sprintf("mode() within group (order by %s)", order)
 }
 
-// statistic is an aggregate of doubles, which no order changes but by rounding; e is one of them.
+// statistic is an aggregate of doubles, which no order changes but by rounding; e is one of them. Where variances may be 0, as of equal numbers, rounding is all
+// that is left of them: those are asked of quarters, whose sums are exact.
 func (g *sqlGen) statistic(e string, sc scope) string {
-	x, y := "("+e+")::double precision", g.expr(aDouble, sc, nil, 0)
-	if g.chance(15) {
+	x := "(" + e + ")::double precision"
+	switch g.r.IntN(8) {
+	case 0:
 		return fmt.Sprintf("percentile_cont(%s) within group (order by %s)", g.pick("0", "0.25", "0.5", "1"), x)
+	case 1:
+		return "avg(" + x + ")"
 	}
+	quarter := func() string { return "((" + g.windowKeyOf(anInt, sc) + ") / 4.0::double precision)" }
 	two := g.pick("corr", "covar_samp", "covar_pop", "regr_slope", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy", "regr_r2", "regr_intercept")
-	return g.pick("stddev(", "stddev_samp(", "variance(", "var_samp(", "stddev_pop(", "var_pop(", "avg(", two+"("+y+", ") + x + ")"
+	return g.pick("stddev(", "stddev_samp(", "variance(", "var_samp(", "stddev_pop(", "var_pop(", two+"("+quarter()+", ") + quarter() + ")"
 }
 
 // from writes a FROM clause and gives the columns that it brings.
@@ -534,7 +540,7 @@ func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 			scope{{alias + ".p", anInt}, {alias + ".q", aText}}
 	}
 	if g.nested && g.chance(15) {
-		return "nest " + alias, scope{{alias + ".id", anInt}, {alias + ".l", aList}, {alias + ".j", aJSON}, {alias + ".z", aZone}}
+		return "nest " + alias, scope{{alias + ".id", anInt}, {alias + ".l", aList}, {alias + ".j", aJSON}, {alias + ".z", aZone}, {alias + ".m", anEnum}}
 	}
 	t := genTables[g.r.IntN(len(genTables))]
 	if (t.from == "nothing" || t.from == "nulls") && g.chance(70) {

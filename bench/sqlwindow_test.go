@@ -7,12 +7,13 @@ import (
 )
 
 // windowed writes a query with window functions. What depends on the order of rows that are alike in the window's order is only
-// asked where that order has all columns.
+// asked where that order has all columns. Rows that are alike in these are still told apart by two windows, so that a query has only
+// one order of that sort.
 func (g *sqlGen) windowed(outer scope, depth int, ks []kind) string {
 	defer g.part("windowed")()
 	from, sc := g.from(outer, depth)
 	items := make([]string, len(ks))
-	names := []string{g.window(sc, true), g.window(sc, false)} // two windows that functions share
+	names := []string{g.window(sc, true), g.window(sc, false)} // two windows that functions share; the first has no frame
 	base := ""                                                 // of a third, which is only a partition, others take their partition
 	if g.chance(30) {
 		base = ", wb as (partition by " + g.windowKey(sc) + ")"
@@ -21,9 +22,11 @@ func (g *sqlGen) windowed(outer scope, depth int, ks []kind) string {
 		total := g.chance(50)
 		over := "w" + g.pick("t", "p")
 		if total = over == "wt"; g.chance(40) {
-			total = g.chance(50)
-			over = "(" + g.window(sc, total) + ")"
-			if base != "" && !strings.Contains(over, "partition by") {
+			over = "(" + g.window(sc, false) + ")"
+			if total = g.chance(50); total {
+				over = "(wt " + g.windowFrame(g.pick("range", "groups", "rows", "rows", "rows"), false) + ")"
+			}
+			if base != "" && !total && !strings.Contains(over, "partition by") {
 				over = "(wb " + over[1:]
 			}
 		}
@@ -44,7 +47,7 @@ func (g *sqlGen) windowed(outer scope, depth int, ks []kind) string {
 	return fmt.Sprintf("%s window wt as (%s), wp as (%s)%s", q, names[0], names[1], base)
 }
 
-// window writes a window: by all columns if it must tell rows apart.
+// window writes a window: by all columns, and without a frame, if it must tell rows apart.
 func (g *sqlGen) window(sc scope, total bool) string {
 	var text []string
 	if n := g.few(3); n > 0 {
@@ -55,7 +58,6 @@ func (g *sqlGen) window(sc scope, total bool) string {
 		text = append(text, "partition by "+strings.Join(by, ", "))
 	}
 	dir := func() string { return g.pick("", "", " desc", " nulls first", " desc nulls last") }
-	units := []string{"range", "groups"}
 	ints := g.column(anInt, sc, nil)
 	times := g.column(kind("mtz"[g.r.IntN(3)]), sc, nil)
 	switch {
@@ -68,7 +70,7 @@ func (g *sqlGen) window(sc scope, total bool) string {
 		}
 		g.r.Shuffle(len(by), func(i, k int) { by[i], by[k] = by[k], by[i] })
 		text = append(text, "order by "+strings.Join(by, ", "))
-		units = append(units, "rows", "rows", "rows")
+		return strings.Join(text, " ")
 	case times != "" && g.chance(15): // distances of time
 		text = append(text, "order by "+times+dir())
 		near := g.pick("interval '1 day'", "interval '1 month'", "interval '10 years'", "interval '0'", "interval '36:00'")
@@ -86,7 +88,7 @@ func (g *sqlGen) window(sc scope, total bool) string {
 		return strings.Join(text, " ")
 	}
 	if g.chance(60) {
-		text = append(text, g.windowFrame(g.pick(units...), false))
+		text = append(text, g.windowFrame(g.pick("range", "groups"), false))
 	}
 	return strings.Join(text, " ")
 }

@@ -12,11 +12,20 @@ import (
 const maxSteps = 1 << 40
 
 // SeriesLength is how many elements a series from the first argument to the second has, both included, by steps of the third:
-// of integers, or of timestamps with intervals between them.
+// of integers, of decimals of one scale, or of timestamps with intervals between them.
 var SeriesLength = &plan.Function{Name: "series_length", Strict: true, Fails: true, Eval: seriesLength}
 
 // SeriesTime is element number i of a series of timestamps: its first, the step, i.
 var SeriesTime = &plan.Function{Name: "series_time", Strict: true, Fails: true, Eval: seriesTime}
+
+// SeriesNumber is element number i of a series of decimals: its first, the step, i.
+var SeriesNumber = &plan.Function{Name: "series_number", Strict: true, Fails: true, Eval: func(a []types.Value, t types.Type) (types.Value, error) {
+	by, ok := a[1].Int128().Mul(types.FromInt64(a[2].I))
+	if !ok {
+		return types.Value{}, types.ErrOutOfRange(t)
+	}
+	return types.DecimalValue(t, a[0].Int128().Add(by)), nil
+}}
 
 // SeriesItem stands for an element of a series in a select list, one row each: from, to, step, and the zone if there is one. The binder
 // puts another expression in its place, as for Unnest.
@@ -32,6 +41,8 @@ func seriesLength(a []types.Value, t types.Type) (types.Value, error) {
 		if z, err = zoneArg(a, 3); err == nil {
 			n, err = timeSteps(a[0].I, a[1].I, a[2], z)
 		}
+	} else if a[0].Type.Kind == types.Decimal {
+		n, err = decimalSteps(a[0].Int128(), a[1].Int128(), a[2].Int128())
 	} else if a[2].I == 0 {
 		err = errorf(diag.InvalidParameter, "step size cannot equal zero")
 	} else {
@@ -56,6 +67,21 @@ func IntegerSteps(from, to, step int64) uint64 {
 		return width
 	}
 	return width/by + 1
+}
+
+// decimalSteps is IntegerSteps for decimals; a length that nobody waits for if it is longer.
+func decimalSteps(from, to, step types.Int128) (uint64, error) {
+	way := to.Sub(from)
+	switch {
+	case step.Sign() == 0:
+		return 0, errorf(diag.InvalidParameter, "step size cannot equal zero")
+	case way.Sign()*step.Sign() < 0:
+		return 0, nil
+	}
+	if n, _ := way.DivRem(step); n.FitsInt64() {
+		return n.Lo + 1, nil
+	}
+	return math.MaxUint64, nil
 }
 
 // zoneArg is the zone whose days count, if there is such an argument.

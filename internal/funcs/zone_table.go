@@ -36,13 +36,13 @@ var MakeInstant = internalFn("make_timestamptz", func(a []types.Value, t types.T
 		return types.Value{}, err
 	}
 	name := a[6].S
-	switch {
-	case name != "" && name[0] == '+':
-		name = "-" + name[1:]
-	case name != "" && name[0] == '-':
-		name = "+" + name[1:]
+	if name != "" && name[0] >= '0' && name[0] <= '9' {
+		return fail(diag.InvalidParameter, "invalid input syntax for type numeric time zone: %q", name)
 	}
-	z, err := types.FindZone(name)
+	z, err := types.ParseOffset(name)
+	if z == nil && err == nil {
+		z, err = types.FindZone(name)
+	}
 	if err != nil {
 		return types.Value{}, err
 	}

@@ -54,7 +54,7 @@ var functions, functionNames = func() (map[string]*plan.Function, map[*plan.Func
 			add(r.Signature(), r.Fn)
 		}
 	}
-	for _, f := range []*plan.Function{funcs.SeriesLength, funcs.SeriesTime, funcs.TryCast} {
+	for _, f := range []*plan.Function{funcs.SeriesLength, funcs.SeriesTime, funcs.SeriesNumber, funcs.TryCast} {
 		add(f.Name, f)
 	}
 	for _, f := range funcs.Internal {

@@ -19,8 +19,8 @@ var UTC = &Zone{"UTC", time.UTC}
 // SessionZone finds a zone for a session, which is in one with a history: CET is not always an hour ahead of UTC there, and PST
 // is none.
 func SessionZone(name string) (*Zone, error) {
-	if _, short := abbreviations[strings.ToUpper(trimSpace(name))]; short {
-		return FindZone(":" + trimSpace(name))
+	if _, short := abbreviations[strings.ToUpper(name)]; short {
+		return FindZone(":" + name)
 	}
 	return FindZone(name)
 }
@@ -45,13 +45,12 @@ func (z *Zone) IsUTC() bool { return z.loc == time.UTC }
 // zones are those that were asked for, by the names that were used.
 var zones sync.Map
 
-// FindZone finds a zone by its name, in any case; an error if there is none. A distance is written as POSIX does, positive
-// to the west, with an optional name before it: '+05', 'UTC-2', '<+05>-05'.
+// FindZone finds a zone by its name, in any case, or by what posixZone reads; an error if there is none.
 func FindZone(name string) (*Zone, error) {
 	if z, ok := zones.Load(name); ok {
 		return z.(*Zone), nil
 	}
-	z := findZone(trimSpace(name))
+	z := findZone(name)
 	if z == nil {
 		return nil, errf(codeBadParameter, "time zone %s not recognized", quoted(name))
 	}
@@ -60,15 +59,16 @@ func FindZone(name string) (*Zone, error) {
 }
 
 func findZone(name string) *Zone {
-	if name == "" || strings.EqualFold(name, "local") { // "Local" is the machine's, to Go
+	if name == "" || name == ":" || strings.EqualFold(name, "local") { // "Local" is the machine's, to Go
 		return nil
 	}
 	switch strings.ToLower(name) {
 	case "utc", "gmt", "z", "zulu", "uct", "universal", "etc/utc", "etc/gmt", "greenwich":
 		return &Zone{zoneCase(name), time.UTC}
 	}
-	if name[0] == ':' { // as POSIX has it: a name of the database, and nothing else
-		name = name[1:]
+	posix := posixZone
+	if name[0] == ':' { // a name of the database, and nothing else
+		name, posix = name[1:], func(string) *Zone { return nil }
 	} else if secs, ok := abbreviations[strings.ToUpper(name)]; ok {
 		return &Zone{strings.ToUpper(name), time.FixedZone(strings.ToUpper(name), secs)}
 	}
@@ -80,7 +80,7 @@ func findZone(name string) *Zone {
 			return &Zone{spelled, loc}
 		}
 	}
-	return posixZone(name)
+	return posix(name)
 }
 
 // zoneCase spells a name as the database does: America/New_York, not america/new_york.
@@ -107,27 +107,20 @@ func zoneCase(name string) string {
 	return spelled
 }
 
-// posixZone reads [name]±H[:MM[:SS]], where + is west of Greenwich. A name without a distance is no zone.
-func posixZone(spec string) *Zone {
-	rest := spec
-	if strings.HasPrefix(rest, "<") {
-		end := strings.IndexByte(rest, '>')
-		if end < 0 {
-			return nil
-		}
-		rest = rest[end+1:]
-	} else {
-		rest = strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-		if n := len(spec) - len(rest); n > 0 && n < 3 {
-			return nil
-		}
+// ParseOffset finds the zone of ±HH, ±HHMM, ±HHMMSS or ±HH:MM[:SS], where + is east of Greenwich; nil if the text is something else.
+func ParseOffset(text string) (*Zone, error) {
+	secs, rest, ok := scanOffset(text)
+	if !ok || rest != "" {
+		return nil, nil
 	}
-	secs, after, ok := scanOffset(rest, false)
-	if !ok || after != "" {
-		return nil
+	if secs > mostOffset || secs < -mostOffset {
+		return nil, errf(codeBadParameter, "numeric time zone %s out of range", quoted(text))
 	}
-	return &Zone{spec, time.FixedZone(spec, -secs)}
+	return FixedZone(secs), nil
 }
+
+// mostOffset is how far from UTC, in seconds, clocks may be that are written so: 15:59:59.
+const mostOffset = 57599
 
 // FixedZone is the zone that is so many seconds ahead of UTC.
 func FixedZone(seconds int) *Zone {
@@ -302,14 +295,14 @@ func ParseTimestampTZ(s string, z *Zone) (int64, error) {
 		return 0, st.err(TTimestampTZ, s)
 	}
 	if own != "" {
-		secs, after, ok := scanOffset(own, true)
+		secs, after, ok := scanOffset(own)
 		switch {
 		case ok && after == "":
-			if secs > 57599 || secs < -57599 { // 15:59:59
+			if secs > mostOffset || secs < -mostOffset {
 				return 0, errf("22009", "time zone displacement out of range: %s", quoted(s))
 			}
 			z = FixedZone(secs)
-		case own[0] == '+' || own[0] == '-':
+		case !isLetter(own[0]) || strings.ContainsAny(own, " \t\n"):
 			return 0, dateSyntax.err(TTimestampTZ, s)
 		default:
 			var err error
@@ -334,15 +327,15 @@ func scanTimeAndZone(s string) (micros int64, zone string, st dateStatus) {
 	return micros, trimSpace(rest), st
 }
 
-// scanOffset reads ±HH, ±HHMM, ±HHMMSS or ±HH:MM[:SS] as seconds; without a sign only if it need not have one.
-func scanOffset(s string, signed bool) (secs int, rest string, ok bool) {
+// scanOffset reads ±HH, ±HHMM, ±HHMMSS or ±HH:MM[:SS] as seconds.
+func scanOffset(s string) (secs int, rest string, ok bool) {
 	sign := 1
 	switch {
 	case s != "" && s[0] == '-':
 		sign, s = -1, s[1:]
 	case s != "" && s[0] == '+':
 		s = s[1:]
-	case signed:
+	default:
 		return 0, "", false
 	}
 	n := digitsAt(s)

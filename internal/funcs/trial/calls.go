@@ -71,8 +71,6 @@ func Untried(r *funcs.Row) string {
 		return "PostgreSQL calls its result void"
 	case r.Name == "nextval", r.Name == "currval", r.Name == "lastval", r.Name == "setval":
 		return "it needs a sequence"
-	case r.Name == "generate_series" && r.Args == "mm?m":
-		return "it is not supported"
 	case r.Name == "age" && len(r.Args) == 1:
 		return "it counts from today"
 	}

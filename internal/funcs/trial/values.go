@@ -107,6 +107,9 @@ func init() {
 	set(0, []string{"1", "-1", "3"}, "generate_series(ee?e)")
 	set(1, []string{"5", "3", "2::bigint"}, "generate_series(ee?e)")
 	set(2, []string{"1", "2", "-1", "0"}, "generate_series(ee?e)")
+	set(0, []string{"1.5", "-1", "2.125"}, "generate_series(mm?m)")
+	set(1, []string{"2.25", "-3.5", "3"}, "generate_series(mm?m)")
+	set(2, []string{"0.5", "-0.25", "0.0", "0.125"}, "generate_series(mm?m)")
 	for letter, cast := range map[string]string{"T": "timestamp", "Z": "timestamptz"} {
 		name := "generate_series(" + letter + letter + "V)"
 		set(0, []string{cast + " '2024-02-28 00:00:00+00'", cast + " '2024-03-01 12:00:00+00'"}, name)

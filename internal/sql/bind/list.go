@@ -1,9 +1,9 @@
 package bind
 
 import (
-	"strings"
-
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/funcs"
@@ -280,32 +280,41 @@ func refuseRowsInside(e plan.Expr) {
 	})
 }
 
-// severalRows repeats rows as often as the longest list or series in some expressions, which get an element each.
+// severalRows repeats rows as often as the longest list or series in some expressions, which get an element each. Calls whose arguments have such calls
+// in them come after these, for each of their rows.
 func (b *binder) severalRows(node plan.Node, xs []*plan.Expr) plan.Node {
-	var calls []*plan.Call
-	for _, x := range xs {
-		if *x != nil {
+	xs = slices.DeleteFunc(xs, func(x *plan.Expr) bool { return *x == nil })
+	for {
+		var calls []*plan.Call
+		for _, x := range xs {
 			plan.WalkExpr(*x, func(e plan.Expr) bool {
-				if !makesRows(e) {
-					return true
+				if innermost(e) {
+					calls = append(calls, e.(*plan.Call))
 				}
-				c := e.(*plan.Call)
-				for _, a := range c.Args {
-					plan.WalkExpr(a, func(inner plan.Expr) bool {
-						if makesRows(inner) {
-							unsupported(c.Pos, "%s of rows that another function makes", c.Fn.Name)
-						}
-						return true
-					})
-				}
-				calls = append(calls, c)
-				return false
+				return true
 			})
 		}
+		if len(calls) == 0 {
+			return node
+		}
+		node = b.repeatFor(node, calls, xs)
 	}
-	if len(calls) == 0 {
-		return node
-	}
+}
+
+// innermost reports a call that stands for several rows, and has none inside.
+func innermost(e plan.Expr) bool {
+	return makesRows(e) && !slices.ContainsFunc(e.(*plan.Call).Args, func(a plan.Expr) bool {
+		found := false
+		plan.WalkExpr(a, func(e plan.Expr) bool {
+			found = found || makesRows(e)
+			return !found
+		})
+		return found
+	})
+}
+
+// repeatFor repeats rows for calls that go along with each other, and puts elements in their places.
+func (b *binder) repeatFor(node plan.Node, calls []*plan.Call, xs []*plan.Expr) plan.Node {
 	n := &plan.Repeat{Input: node, Col: b.cols.New("element", types.TInt64, true)}
 	var lists, lengths []plan.Expr
 	for _, c := range calls {
@@ -324,14 +333,12 @@ func (b *binder) severalRows(node plan.Node, xs []*plan.Expr) plan.Node {
 		n.Count = plan.NewCall(plan.Greatest, types.TInt64, n.Count, l)
 	}
 	for _, x := range xs {
-		if *x != nil {
-			*x = plan.MapExpr(*x, func(e plan.Expr) plan.Expr {
-				if !makesRows(e) {
-					return e
-				}
-				return b.rowElement(e.(*plan.Call), n.Col, len(calls) > 1)
-			})
-		}
+		*x = plan.MapExpr(*x, func(e plan.Expr) plan.Expr {
+			if !slices.ContainsFunc(calls, func(c *plan.Call) bool { return plan.Expr(c) == e }) {
+				return e
+			}
+			return b.rowElement(e.(*plan.Call), n.Col, len(calls) > 1)
+		})
 	}
 	return n
 }
@@ -388,7 +395,7 @@ func (b *binder) unnestTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node
 
 // listTable is the rows of lists that go along with each other, a column for each.
 func (b *binder) listTable(t *ast.FuncTable, lists []plan.Expr, names []string) (plan.Node, *rel) {
-	n := &plan.Repeat{Input: oneRow(), Col: b.cols.New("copy", types.TInt64, true)}
+	n := &plan.Repeat{Input: b.computedOnce(lists), Col: b.cols.New("copy", types.TInt64, true)}
 	p := &plan.Project{Input: n}
 	var cols []outCol
 	add := func(name string, x plan.Expr) {

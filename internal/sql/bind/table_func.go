@@ -135,14 +135,19 @@ func (b *binder) seriesType(t *ast.FuncTable, args []plan.Expr, name string, giv
 			if typ != types.TTimestampTZ {
 				typ = types.TTimestamp
 			}
-		case (k == types.Int64 || k == types.UInt32) && typ == types.TInt32:
-			typ = types.TInt64
+		case k == types.Decimal && !typ.IsCalendar():
+			typ, _ = types.CommonType(typ, e.Type())
+		case e.Type().IsInteger() && typ.IsNumeric():
+			typ, _ = types.CommonType(typ, e.Type())
 		case !e.Type().IsInteger() && k != types.Unknown && !(i == 2 && k == types.Interval):
-			unsupported(pos(i), "%s of %s", name, e.Type().SQLName())
+			panic(noFunction(name, args, t.Pos))
 		}
 	}
 	for i, e := range args {
 		want := types.TInt64
+		if typ.Kind == types.Decimal {
+			want = typ
+		}
 		if typ.IsCalendar() {
 			want = typ
 			if i == 2 {
@@ -152,7 +157,7 @@ func (b *binder) seriesType(t *ast.FuncTable, args []plan.Expr, name string, giv
 		if k := e.Type().Kind; (want == types.TInterval) != (k == types.Interval) && k != types.Unknown {
 			panic(noFunction(name, args, t.Pos))
 		}
-		if e.Type().IsInteger() && !want.IsInteger() {
+		if e.Type().IsNumeric() && !want.IsNumeric() {
 			panic(noFunction(name, args, t.Pos))
 		}
 		args[i] = b.convert(e, want, pos(i))
@@ -195,9 +200,10 @@ func (b *binder) constantSeries(args []plan.Expr, id plan.ColID, t *ast.FuncTabl
 
 // repeatedSeries repeats a row as often as the series has elements, and makes these of the numbers of the copies.
 func (b *binder) repeatedSeries(args []plan.Expr, id plan.ColID, t *ast.FuncTable, inclusive bool) (plan.Node, []outCol) {
+	input := b.computedOnce(args)
 	from, to, step := args[0], args[1], args[2]
 	typ := b.cols.Get(id).Type
-	n := &plan.Repeat{Input: oneRow(), Col: b.cols.New("copy", types.TInt64, true)}
+	n := &plan.Repeat{Input: input, Col: b.cols.New("copy", types.TInt64, true)}
 	length := []plan.Expr{from, to, step}
 	var zone []plan.Expr
 	if typ == types.TTimestampTZ {
@@ -220,8 +226,28 @@ func (b *binder) repeatedSeries(args []plan.Expr, id plan.ColID, t *ast.FuncTabl
 	return &plan.Filter{Input: p, Preds: []plan.Expr{plan.Compare(plan.Ne, b.ref(id), b.convert(to, typ, t.Pos))}}, cols
 }
 
+// computedOnce is one row with the values of those expressions that a plan must not have twice: subqueries, and what is another each time.
+// References take their places.
+func (b *binder) computedOnce(exprs []plan.Expr) plan.Node {
+	p := &plan.Project{Input: oneRow()}
+	for i, e := range exprs {
+		if plan.HasSubquery(e) || plan.Volatile(e) {
+			id := b.cols.New("argument", e.Type(), false)
+			p.Cols, p.Exprs = append(p.Cols, id), append(p.Exprs, e)
+			exprs[i] = b.ref(id)
+		}
+	}
+	if p.Cols == nil {
+		return p.Input
+	}
+	return p
+}
+
 // seriesElement is element number i, from 0, of a series.
 func (b *binder) seriesElement(from, step plan.Expr, zone []plan.Expr, number plan.Expr, typ types.Type, pos int) plan.Expr {
+	if typ.Kind == types.Decimal {
+		return plan.NewApply(funcs.SeriesNumber, typ, pos, from, step, number)
+	}
 	if typ.IsCalendar() {
 		return plan.NewApply(funcs.SeriesTime, typ, pos, append([]plan.Expr{from, step, number}, zone...)...)
 	}
