@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -22,20 +23,32 @@ import (
 // arrowMagic begins and ends a file in Arrow's file format, which Feather is, too.
 var arrowMagic = []byte("ARROW1")
 
-// arrowFile is an Arrow file being read.
+// arrowFile is an Arrow file being read, in one of two formats.
 type arrowFile struct {
-	*ipc.FileReader
-	h *os.File
-}
-
-func (f *arrowFile) close() {
-	f.Close()
-	f.h.Close()
+	schema *arrow.Schema
+	next   func() (arrow.RecordBatch, error) // the caller releases it; io.EOF after the last
+	close  func()
+	mem    *countedMemory
 }
 
 // openArrow opens a file. What its batches take is counted by the account until they are released.
-func openArrow(in *input, acct *budget.Account) (f *arrowFile, err error) {
+func openArrow(ctx context.Context, in *input, acct *budget.Account) (f *arrowFile, err error) {
 	defer guard(in.path, &err)
+	if in.arrow != nil { // it has been begun
+		f, in.arrow = in.arrow, nil
+		f.mem.acct = acct
+		return f, nil
+	}
+	if in.stream != nil {
+		if err := in.once(); err != nil {
+			return nil, err
+		}
+		r, err := in.raw(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		return readArrowStream(in, r, maxStreamBody, acct)
+	}
 	h, err := os.Open(in.path)
 	if err != nil {
 		return nil, fileError("open", in.path, err)
@@ -46,29 +59,48 @@ func openArrow(in *input, acct *budget.Account) (f *arrowFile, err error) {
 		}
 	}()
 	magic := make([]byte, len(arrowMagic))
-	if n, _ := io.ReadFull(h, magic); !bytes.Equal(magic[:n], arrowMagic) {
-		return nil, diag.Errorf(diag.DataCorrupted, diag.NoPos, "%q is not an Arrow file", in.path).
-			WithHint("streams of Arrow, and Feather of version 1, are not read; programs can write the file format instead")
-	}
+	n, _ := io.ReadFull(h, magic)
 	st, err := h.Stat()
 	if err != nil {
 		return nil, fileError("read", in.path, err)
 	}
+	if !bytes.Equal(magic[:n], arrowMagic) {
+		if _, err := h.Seek(0, io.SeekStart); err != nil {
+			return nil, fileError("read", in.path, err)
+		}
+		return readArrowStream(in, h, st.Size(), acct)
+	}
 	if err := checkArrowFooter(h, st.Size()); err != nil {
 		return nil, damaged(in.path, err)
 	}
-	r, err := ipc.NewFileReader(h, ipc.WithAllocator(&countedMemory{acct: acct}))
+	mem := &countedMemory{acct: acct}
+	r, err := ipc.NewFileReader(h, ipc.WithAllocator(mem))
 	if err != nil {
 		return nil, damaged(in.path, err)
 	}
-	return &arrowFile{r, h}, nil
+	at := 0
+	next := func() (arrow.RecordBatch, error) {
+		if at == r.NumRecords() {
+			return nil, io.EOF
+		}
+		at++
+		return r.RecordBatchAt(at - 1)
+	}
+	return &arrowFile{schema: r.Schema(), next: next, mem: mem, close: func() {
+		r.Close()
+		h.Close()
+	}}, nil
 }
 
-// countedMemory is Go's heap, counted. An allocation that is refused ends in guard.
-type countedMemory struct{ acct *budget.Account }
+// countedMemory is Go's heap, counted. An allocation that is refused ends in guard, or where the library catches it.
+type countedMemory struct {
+	acct *budget.Account
+	err  error // the first
+}
 
 func (m *countedMemory) Allocate(size int) []byte {
 	if err := m.acct.Take(int64(size)); err != nil {
+		m.err = cmp.Or(m.err, err)
 		panic(err)
 	}
 	return memory.DefaultAllocator.Allocate(size)
@@ -89,16 +121,17 @@ func (m *countedMemory) Free(b []byte) { m.acct.Give(int64(cap(b))) }
 // lookArrow finds the columns of Arrow files, which all have the same. They are loaded as a whole.
 func (s *Source) lookArrow(ctx context.Context, opts *Options) error {
 	for i, in := range s.files {
-		if in.stream != nil {
-			return diag.Unsupported(diag.NoPos, "reading Arrow from %q, which can be read only once", in.path).WithHint("write it to a file first")
-		}
-		f, err := openArrow(in, nil)
+		f, err := openArrow(ctx, in, nil)
 		if err != nil {
 			return err
 		}
-		f.close()
+		if in.stream != nil {
+			in.arrow = f // what it has said of its columns it does not say again
+		} else {
+			f.close()
+		}
 		var cols []catalog.ColumnDef
-		for _, field := range f.Schema().Fields() {
+		for _, field := range f.schema.Fields() {
 			cols = append(cols, arrowColumn(field))
 		}
 		if i == 0 {
@@ -188,7 +221,7 @@ func (s *Source) loadArrow(ctx context.Context, table *catalog.Table, opts LoadO
 // cutArrow hands out the batches of a file, several together where they are small.
 func cutArrow(ctx context.Context, in *input, acct *budget.Account, seq *int, groups chan<- *arrowGroup) (err error) {
 	defer guard(in.path, &err)
-	f, err := openArrow(in, acct)
+	f, err := openArrow(ctx, in, acct)
 	if err != nil {
 		return err
 	}
@@ -201,10 +234,16 @@ func cutArrow(ctx context.Context, in *input, acct *budget.Account, seq *int, gr
 		}
 		g = &arrowGroup{in: in}
 	}
-	for i := 0; i < f.NumRecords() && ctx.Err() == nil; i++ {
-		b, err := f.RecordBatchAt(i)
+	for ctx.Err() == nil {
+		b, err := f.next()
+		if err == io.EOF {
+			break
+		}
 		if err != nil {
-			return damaged(in.path, err)
+			for _, b := range g.batches {
+				b.Release()
+			}
+			return damaged(in.path, cmp.Or(f.mem.err, err))
 		}
 		g.batches, g.rows = append(g.batches, b), g.rows+b.NumRows()
 		if g.rows >= column.SegmentRows {

@@ -9,8 +9,13 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
-// arrowEncoder writes batches as they are, in Arrow's file format.
-type arrowEncoder struct{ w *ipc.FileWriter }
+// arrowEncoder writes batches as they are, in Arrow's file or stream format.
+type arrowEncoder struct {
+	w interface {
+		Write(arrow.RecordBatch) error
+		Close() error
+	}
+}
 
 func newArrowEncoder(out io.Writer, opts Options) (*arrowEncoder, error) {
 	if opts.Schema == nil {
@@ -25,6 +30,9 @@ func newArrowEncoder(out io.Writer, opts Options) (*arrowEncoder, error) {
 		options = append(options, ipc.WithLZ4())
 	default:
 		return nil, diag.Unsupported(diag.NoPos, "compression %q of Arrow files", opts.Compression)
+	}
+	if opts.Stream {
+		return &arrowEncoder{ipc.NewWriter(out, options...)}, nil
 	}
 	w, err := ipc.NewFileWriter(out, options...)
 	return &arrowEncoder{w}, err

@@ -33,9 +33,10 @@ type input struct {
 	comment byte // begins lines that are no rows
 	coded   Encoding
 
-	stream io.Reader // if it can be read only once: what it still has to say
-	pipe   *pipe     // where a named pipe's stream comes from
-	taken  bool      // the stream has been given to somebody
+	stream io.Reader  // if it can be read only once: what it still has to say
+	pipe   *pipe      // where a named pipe's stream comes from
+	taken  bool       // the stream has been given to somebody
+	arrow  *arrowFile // a stream of Arrow whose schema has been read
 }
 
 // statInput finds a file. A named pipe is opened, which waits for somebody who writes to it.

@@ -2,6 +2,7 @@ package file
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -80,6 +81,8 @@ type Options struct {
 	Array bool
 	// ForceQuote are columns of written CSV whose values are always in quotes, unless they are NULL.
 	ForceQuote []bool
+	// Stream writes Arrow's stream format in the place of its file format.
+	Stream bool
 	// Schema is that of the batches that are written to an Arrow file.
 	Schema *arrow.Schema
 	// RowGroupSize is the most rows of a written Parquet row group; 0 = 122880, as many as DuckDB.
@@ -104,7 +107,7 @@ func extension(path string) string {
 // an error: to take any file for CSV makes one column of rubbish of it.
 func FormatByName(path string) (Format, error) {
 	ext := extension(path)
-	if last := strings.ToLower(filepath.Ext(path)); last != ext && (ext == ".arrow" || ext == ".feather" || ext == ".ipc") {
+	if last := strings.ToLower(filepath.Ext(path)); last != ext && slices.Contains(arrowExtensions, ext) {
 		ext = last // Arrow files are not compressed as a whole
 	}
 	switch ext {
@@ -116,7 +119,7 @@ func FormatByName(path string) (Format, error) {
 		return CSV, nil
 	case ".json", ".ndjson", ".jsonl":
 		return JSON, nil
-	case ".arrow", ".feather", ".ipc":
+	case ".arrow", ".arrows", ".feather", ".ipc":
 		return Arrow, nil
 	case "", ".":
 		return Auto, nil
@@ -127,7 +130,10 @@ func FormatByName(path string) (Format, error) {
 	}
 }
 
-const knownExtensions = ".parquet, .pq, .csv, .tsv, .txt, .tbl, .json, .ndjson, .jsonl, .arrow and .feather"
+const knownExtensions = ".parquet, .pq, .csv, .tsv, .txt, .tbl, .json, .ndjson, .jsonl, .arrow, .arrows and .feather"
+
+// arrowExtensions are those of Arrow files; .arrows is the stream format, in which the others may be, too, if they are read.
+var arrowExtensions = []string{".arrow", ".arrows", ".feather", ".ipc"}
 
 // delimiterByName is the delimiter that a file's name says; 0 if none.
 func delimiterByName(path string) byte {

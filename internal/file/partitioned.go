@@ -115,7 +115,7 @@ func (p *partitionedWriter) move(at string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fileError("create", dir, err)
 	}
-	path := filepath.Join(dir, "data_0"+extensionOf(p.format, p.opts.Compression))
+	path := filepath.Join(dir, "data_0"+extensionOf(p.format, &p.opts))
 	var cols []catalog.ColumnDef
 	for _, c := range p.rest {
 		cols = append(cols, p.cols[c])
@@ -137,13 +137,19 @@ func (p *partitionedWriter) move(at string) error {
 }
 
 // extensionOf is how the names of a format's files end.
-func extensionOf(f Format, compression string) string {
+func extensionOf(f Format, opts *Options) string {
 	ext := map[Format]string{Parquet: ".parquet", JSON: ".json", Text: ".tbl", Arrow: ".arrow"}[f]
 	if ext == "" {
 		ext = ".csv"
 	}
-	if f != Parquet {
-		ext += map[string]string{"gzip": ".gz", "zstd": ".zst"}[compression]
+	switch f {
+	case Parquet:
+	case Arrow:
+		if opts.Stream {
+			ext += "s"
+		}
+	default:
+		ext += map[string]string{"gzip": ".gz", "zstd": ".zst"}[opts.Compression]
 	}
 	return ext
 }

@@ -50,6 +50,7 @@ func NewWriterContext(ctx context.Context, path string, format Format, schema []
 			return nil, err
 		}
 	}
+	opts.Stream = opts.Stream || format == Arrow && extension(path) == ".arrows"
 	if err := compressible(path, format); err != nil {
 		return nil, err
 	}

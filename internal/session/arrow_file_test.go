@@ -1,11 +1,13 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 )
@@ -25,8 +27,8 @@ func TestArrowFiles(t *testing.T) {
 	dir := t.TempDir()
 	rowsOf(t, s, arrowRows)
 	want := rowsOf(t, s, "SELECT * FROM t ORDER BY n")
-	for _, option := range []string{"", " (COMPRESSION zstd)", " (COMPRESSION lz4)"} {
-		path := filepath.Join(dir, "t.arrow")
+	for i, option := range []string{"", " (COMPRESSION zstd)", " (COMPRESSION lz4)", "", " (COMPRESSION zstd)", " (FORMAT arrows)"} {
+		path := filepath.Join(dir, []string{"t.arrow", "t.arrows", "t.ipc"}[i/3+i/5])
 		rowsOf(t, s, "COPY t TO '"+path+"'"+option)
 		for _, from := range []string{"'" + path + "'", "read_arrow('" + path + "')"} {
 			if got := rowsOf(t, s, "SELECT * FROM "+from+" ORDER BY n"); got != want {
@@ -57,10 +59,42 @@ func TestArrowFiles(t *testing.T) {
 	}
 }
 
+// TestArrowStreams: the stream format goes through pipes, where nothing can be read twice.
+func TestArrowStreams(t *testing.T) {
+	s := New(NewDB())
+	rowsOf(t, s, arrowRows)
+	want := rowsOf(t, s, "SELECT * FROM t ORDER BY n")
+	var out bytes.Buffer
+	s.Stdout = &out
+	rowsOf(t, s, "COPY t TO STDOUT (FORMAT arrows)")
+	rowsOf(t, s, "CREATE TABLE u AS SELECT * FROM t LIMIT 0")
+	s.Stdin = iotest.OneByteReader(bytes.NewReader(out.Bytes()))
+	rowsOf(t, s, "COPY u FROM STDIN (FORMAT arrow)")
+	if got := rowsOf(t, s, "SELECT * FROM u ORDER BY n"); got != want {
+		t.Error("through a pipe: differs")
+	}
+	s.Stdin = bytes.NewReader(out.Bytes())
+	rowsOf(t, s, "SET memory_limit = '1MB'")
+	if _, err := s.Query(context.Background(), "COPY u FROM STDIN (FORMAT arrow)"); diag.CodeOf(err) != diag.OutOfMemory {
+		t.Errorf("more than memory: %v", err)
+	}
+	for _, in := range []string{"", "ARROW1\x00\x00 and no more", "\xff\xff\xff\xff", "\xff\xff\xff\xff\xff\xff\xff\x7f", "a,b\n1,2\n and so on"} {
+		s.Stdin = strings.NewReader(in)
+		if _, err := s.Query(context.Background(), "COPY u FROM STDIN (FORMAT arrow)"); diag.CodeOf(err) != diag.DataCorrupted {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
 // TestArrowFilesDamaged cuts a file off, and changes each byte of its footer: the answer is rows or an error that names the file, never a bug.
 func TestArrowFilesDamaged(t *testing.T) {
+	for _, name := range []string{"t.arrow", "t.arrows"} {
+		arrowDamaged(t, filepath.Join(t.TempDir(), name))
+	}
+}
+
+func arrowDamaged(t *testing.T, path string) {
 	s := New(NewDB())
-	path := filepath.Join(t.TempDir(), "t.arrow")
 	rowsOf(t, s, "COPY (SELECT 1 AS n, 'a' AS s, array[1, 2] AS l UNION ALL SELECT 2, NULL, NULL) TO '"+path+"'")
 	whole, err := os.ReadFile(path)
 	if err != nil {

@@ -54,7 +54,7 @@ func fileOptions(b *bind.Copy) (file.Options, error) {
 		return file.Options{}, diag.Unsupported(b.Pos, "HEADER, NULL, DELIMITER, QUOTE or ESCAPE in Arrow format")
 	}
 	return file.Options{Format: f, Header: b.Header, HasHeader: b.HasHeader, MatchHeader: b.MatchHeader, ForceNull: b.ForceNull, ForceNotNull: b.ForceNotNull, Delimiter: b.Delimiter, Quote: b.Quote, Escape: b.Escape,
-		Skip: b.Skip, Comment: b.Comment, IgnoreErrors: b.IgnoreErrors, Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize, Array: b.Array,
+		Skip: b.Skip, Comment: b.Comment, IgnoreErrors: b.IgnoreErrors, Null: b.Null, HasNull: b.HasNull, Compression: b.Compression, RowGroupSize: b.RowGroupSize, Array: b.Array, Stream: b.Stream,
 		Encoding: file.Encoding(b.Encoding), ForceQuote: b.ForceQuote}, nil
 }
 
@@ -104,6 +104,8 @@ func (s *Session) copyFrom(ctx context.Context, tx *catalog.Tx, b *bind.Copy, op
 		src, err = file.OpenContext(ctx, b.Path, opts)
 	case s.Stdin == nil:
 		err = diag.Unsupported(b.Pos, "COPY FROM STDIN where nobody gives what is to be read").WithHint("name a file; programs give a session its streams")
+	case opts.Format == file.Arrow:
+		src, err = file.OpenReader(s.Stdin, "stdin", opts)
 	case named:
 		err = diag.Unsupported(b.Pos, "COPY FROM STDIN in %s format", b.Format).WithHint("name a file: it is read from its end")
 	default:

@@ -54,6 +54,7 @@ type Copy struct {
 	Compression  string
 	RowGroupSize int64 // of Parquet; 0 = default
 	Array        bool  // JSON: all objects in an array
+	Stream       bool  // TO: Arrow's stream format
 	// FROM: lines that are no rows, and what is to be done with rows that cannot be read.
 	Skip         int
 	Comment      byte
@@ -308,6 +309,8 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 			out.Format = Parquet
 		case "arrow", "ipc", "feather":
 			out.Format = Arrow
+		case "arrows":
+			out.Format, out.Stream = Arrow, true
 		case "json", "ndjson", "jsonl":
 			out.Format = JSON
 		case "binary":
