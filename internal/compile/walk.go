@@ -234,6 +234,10 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 			d.Packed++
 		}
 	}
+	if t, ok := s.Pipeline.Source.(*pipe.Table); ok && t.Before != nil {
+		d.Packed-- // the bits
+		d.Prefilter = phys.Prefiltered{Filters: len(t.Before.Filter), Columns: len(t.Before.Scan.Cols) + 1 - len(t.Scan.Cols)}
+	}
 	for _, x := range s.Filters {
 		d.Sets = append(d.Sets, phys.KeySet{Kind: x.Kind, Bits: x.Bits})
 	}

@@ -55,6 +55,8 @@ type Options struct {
 	// Feed is how columns come to a GPU; FeedBlock, how many bytes of those that stream come at a time, 0: as many as pay.
 	Feed      phys.Feed
 	FeedBlock int64
+	// Prefilter is whether the CPU tests filters of scans whose columns stream to a GPU.
+	Prefilter phys.Prefilter
 	// Expand is how lanes of a GPU share the matches of their rows, 0: as it pays.
 	Expand phys.Expand
 	// Fuse is how much of a query one kernel of a GPU does.

@@ -106,6 +106,9 @@ func (c *deviceColumn) perRow(rows int64) float64 {
 	if !c.streamed {
 		return float64(c.bytes) / float64(rows)
 	}
+	if c.isTested() {
+		return float64(c.bits) / 8
+	}
 	if c.shape.Nulls {
 		return float64(c.shape.Width) + 1
 	}

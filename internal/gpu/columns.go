@@ -232,6 +232,10 @@ func hostBytes(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(pointer
 func shapes(scan *plan.Scan, form func(snap *catalog.Snapshot, ord int) packing) []scanned.Shape {
 	var out []scanned.Shape
 	for _, ord := range scan.Ordinal {
+		if ord == plan.Tested {
+			out = append(out, onDevice(testedColumn().shape, testedBits.bits))
+			continue
+		}
 		sh, _ := shapeOf(scan.Snap, ord)
 		out = append(out, onDevice(sh, form(scan.Snap, ord).bits))
 	}

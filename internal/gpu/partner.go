@@ -86,7 +86,7 @@ func share(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Opti
 	last := len(prog.Pipelines) - 1
 	idle := pipe.NewIdleness(prog)
 	left := maps.Clone(r.walk.Makers())
-	for i, q := range prog.Pipelines[:last] { // what it looks up
+	for i, q := range r.prog.Pipelines[:last] { // what it looks up
 		if part.Err = r.pipeline(q, idle.Idle[i]); part.Err != nil {
 			return part
 		}
@@ -99,7 +99,7 @@ func share(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Opti
 			}
 		}
 	}
-	p := prog.Pipelines[last]
+	p := r.prog.Pipelines[last]
 	r.split, r.theirs = s, plan.Tuple
 	if part.Err = r.pipeline(p, idle.Idle[last]); part.Err != nil {
 		return part
@@ -137,7 +137,7 @@ func (f *feed) share() {
 	bytes := 0.0
 	for _, c := range f.src.scan.cols {
 		if c.streamed {
-			bytes += float64(c.shape.Width)
+			bytes += c.perRow(1)
 		}
 	}
 	f.halves = &halves{f.spans, busGuess / max(bytes, 0.1)}

@@ -24,6 +24,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // run is the state of a query on a device.
@@ -83,6 +84,7 @@ func (r *run) begin(t terms) (err error) {
 	if r.lease, err = r.store.lease(r.ctx, r.prog, t); err != nil {
 		return r.failed(err)
 	}
+	r.prog = r.lease.prefiltered(r.prog, &r.Options)
 	if r.st, err = r.dev.Stream(r.ctx); err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 	}
 	left := maps.Clone(r.walk.Makers())
 	idle := pipe.NewIdleness(prog)
-	for i, p := range prog.Pipelines {
+	for i, p := range r.prog.Pipelines {
 		if err := r.pipeline(p, idle.Idle[i]); err != nil {
 			return nil, nil, err
 		}
@@ -181,6 +183,9 @@ func (r *run) bringAll() (c carried, err error) {
 	for _, p := range r.prog.Pipelines {
 		if t, ok := p.Source.(*pipe.Table); ok && !isFile(t.Scan.Snap) {
 			for _, ord := range t.Scan.Ordinal {
+				if ord == plan.Tested {
+					continue
+				}
 				_, one, err := r.lease.column(t.Scan.Snap, ord)
 				if err != nil {
 					return c, err
@@ -262,6 +267,7 @@ type source struct {
 	filters []device.Addr // sets of its semi-join filters
 	queue   device.Addr   // of rows with many matches; 0: there is none
 	sieve   []scanned.Filter
+	before  *pipe.Table // whose filters the CPU tests; nil: it does not
 	// bytes is the size of the columns, carried what of them had to be copied first.
 	bytes   int64
 	carried carried
@@ -396,7 +402,14 @@ func (r *run) source(p *pipe.Pipeline) (*source, error) {
 			return s, r.fileScan(scan, s)
 		}
 		s.rows, s.arrays, s.scan = scan.Snap.Rows, true, &tableScan{scan: scan, snap: scan.Snap, ords: scan.Ordinal}
+		if s.before = src.Before; s.before != nil { // zones tell of its columns
+			s.scan.scan = s.before.Scan
+		}
 		for _, ord := range scan.Ordinal {
+			if ord == plan.Tested {
+				s.scan.cols = append(s.scan.cols, testedColumn())
+				continue
+			}
 			c, carried, err := r.lease.column(scan.Snap, ord)
 			if err != nil {
 				return nil, err

@@ -33,6 +33,8 @@ type feed struct {
 	copied int64      // bytes
 	missed []copyUnit // pieces of the host's copies that were not there
 	halves *halves    // the CPU takes some of the rows; nil: it does not
+	// tested is what tests the scan's filters; nil: kernels do.
+	tested *exec.Prefilter
 }
 
 // streamBlocks is how many chunks are under way at a time: one that is copied, one that is read and then filled again.
@@ -148,6 +150,9 @@ func (r *run) newFeed(src *source, frag *emit.Fragment) (f *feed, err error) {
 	if f.copies, err = r.dev.Stream(r.ctx); err != nil {
 		return f, err
 	}
+	if err := f.tests(); err != nil {
+		return f, err
+	}
 	src.scan.number()
 	for i := range f.blocks {
 		b := &f.blocks[i]
@@ -177,6 +182,9 @@ func (c *deviceColumn) place(bytes int, rows int64) (columnAt, int) {
 	const line = 256
 	at := columnAt{data: bytes}
 	n := int(rows) + emit.ArrayPad
+	if c.isTested() {
+		return at, bytes + (testedBits.bytesOf(n, 1)+line-1)&^(line-1)
+	}
 	bytes += (n*int(c.shape.Width) + line - 1) &^ (line - 1)
 	if c.shape.Nulls {
 		at.nulls = bytes
@@ -288,9 +296,12 @@ func (f *feed) stage(b *streamBlock, cols []int, lo, n int64) (err error) {
 		}
 	}
 	const step = 1 << 17 // rows that a thread takes at a time
-	var tasks []func()
+	var tasks []func() error
 	places := func(i int, from, to int64) (data, nulls []byte) {
 		c, at := f.src.scan.cols[i], f.at[i]
+		if c.isTested() {
+			return b.host.Bytes[at.data : at.data+int(testedBytes(to))], nil
+		}
 		w := int(c.shape.Width)
 		if c.shape.Nulls {
 			nulls = b.host.Bytes[at.nulls+int(from) : at.nulls+int(to)]
@@ -298,18 +309,24 @@ func (f *feed) stage(b *streamBlock, cols []int, lo, n int64) (err error) {
 		return b.host.Bytes[at.data+int(from)*w : at.data+int(to)*w], nulls
 	}
 	for _, i := range cols {
+		if f.src.scan.cols[i].isTested() {
+			bits, _ := places(i, 0, n)
+			tasks = f.test(tasks, bits, lo, n, step)
+			continue
+		}
 		for from := int64(0); from < n; from += step {
 			to := min(from+step, n)
-			tasks = append(tasks, func() {
+			tasks = append(tasks, func() error {
 				data, nulls := places(i, from, to)
 				f.src.scan.encodeRows(f.src.scan.ords[i], f.src.scan.cols[i], data, nulls, lo+from, lo+to)
+				return nil
 			})
 		}
 	}
 	if f.halves != nil {
 		f.r.split.Want(f.r.team.Threads)
 	}
-	if err := f.r.team.Parallel(len(tasks), func(i int) error { tasks[i](); return nil }); err != nil {
+	if err := f.r.team.Parallel(len(tasks), func(i int) error { return tasks[i]() }); err != nil {
 		return err
 	}
 	for _, i := range cols {
@@ -395,6 +412,9 @@ func (f *feed) await(b *streamBlock, rows int64) error {
 func (f *feed) close() {
 	if f.copies == nil {
 		return
+	}
+	if f.tested != nil {
+		f.tested.Close()
 	}
 	f.r.store.copyLater(f.missed)
 	_ = f.r.st.Sync()

@@ -4,24 +4,26 @@ import "strings"
 
 // Decision is how a pipeline runs: all that was decided for it.
 type Decision struct {
-	Direct   Direct // what follows is for those who want to see it run
-	Stream   Stream // of a scan on a GPU, once it is known
-	Packed   int    // columns that lie packed in a GPU's memory
-	Front    Front
-	Refill   Refill
-	LaneRows LaneRows // of a scan without a front
-	Sets     []KeySet // by which its scan drops rows that find nothing in a join
-	Probes   []Probe  // of the tables that rows are looked up in, in order
-	Late     Late
-	Top      Top
-	Sample   Sample  // on a GPU: what bounds the first rows
-	Groups   *Groups // nil: it does not group
-	Block    Block   // of groups that blocks keep
-	Home     Settled // of groups on a GPU
-	Launch   Launch  // on a GPU, once it is known
-	Resolve  Resolve // likewise
-	Fuse     Fuse    // likewise
-	Writing  Writing
+	Direct Direct // what follows is for those who want to see it run
+	Stream Stream // of a scan on a GPU, once it is known
+	// Prefilter is what the CPU does for a scan on a GPU.
+	Prefilter Prefiltered
+	Packed    int // columns that lie packed in a GPU's memory
+	Front     Front
+	Refill    Refill
+	LaneRows  LaneRows // of a scan without a front
+	Sets      []KeySet // by which its scan drops rows that find nothing in a join
+	Probes    []Probe  // of the tables that rows are looked up in, in order
+	Late      Late
+	Top       Top
+	Sample    Sample  // on a GPU: what bounds the first rows
+	Groups    *Groups // nil: it does not group
+	Block     Block   // of groups that blocks keep
+	Home      Settled // of groups on a GPU
+	Launch    Launch  // on a GPU, once it is known
+	Resolve   Resolve // likewise
+	Fuse      Fuse    // likewise
+	Writing   Writing
 }
 
 // String tells what is worth to be told, "" if nothing is.
@@ -32,6 +34,9 @@ func (d Decision) String() string {
 	}
 	if d.Stream.Chunks > 0 {
 		parts = append(parts, d.Stream.String())
+	}
+	if d.Prefilter.Filters > 0 {
+		parts = append(parts, d.Prefilter.String())
 	}
 	if d.Packed > 0 {
 		parts = append(parts, plural(d.Packed, "column")+" packed")

@@ -164,6 +164,8 @@ func sinkReads(k Sink) plan.ColSet {
 		s.AddAll(k.Cols)
 	case *Rounds:
 		s.AddAll(k.Cols)
+	case *Stage:
+		s.AddAll(k.Cols)
 	}
 	return s
 }

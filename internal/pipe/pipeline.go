@@ -41,6 +41,8 @@ type Table struct {
 	Scan   *plan.Scan
 	Filter []plan.Expr // of Scan.Filter, what generated code tests here
 	Reduce []Reduce    // semi-join filters
+	// Before: the same scan, whose filters somebody else has tested, see Prefilter; nil: nobody has.
+	Before *Table
 }
 
 // Reduce is a semi-join filter: Col must be among the values of key number Key of Build.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
@@ -29,6 +31,9 @@ func (c *Columns) New(name string, t types.Type, notNull bool) ColID {
 	c.cols = append(c.cols, Col{id, name, t, notNull})
 	return id
 }
+
+// Clone is the same columns, to which others can be added.
+func (c *Columns) Clone() *Columns { return &Columns{slices.Clone(c.cols)} }
 
 // Get is the column with that id.
 func (c *Columns) Get(id ColID) *Col { return &c.cols[id] }
@@ -77,13 +82,16 @@ type Scan struct {
 	Snap    *catalog.Snapshot
 	Alias   string
 	Cols    []ColID // produced columns …
-	Ordinal []int   // … and which column of the table each is
+	Ordinal []int   // … and which column of the table each is, or Tested
 	// Filter is a conjunction evaluated at the scan (pushed down); may be nil.
 	Filter []Expr
 	// Reduce are semi-join filters: rows whose Col cannot be among the keys that a
 	// join hashed may be dropped here. They only save work; results do not depend on them.
 	Reduce []Reducer
 }
+
+// Tested is no column of a table: 1 where a row has passed the filters of a scan, which somebody else has tested, else 0.
+const Tested = -1
 
 // Reducer lets a scan drop rows early: Join's build side is hashed before the scan
 // starts, and Col must equal build key number Key of it for a row to matter.

@@ -13,6 +13,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -167,7 +168,12 @@ func (x *explanation) place(gpus bool) compile.Place {
 
 // listings is what pipelines would be compiled to.
 func (x *explanation) listings(place compile.Place) []compile.Listing {
-	return compile.Explain(x.prog, place, compile.Options{Off: x.set.Off, Verbose: true, Expand: x.set.Expand, Refill: x.set.Refill, Resolve: x.set.Resolve, Home: x.set.Home, Fuse: x.set.Fuse})
+	prog := x.prog
+	if place.Target == ir.GPU {
+		opts := x.session.options(&x.set)
+		prog = gpu.Prefiltered(prog, &opts)
+	}
+	return compile.Explain(prog, place, compile.Options{Off: x.set.Off, Verbose: true, Expand: x.set.Expand, Refill: x.set.Refill, Resolve: x.set.Resolve, Home: x.set.Home, Fuse: x.set.Fuse})
 }
 
 // pipelineHead tells time and morsels of a pipeline.

@@ -18,6 +18,7 @@ var switches = []struct{ name, values string }{
 	{"resolve", "auto tuple warp"},
 	{"groups", "auto global local shared registers lanes block"},
 	{"feed", "resident run_to_finish kernel_at_a_time batch"},
+	{"prefilter", "auto off on on"},
 	{"gpu_threads", "0 32 96"},
 	{"gpu_blocks", "0 1 3"},
 	{"share", "auto off 50 100"},

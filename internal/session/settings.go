@@ -32,6 +32,7 @@ type Settings struct {
 	GPUTimes   bool            // GPU: kernels and copies are measured
 	Feed       phys.Feed       // GPU: how columns come there
 	FeedBlock  int64           // GPU: bytes of columns that stream at a time; 0: as many as pay
+	Prefilter  phys.Prefilter  // whether the CPU tests filters of scans whose columns stream to a GPU
 	CPUFirst   phys.CPUFirst   // whether the CPU begins while a GPU is not ready
 	Share      phys.Share      // whether CPU and GPU share the rows of a pipeline
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
@@ -211,6 +212,9 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.EarlyReads }),
 	technique("post_projection", "read columns where they are needed, not at the scan",
 		func(s *Settings) *bool { return &s.Off.PostProjection }),
+	{"prefilter", "whether the CPU tests the filters of scans whose columns stream to a GPU, and ships a bit a row instead of columns that only they read: off, on, or auto, where that pays",
+		func(s *Settings) string { return s.Prefilter.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.Prefilter, v, phys.ParsePrefilter) }},
 	technique("prefetch", "fetch what later rows will need",
 		func(s *Settings) *bool { return &s.Off.Prefetch }),
 	technique("radix_sort", "sort by keys packed into words, digit by digit",

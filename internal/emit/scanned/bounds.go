@@ -2,6 +2,7 @@ package scanned
 
 import (
 	"math"
+	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -62,6 +63,9 @@ func (t *Table) AddBounds(ranges *[]*Bounds, x plan.Expr) bool {
 	b.Above = b.Above || op == plan.Eq || op == plan.Lt || op == plan.Le
 	b.Lo, b.Hi = max(b.Lo, lo), min(b.Hi, hi)
 	b.Share = ShareOf(d.Range, b.Lo, b.Hi)
+	if t.Scan.Ordinal[slices.Index(t.Scan.Cols, id)] == plan.Tested {
+		b.Share = min(t.Scan.Props().Rows/max(float64(t.Scan.Snap.Rows), 1), 1)
+	}
 	return true
 }
 

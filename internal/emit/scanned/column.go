@@ -30,6 +30,9 @@ type Shape struct {
 func (t *Table) Desc(k int) layout.Desc {
 	scan := t.Scan
 	ord := scan.Ordinal[k]
+	if ord == plan.Tested {
+		return layout.Desc{Type: types.TInt64, Form: layout.I64, Range: layout.Between(0, 1)}
+	}
 	typ := scan.Table.Columns[ord].Type
 	st := &scan.Snap.Stats[ord]
 	d := layout.Desc{Type: typ, Nullable: st.NullCount > 0}
