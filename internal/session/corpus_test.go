@@ -91,6 +91,9 @@ func corpusCells() []corpusCell {
 		add("simt fuse="+how.String(), func(x *Settings) { x.Device, x.Fuse = "simt", how })
 	}
 	add("simt share=100", func(x *Settings) { x.Device, x.Share = "simt", phys.Share{Mode: phys.ShareFixed, Part: 100} })
+	add("simt prefilter=on", func(x *Settings) {
+		x.Device, x.Feed, x.FeedBlock, x.Prefilter = "simt", phys.FeedBatch, 4<<10, phys.PrefilterOn
+	})
 	for _, c := range drawnSwitches(5) {
 		add(c.name, c.set)
 	}

@@ -168,8 +168,8 @@ func TestGPUQueueCounts(t *testing.T) {
 	}
 }
 
-// TestGPUSwitches: all queries of the benchmarks have the CPU's rows with every value of the switches that change how warps run.
-// Without time, each query has one value, drawn by a fixed seed.
+// TestGPUSwitches: all queries of the benchmarks have the CPU's rows with every value of the switches that change how warps run, and
+// where the CPU tests the filters of columns that stream. Without time, each query has one value, drawn by a fixed seed.
 func TestGPUSwitches(t *testing.T) {
 	type way struct {
 		expand phys.Expand
@@ -189,7 +189,11 @@ func TestGPUSwitches(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %s expand=%s refill=%s", suite, q, how.expand, how.refill), func(t *testing.T) {
-					accelerate(t, s, uint64(i), func(_ *gpu.Store, x *Settings) { x.Expand, x.Refill = how.expand, how.refill })
+					accelerate(t, s, uint64(i), func(_ *gpu.Store, x *Settings) {
+						if x.Expand, x.Refill = how.expand, how.refill; how.expand == phys.ExpandAuto {
+							x.Feed, x.FeedBlock, x.Prefilter = phys.FeedBatch, 1<<20, phys.PrefilterOn
+						}
+					})
 					checkAnswer(t, s, suite, "0.01", q)
 					onDevice(t, s, suite, q)
 				})
