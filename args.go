@@ -71,8 +71,8 @@ func value(a any, n int) (types.Value, error) {
 	case reflect.Int, reflect.Int64:
 		return types.IntValue(types.TInt64, v.Int()), nil
 	case reflect.Uint, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		if v.Uint() > math.MaxInt64 { // beyond BIGINT: a decimal
-			return types.DecimalValue(types.TDecimal(20, 0), types.Int128{Lo: v.Uint()}), nil
+		if v.Uint() > math.MaxInt64 { // beyond BIGINT
+			return types.DecimalValue(types.TUInt64, types.Int128{Lo: v.Uint()}), nil
 		}
 		return types.IntValue(types.TInt64, int64(v.Uint())), nil
 	case reflect.Float32:

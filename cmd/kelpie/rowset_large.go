@@ -96,6 +96,8 @@ func cellHash(c arrow.Array) func(i int) uint64 {
 		return func(i int) uint64 { return mix(uint64(c.Value(i))) }
 	case *array.Uint32:
 		return func(i int) uint64 { return mix(uint64(c.Value(i))) }
+	case *array.Uint64:
+		return func(i int) uint64 { return mix(c.Value(i)) }
 	case *array.Int16:
 		return func(i int) uint64 { return mix(uint64(c.Value(i))) }
 	case *array.Int32:

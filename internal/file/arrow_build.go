@@ -29,6 +29,9 @@ func ArrowType(t types.Type, z *types.Zone) arrow.DataType {
 	case types.Int64:
 		return arrow.PrimitiveTypes.Int64
 	case types.Decimal:
+		if t == types.TUInt64 {
+			return arrow.PrimitiveTypes.Uint64
+		}
 		return &arrow.Decimal128Type{Precision: int32(t.Prec), Scale: int32(t.Scale)}
 	case types.Float32:
 		return arrow.PrimitiveTypes.Float32
@@ -78,6 +81,8 @@ func AppendArrow(b array.Builder, v types.Value) error {
 		b.Append(uint16(v.I))
 	case *array.Uint32Builder:
 		b.Append(uint32(v.I))
+	case *array.Uint64Builder:
+		b.Append(uint64(v.I))
 	case *array.Int16Builder:
 		b.Append(int16(v.I))
 	case *array.Int32Builder:

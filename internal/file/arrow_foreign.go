@@ -33,7 +33,7 @@ func arrowSQLType(t arrow.DataType) (out types.Type, ok bool) {
 	case *arrow.Int64Type:
 		return types.TInt64, true
 	case *arrow.Uint64Type:
-		return types.TDecimal(20, 0), true
+		return types.TUInt64, true
 	case *arrow.Float16Type, *arrow.Float32Type:
 		return types.TFloat32, true
 	case *arrow.Float64Type:

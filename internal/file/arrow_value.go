@@ -27,6 +27,8 @@ func ArrowValue(col arrow.Array, i int) types.Value {
 		return types.IntValue(types.TUInt32, int64(c.Value(i)))
 	case *array.Int16:
 		return types.IntValue(types.TInt16, int64(c.Value(i)))
+	case *array.Uint64:
+		return types.DecimalValue(types.TUInt64, types.Int128{Lo: c.Value(i)})
 	case *array.Int32:
 		return types.IntValue(types.TInt32, int64(c.Value(i)))
 	case *array.Int64:
@@ -154,6 +156,8 @@ func SQLType(dt arrow.DataType) types.Type {
 		return types.TUInt16
 	case *arrow.Uint32Type:
 		return types.TUInt32
+	case *arrow.Uint64Type:
+		return types.TUInt64
 	case *arrow.Int16Type:
 		return types.TInt16
 	case *arrow.Int32Type:

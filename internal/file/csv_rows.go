@@ -115,7 +115,9 @@ func (t *target) to(table *catalog.Table, c int, b *column.Builder) {
 		if def.Type.Prec <= 18 {
 			t.hi = pow10[def.Type.Prec] - 1
 		}
-		t.lo = -t.hi
+		if t.lo = -t.hi; def.Type == types.TUInt64 {
+			t.lo = 0
+		}
 		if t.scale > fastScale { // else eight digits and these fit
 			t.kind = scanOther
 		}

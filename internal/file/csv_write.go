@@ -145,6 +145,8 @@ func plainCell(col arrow.Array, text bool) func([]byte, int) []byte {
 		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
 	case *array.Uint32:
 		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
+	case *array.Uint64:
+		return func(dst []byte, row int) []byte { return strconv.AppendUint(dst, c.Value(row), 10) }
 	case *array.Int16:
 		return func(dst []byte, row int) []byte { return strconv.AppendInt(dst, int64(c.Value(row)), 10) }
 	case *array.Int32:

@@ -165,8 +165,7 @@ func typeBounds(t types.Type) (lo, hi types.Int128) {
 	case types.Timestamp, types.TimestampTZ:
 		return between(-types.InfiniteTimestamp, types.InfiniteTimestamp)
 	case types.Decimal:
-		m := types.Pow10(int(t.Prec)).Sub(types.FromInt64(1))
-		return m.Neg(), m
+		return types.DecimalRange(t)
 	}
 	return between(math.MinInt64, math.MaxInt64)
 }

@@ -113,7 +113,7 @@ func (e *jsonEncoder) cell(col arrow.Array) func([]byte, int) []byte {
 		return nil
 	}
 	switch col.(type) {
-	case *array.Boolean, *array.Int8, *array.Uint8, *array.Int16, *array.Uint16, *array.Int32, *array.Uint32, *array.Int64, *array.Decimal128:
+	case *array.Boolean, *array.Int8, *array.Uint8, *array.Int16, *array.Uint16, *array.Int32, *array.Uint32, *array.Int64, *array.Uint64, *array.Decimal128:
 		return plain
 	}
 	return func(dst []byte, row int) []byte {

@@ -157,7 +157,7 @@ func (c *columnCursor) asIs(lo, hi int) bool {
 		from.IsInteger() && to.IsInteger() && to.Covers(from),
 		from.Kind == types.Text && to == types.TText,
 		from.Kind == types.Float32 && to.Kind == types.Float64,
-		from.Kind == types.Decimal && to.Kind == types.Decimal && from.Scale == to.Scale && from.Prec <= to.Prec:
+		from.Kind == types.Decimal && to.Kind == types.Decimal && to != types.TUInt64 && from.Scale == to.Scale && from.Prec <= to.Prec:
 		return true
 	case from.Kind != types.Text || to.Kind != types.Text:
 		return false

@@ -408,7 +408,7 @@ func typeOf(p *schema.PrimitiveNode) (t types.Type, f form, ok bool) {
 func intType(bits int, signed bool) (types.Type, form) {
 	switch {
 	case bits == 64 && !signed:
-		return types.TDecimal(20, 0), unsigned
+		return types.TUInt64, unsigned
 	case bits == 64:
 		return types.TInt64, asIs
 	case bits == 32 && !signed:

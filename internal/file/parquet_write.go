@@ -197,6 +197,10 @@ func (s *parquetSink) node(name string) (schema.Node, error) {
 	case types.Unknown: // a column of NULLs
 		phys, logical = parquet.Types.Int32, schema.NullLogicalType{}
 	case types.Decimal:
+		if t == types.TUInt64 {
+			phys, logical = parquet.Types.Int64, schema.NewIntLogicalType(64, false)
+			break
+		}
 		logical = schema.NewDecimalLogicalType(int32(t.Prec), int32(t.Scale))
 		switch {
 		case t.Prec <= 9:
@@ -413,6 +417,8 @@ func (s *parquetSink) gather(col arrow.Array, lo, hi int) bool {
 		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
 	case *array.Uint32: // its bits
 		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
+	case *array.Uint64: // its bits
+		each(col, lo, hi, func(i int) { s.i64 = append(s.i64, int64(c.Value(i))) })
 	case *array.Int16:
 		each(col, lo, hi, func(i int) { s.i32 = append(s.i32, int32(c.Value(i))) })
 	case *array.Int32:

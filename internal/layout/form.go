@@ -151,8 +151,8 @@ func TypeRange(t types.Type) Range {
 	case types.Timestamp, types.TimestampTZ:
 		return Between(-types.InfiniteTimestamp, types.InfiniteTimestamp)
 	case types.Decimal:
-		m := types.Pow10(int(t.Prec)).Sub(types.FromInt64(1))
-		return Range{true, m.Neg(), m}
+		lo, hi := types.DecimalRange(t)
+		return Range{true, lo, hi}
 	}
 	return Range{}
 }

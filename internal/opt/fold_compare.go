@@ -43,7 +43,7 @@ func widening(x *plan.Call) bool {
 		return true
 	case to.Kind == types.Decimal:
 		d, ok := types.AsDecimal(from)
-		return ok && to.Scale >= d.Scale && to.Prec-to.Scale >= d.Prec-d.Scale
+		return ok && to != types.TUInt64 && to.Scale >= d.Scale && to.Prec-to.Scale >= d.Prec-d.Scale
 	}
 	return false
 }

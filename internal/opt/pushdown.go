@@ -343,10 +343,12 @@ func sameKeys(l, r plan.Expr) (plan.Expr, plan.Expr, bool) {
 	if a.Kind != types.Decimal || b.Kind != types.Decimal || a.Scale != b.Scale {
 		return l, r, false
 	}
-	if a.Prec < b.Prec {
-		l = plan.NewCall(plan.Cast, b, l)
-	} else {
-		r = plan.NewCall(plan.Cast, a, r)
+	both := types.TDecimal(int(max(a.Prec, b.Prec)), int(a.Scale))
+	if a != both {
+		l = plan.NewCall(plan.Cast, both, l)
+	}
+	if b != both {
+		r = plan.NewCall(plan.Cast, both, r)
 	}
 	return l, r, true
 }

@@ -100,6 +100,16 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		result.ReadFloats(rd, i, xs)
 		bufs[1] = b
 	case types.Decimal:
+		if t == types.TUInt64 {
+			wide := make([]types.Int128, n)
+			rd.Wides(i, wide)
+			xs, b := fixed[uint64](m, n)
+			for k, x := range wide {
+				xs[k] = x.Lo
+			}
+			bufs[1] = b
+			break
+		}
 		xs, b := fixed[types.Int128](m, n) // in memory, this is a decimal128.Num
 		rd.Wides(i, xs)
 		bufs[1] = b

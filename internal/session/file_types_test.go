@@ -22,6 +22,8 @@ func TestTypesThroughFiles(t *testing.T) {
 		{"UTINYINT", []string{"0", "null", "255", "128"}},
 		{"USMALLINT", []string{"0", "null", "65535", "32768"}},
 		{"UINTEGER", []string{"0", "null", "4294967295", "2147483648"}},
+		{"UBIGINT", []string{"0", "null", "18446744073709551615", "9223372036854775808"}},
+		{"UBIGINT[]", []string{"'{0,18446744073709551615,NULL}'", "null", "'{}'", "'{9223372036854775808}'"}},
 		{"UINTEGER[]", []string{"'{0,4294967295,NULL}'", "null", "'{}'", "'{2147483648}'"}},
 		{"UUID", []string{"'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "null", "'00000000-0000-0000-0000-000000000000'", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"}},
 		{"BYTEA", []string{`'\x00ff80'`, "null", "''", `'abc,"d'`, `'\x0a0d'`}},

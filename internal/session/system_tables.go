@@ -368,11 +368,11 @@ func (d *describing) typeOf(t types.Type) *pgType {
 		return p
 	}
 	for i := range pgTypes {
-		if p := &pgTypes[i]; p.kind == t.Kind && (t.Kind != types.JSON || p.name == t.SQLName()) && (t.Kind != types.Text || (t.Len > 0) == (p.name == "varchar")) {
+		if p := &pgTypes[i]; p.kind == t.Kind && t != types.TUInt64 && (t.Kind != types.JSON || p.name == t.SQLName()) && (t.Kind != types.Text || (t.Len > 0) == (p.name == "varchar")) {
 			return p
 		}
 	}
-	for narrow, wide := range map[types.Type]types.Type{types.TInt8: types.TInt16, types.TUInt8: types.TInt16, types.TUInt16: types.TInt32, types.TUInt32: types.TInt64} {
+	for narrow, wide := range map[types.Type]types.Type{types.TInt8: types.TInt16, types.TUInt8: types.TInt16, types.TUInt16: types.TInt32, types.TUInt32: types.TInt64, types.TUInt64: types.TDecimal(20, 0)} {
 		if t == narrow { // PostgreSQL has no such type: its clients know one that holds the values
 			p := *d.typeOf(wide)
 			p.long = t.SQLName()

@@ -155,11 +155,11 @@ func ParseDecimalAs(s string, t Type) (Int128, error) {
 			x, fit = x.Mul(pow10[-drop])
 		}
 	}
-	if !fit || !FitsPrecision(x, int(t.Prec)) {
-		return Int128{}, ErrOutOfRange(t)
-	}
 	if n.neg {
 		x = x.Neg()
+	}
+	if !fit || !fitsDecimal(x, t) {
+		return Int128{}, ErrOutOfRange(t)
 	}
 	return x, nil
 }

@@ -1,7 +1,24 @@
 package types
 
+import "math"
+
 // The types of computed values. The binder asks here; generated code and
 // constant folding rely on the answers.
+
+// DecimalRange is the least and the largest number that a decimal type has at its scale.
+func DecimalRange(t Type) (lo, hi Int128) {
+	if t == TUInt64 {
+		return Int128{}, Int128{Lo: math.MaxUint64}
+	}
+	hi = pow10[t.Prec].Sub(FromInt64(1))
+	return hi.Neg(), hi
+}
+
+// fitsDecimal reports that a decimal type has a number.
+func fitsDecimal(x Int128, t Type) bool {
+	lo, hi := DecimalRange(t)
+	return x.Cmp(lo) >= 0 && x.Cmp(hi) <= 0
+}
 
 // AsDecimal is the DECIMAL that holds every value of a decimal or integer type:
 // SMALLINT is DECIMAL(5,0), INTEGER DECIMAL(10,0), BIGINT DECIMAL(19,0).
@@ -16,7 +33,7 @@ func AsDecimal(t Type) (Type, bool) {
 	case Int64:
 		return TDecimal(19, 0), true
 	case Decimal:
-		return t, true
+		return t.Signed(), true
 	}
 	return Type{}, false
 }

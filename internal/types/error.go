@@ -48,7 +48,9 @@ func ErrOutOfRange(t Type) *Error {
 	case Interval:
 		return &Error{Code: codeDateOverflow, Msg: "interval out of range"}
 	case Decimal:
-		return &Error{Code: codeOutOfRange, Msg: "numeric field overflow"}
+		if t != TUInt64 {
+			return &Error{Code: codeOutOfRange, Msg: "numeric field overflow"}
+		}
 	}
 	return &Error{Code: codeOutOfRange, Msg: t.SQLName() + " out of range"}
 }
@@ -62,6 +64,8 @@ func (t Type) SQLName() string {
 	switch {
 	case t == TJSONB:
 		return "jsonb"
+	case t == TUInt64:
+		return "ubigint"
 	case t.IsRow():
 		return "record"
 	case t.Kind == Struct || t.Kind == Map || t.Kind == Enum:

@@ -6,7 +6,7 @@ import "strings"
 var typeNames = map[string]Type{
 	"bool": TBool, "boolean": TBool, "logical": TBool,
 	"tinyint": TInt8, "int1": TInt8, "utinyint": TUInt8, "uint8": TUInt8, "usmallint": TUInt16, "uint16": TUInt16, "uinteger": TUInt32, "uint32": TUInt32,
-	"ubigint": TDecimal(20, 0), "uint64": TDecimal(20, 0), "uhugeint": TDecimal(MaxPrecision, 0), "uint128": TDecimal(MaxPrecision, 0),
+	"ubigint": TUInt64, "uint64": TUInt64, "uhugeint": TDecimal(MaxPrecision, 0), "uint128": TDecimal(MaxPrecision, 0),
 	"int2": TInt16, "smallint": TInt16, "short": TInt16,
 	"int": TInt32, "int4": TInt32, "integer": TInt32, "signed": TInt32,
 	"int8": TInt64, "bigint": TInt64, "long": TInt64,

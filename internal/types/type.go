@@ -43,7 +43,7 @@ type Type struct {
 	Kind  Kind
 	Prec  uint8  // Decimal: total digits, 1…38. Nested types: with Scale, the number of their shape
 	Scale uint8  // Decimal: digits after the point
-	Len   uint32 // Text: VARCHAR(n) limit, 0 = unlimited
+	Len   uint32 // Text: VARCHAR(n) limit, 0 = unlimited. Decimal: 1 for UBIGINT
 }
 
 // The types without parameters.
@@ -54,6 +54,7 @@ var (
 	TUInt8     = Type{Kind: UInt8}
 	TUInt16    = Type{Kind: UInt16}
 	TUInt32    = Type{Kind: UInt32}
+	TUInt64    = Type{Kind: Decimal, Prec: 20, Len: 1} // what 64 bits hold without a sign; computed with as a decimal
 	TInt16     = Type{Kind: Int16}
 	TInt32     = Type{Kind: Int32}
 	TInt64     = Type{Kind: Int64}
@@ -81,6 +82,9 @@ func TDecimal(prec, scale int) Type {
 func (t Type) String() string {
 	switch t.Kind {
 	case Decimal:
+		if t == TUInt64 {
+			return "UBIGINT"
+		}
 		return fmt.Sprintf("DECIMAL(%d,%d)", t.Prec, t.Scale)
 	case Text:
 		if t.Len > 0 {
@@ -113,7 +117,9 @@ var kindNames = [...]string{
 func (t Type) IsInteger() bool { return t.Kind >= Int8 && t.Kind <= Int64 }
 
 // IsUnsigned reports an integer without a sign.
-func (t Type) IsUnsigned() bool { return t.Kind == UInt8 || t.Kind == UInt16 || t.Kind == UInt32 }
+func (t Type) IsUnsigned() bool {
+	return t.Kind == UInt8 || t.Kind == UInt16 || t.Kind == UInt32 || t == TUInt64
+}
 
 // Covers reports that every integer of type u is one of type t.
 func (t Type) Covers(u Type) bool {
@@ -131,6 +137,8 @@ func (t Type) Signed() Type {
 		return TInt32
 	case UInt32:
 		return TInt64
+	case Decimal:
+		return TDecimal(int(t.Prec), int(t.Scale))
 	}
 	return t
 }

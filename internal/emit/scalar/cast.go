@@ -114,9 +114,9 @@ func (e *Evaluator) fit(v code.Value, to types.Type, fail *diag.Error) code.Valu
 			} else {
 				e.When(ir.EQ, n, ir.K(0), check, nil)
 			}
-		} else if limit.Fits64() {
+		} else if limit.Fits64() || limit.Lo.Sign() == 0 { // UBIGINT's end is beyond what is in one register
 			r, own := e.Reg(v.A, "fit")
-			e.rangeCheck(r, limit, n, fail)
+			e.rangeCheck(r, limit.Intersect(layout.TypeRange(types.TInt64)), n, fail)
 			if own {
 				e.B.Clear(r)
 			}

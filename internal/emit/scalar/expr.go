@@ -161,7 +161,7 @@ func (e *Evaluator) BindExpr(id plan.ColID, x plan.Expr) {
 func (e *Evaluator) Alias(to, from plan.ColID) { e.BindExpr(to, e.Ref(from)) }
 
 func Overflow(t types.Type, pos int) *diag.Error {
-	if t.Kind == types.Decimal {
+	if t.Kind == types.Decimal && t != types.TUInt64 {
 		return diag.Errorf(diag.NumericOutOfRange, pos, "numeric field overflow")
 	}
 	return diag.Errorf(diag.NumericOutOfRange, pos, "%s out of range", t.SQLName())

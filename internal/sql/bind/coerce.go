@@ -187,7 +187,7 @@ func (b *binder) tryCast(x plan.Expr, t types.Type, pos int) plan.Expr {
 		}
 		return &plan.Const{V: v}
 	}
-	if implicit(from, t) {
+	if implicit(from, t) && t.Kind != types.Decimal { // of which any may be too small
 		return b.convert(x, t, pos)
 	}
 	return plan.NewApply(funcs.TryCast, t, pos, x)
