@@ -38,9 +38,8 @@ func (s *Session) copyTo(ctx context.Context, b *bind.Copy, opts file.Options, t
 		return nil, err
 	}
 	defer res.Close()
-	if form.textIntervals {
-		res.TextIntervals()
-	}
+	// The optimizer may have found that columns have no NULLs; the file was begun without knowing that.
+	res.Columns, res.schema, res.textIntervals = form.Columns, form.schema, form.textIntervals
 	start := time.Now()
 	if err := res.writeTo(ctx, w, s.Progress); err != nil {
 		return nil, atPos(err, b.Pos)
