@@ -173,7 +173,7 @@ func (w *Walk) expansions(p *pipe.Pipeline, filters []scanned.Filter) (out []phy
 		case *pipe.Probe:
 			t := w.Tables[op.Build]
 			sifted := slices.ContainsFunc(filters, func(f scanned.Filter) bool { return f.Build == op.Build && f.Kind == layout.Bitmap })
-			out[i] = phys.ChooseExpand(phys.ExpectedMatches(op, t, sifted, w.Expand))
+			out[i] = phys.ChooseExpand(phys.ExpectedMatches(op, t, sifted, w.Expand.At(op.Join)))
 			if next := phys.ChooseQueue(i, op.Kind, t, out[i], alone, w.Queue); next.Op > 0 {
 				q = next
 			}
@@ -260,7 +260,7 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 
 // Emit makes the code of a request that is no pipeline of the program's.
 func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
-	req.Cols, req.Off, req.Check, req.Done, req.Takes, req.Stretch, req.Refill = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes, w.Stretch, w.Refill
+	req.Cols, req.Off, req.Check, req.Done, req.Takes, req.Stretch, req.Refill = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes, w.Stretch, w.Refill.At(req.Pipeline)
 	req.Tables, req.Resolve, req.Home = w.Tables, w.Resolve, w.Home
 	if req.Target == 0 {
 		req.Target = w.Target

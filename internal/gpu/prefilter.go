@@ -63,7 +63,7 @@ func bitsOf(t *pipe.Table, ord int, form packing) float64 {
 }
 
 func prefiltered(prog *pipe.Program, mode phys.Prefilter, threads int, bits func(t *pipe.Table, ord int) float64) *pipe.Program {
-	if mode == phys.PrefilterOff || !device.HasCPU() {
+	if !device.HasCPU() {
 		return prog
 	}
 	return prog.Prefilter(func(t *pipe.Table, unread []int) bool {
@@ -74,7 +74,7 @@ func prefiltered(prog *pipe.Program, mode phys.Prefilter, threads int, bits func
 		for _, ord := range unread {
 			u.Bits += bits(t, ord)
 		}
-		return u.Bits > 0 && mode.Choose(u)
+		return u.Bits > 0 && mode.At(t.Scan).Choose(u)
 	})
 }
 

@@ -73,6 +73,8 @@ type Node interface {
 type Props struct {
 	Rows float64 // estimated rows; 0 = not estimated yet
 	ID   int     // number of the operator in EXPLAIN
+	// Switches are settings that hold here alone, by their names: see phys/switches.go.
+	Switches map[string]string
 }
 
 // Scan reads a stored table.

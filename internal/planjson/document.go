@@ -31,6 +31,8 @@ type operator struct {
 	Op string `json:"op"`
 	// Cut: the result is kept, so that what comes above is another pipeline.
 	Cut bool `json:"cut,omitempty"`
+	// Switches hold for this operator, or for the pipeline that begins with it: names and values as SET has them.
+	Switches map[string]string `json:"switches,omitempty"`
 
 	Table  string    `json:"table,omitempty"`
 	Schema string    `json:"schema,omitempty"`
@@ -76,7 +78,7 @@ type operator struct {
 	Inputs []*operator `json:"inputs,omitempty"`
 }
 
-// fields are those of each operator, besides op and cut.
+// fields are those of each operator, besides op, cut and switches.
 var fields = map[string]string{
 	"scan":      "table schema alias columns where",
 	"values":    "columns rows",

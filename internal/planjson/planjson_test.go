@@ -12,16 +12,21 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// oneTable is a database with a table t(a integer not null, b varchar, d decimal(10,2)).
-func oneTable() func(schema, name string) (*catalog.Table, error) {
+// oneTable is a database with a table t(a integer not null, b varchar, d decimal(10,2)), and with one switch, of joins.
+func oneTable() Lookup {
 	table := catalog.NewTable("t", []catalog.ColumnDef{{Name: "a", Type: types.TInt32, NotNull: true}, {Name: "b", Type: types.TText}, {Name: "d", Type: types.TDecimal(10, 2)}},
 		nil, columns.Options{})
-	return func(schema, name string) (*catalog.Table, error) {
+	return Lookup{func(schema, name string) (*catalog.Table, error) {
 		if name == "t" && schema == "" {
 			return table, nil
 		}
 		return nil, fmt.Errorf("table %q does not exist", name)
-	}
+	}, func(op, name, value string) error {
+		if op != "join" || name != "speed" {
+			return fmt.Errorf("no %s of a %s can be %s", name, op, value)
+		}
+		return nil
+	}}
 }
 
 // scanned is a scan of t, between what comes around it.
@@ -106,6 +111,9 @@ func TestMistakes(t *testing.T) {
 		{documentOf(`{"op": "union all", "sources": [["x", "y"]], "columns": [{"as": "u", "type": "integer"}], "inputs": [`+scanned+`]}`, "u"), `at $.plan.sources[0]: 2 columns instead of 1`},
 		{documentOf(`{"op": "window", "windows": [{}], "functions": [{"as": "w", "function": "rank", "type": "bigint", "window": 1, "unit": "rows", "start": {"kind": "current row"}, "end": {"kind": "current row"}}], "input": `+scanned+`}`, "w"),
 			`at $.plan.functions[0].window: there is no window 1`},
+		{join(`"kind": "inner", "switches": {"speed": "5", "haste": "6"}`), `at $.plan.switches.haste: no haste of a join can be 6`},
+		{documentOf(`{"op": "filter", "input": `+strings.Replace(scanned, `"op"`, `"switches": {"speed": "5"}, "op"`, 1)+`}`, "x"), `at $.plan.input.switches.speed: no speed of a scan can be 5`},
+		{documentOf(strings.Replace(scanned, `"op"`, `"switches": {"speed": 5}, "op"`, 1), "x"), `at $.plan.switches.speed: a number where a string is expected`},
 		{documentOf(strings.Repeat(`{"op": "filter", "input": `, 600)+scanned+strings.Repeat("}", 600), "x"), `more than 1000 levels`},
 	} {
 		p, err := Read([]byte(c.text), oneTable())
@@ -138,6 +146,26 @@ func TestCut(t *testing.T) {
 	}
 	if got := q.Cols.Get(q.Output[0]); got.Name != "double" || got.Type != types.TInt32 {
 		t.Errorf("output %+v", got)
+	}
+}
+
+// TestSwitches: those of an operator are read and written, also where it is cut off.
+func TestSwitches(t *testing.T) {
+	text := documentOf(`{"op": "join", "cut": true, "kind": "inner", "switches": {"speed": "5"}, "keys": [{"left": "x", "right": "x2"}], "left": `+scanned+`, "right": {"op": "scan",
+		"table": "t", "columns": [{"as": "x2", "column": "a"}]}}`, "x")
+	for range 2 {
+		p, err := Read([]byte(text), oneTable())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Query.Shared[0].Plan.(*plan.Join).Props().Switches["speed"]; got != "5" {
+			t.Errorf("%q", got)
+		}
+		again, err := Write(p.Query, nil, func(*plan.Scan) (string, error) { return "", nil })
+		if err != nil || strings.Count(string(again), `"switches"`) != 1 {
+			t.Fatalf("%v %s", err, again)
+		}
+		text = string(again)
 	}
 }
 

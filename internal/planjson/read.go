@@ -18,8 +18,16 @@ type Plan struct {
 	Optimize bool // it wants all passes of the optimizer
 }
 
-// Read makes a plan of a document. tables finds a table; schema may be "". Errors name the place in the document.
-func Read(text []byte, tables func(schema, name string) (*catalog.Table, error)) (out *Plan, err error) {
+// Lookup is what a document refers to.
+type Lookup struct {
+	// Table finds a table; schema may be "".
+	Table func(schema, name string) (*catalog.Table, error)
+	// Switch tells what is wrong with a switch of an operator; nil: nothing is.
+	Switch func(op, name, value string) error
+}
+
+// Read makes a plan of a document. Errors name the place in the document.
+func Read(text []byte, find Lookup) (out *Plan, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -33,7 +41,7 @@ func Read(text []byte, tables func(schema, name string) (*catalog.Table, error))
 	if d.Version != version {
 		fail("$.kelpie_plan", "version %d; this is version %d", d.Version, version)
 	}
-	r := &reader{q: &plan.Query{Cols: &plan.Columns{}}, tables: tables, names: map[string]plan.ColID{}}
+	r := &reader{q: &plan.Query{Cols: &plan.Columns{}}, Lookup: find, names: map[string]plan.ColID{}}
 	r.q.Cols.New("", types.TUnknown, false) // none
 	for i, s := range d.Shared {
 		path := fmt.Sprintf("$.shared[%d]", i)
@@ -58,8 +66,8 @@ func Read(text []byte, tables func(schema, name string) (*catalog.Table, error))
 }
 
 type reader struct {
-	q       *plan.Query
-	tables  func(schema, name string) (*catalog.Table, error)
+	q *plan.Query
+	Lookup
 	names   map[string]plan.ColID
 	shares  []int           // where the document's shared plans are among the query's, which has those of cuts as well
 	working []recursionPart // around what is read
@@ -149,6 +157,7 @@ func (r *reader) node(o *operator, path string) plan.Node {
 	}
 	r.check(o, path)
 	n := r.operator(o, path)
+	n.Props().Switches = o.Switches
 	if !o.Cut {
 		return n
 	}
@@ -175,8 +184,13 @@ func (r *reader) node(o *operator, path string) plan.Node {
 func (r *reader) check(o *operator, path string) {
 	may := strings.Fields(choice(fields, o.Op, "operator", path+".op"))
 	for _, f := range setFields(o) {
-		if f != "op" && f != "cut" && !slices.Contains(may, f) {
+		if f != "op" && f != "cut" && f != "switches" && !slices.Contains(may, f) {
 			fail(path+"."+f, "the operator %s has no such field, but %s", o.Op, strings.Join(may, ", "))
+		}
+	}
+	for _, name := range keysOf(o.Switches) {
+		if err := r.Switch(o.Op, name, o.Switches[name]); err != nil {
+			fail(path+".switches."+name, "%v", err)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (r *reader) operator(o *operator, path string) plan.Node {
 }
 
 func (r *reader) scan(o *operator, path string) plan.Node {
-	t, err := r.tables(o.Schema, o.Table)
+	t, err := r.Table(o.Schema, o.Table)
 	if err != nil {
 		fail(path+".table", "%v", err)
 	}

@@ -85,6 +85,12 @@ func (w *writer) typed(ids []plan.ColID) []column {
 }
 
 func (w *writer) node(n plan.Node) *operator {
+	o := w.operator(n)
+	o.Switches = n.Props().Switches
+	return o
+}
+
+func (w *writer) operator(n plan.Node) *operator {
 	switch x := n.(type) {
 	case *plan.Scan:
 		return w.scan(x)

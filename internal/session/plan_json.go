@@ -9,6 +9,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/planjson"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
@@ -23,7 +24,7 @@ func (s *Session) runPlan(ctx context.Context, tx *catalog.Tx, b *bind.Call, t T
 	}
 	start := time.Now()
 	e := s.env(ctx, tx)
-	p, err := planjson.Read([]byte(b.Args[0].Value.S), func(schema, name string) (*catalog.Table, error) {
+	p, err := planjson.Read([]byte(b.Args[0].Value.S), planjson.Lookup{Switch: phys.CheckSwitch, Table: func(schema, name string) (*catalog.Table, error) {
 		if t, ok := e.Table(schema, name); ok {
 			return t, nil
 		}
@@ -32,7 +33,7 @@ func (s *Session) runPlan(ctx context.Context, tx *catalog.Tx, b *bind.Call, t T
 			hint = "; " + hint
 		}
 		return nil, fmt.Errorf("table %q does not exist%s", name, hint)
-	})
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -47,10 +48,7 @@ func (s *Session) runPlan(ctx context.Context, tx *catalog.Tx, b *bind.Call, t T
 		}
 	}
 	if !p.Optimize {
-		set.Disabled = map[string]bool{}
-		for _, pass := range opt.Passes() {
-			set.Disabled[pass.Name] = !pass.Required && !(pass.Name == "reduce" && !s.Settings().Disabled["reduce"]) // filters that a plan has no words for
-		}
+		set.leavePlan()
 	}
 	t.Plan += time.Since(start)
 	return s.runQuery(ctx, p.Query, &set, s.options(&set), t)
@@ -80,4 +78,13 @@ func (s *Session) planJSON(ctx context.Context, tx *catalog.Tx, q *plan.Query, s
 		return schema, nil
 	})
 	return string(text), err
+}
+
+// leavePlan disables the passes that would change a plan, but for filters that a document has no words for.
+func (s *Settings) leavePlan() {
+	reduce := !s.Disabled["reduce"]
+	s.Disabled = map[string]bool{}
+	for _, pass := range opt.Passes() {
+		s.Disabled[pass.Name] = !pass.Required && !(pass.Name == "reduce" && reduce)
+	}
 }
