@@ -125,6 +125,7 @@ type sample struct {
 	Moved                   exec.Movement
 	Instrs                  float64 // simulated: warp instructions
 	Atomics, SharedAtomics  float64 // simulated
+	Shared, Local           float64 // simulated: bytes of shared and of local memory
 	Tally                   device.Tally
 	MemoryBound, BusBound   float64 // ms
 }
@@ -172,6 +173,8 @@ func (b *bench) once(sql string) (sample, error) {
 		s.Instrs += float64(p.Lanes.WarpInstrs)
 		s.Atomics += float64(p.Lanes.Atomics)
 		s.SharedAtomics += float64(p.Lanes.SharedAtomics)
+		s.Shared += float64(p.Lanes.SharedBytes)
+		s.Local += float64(p.Lanes.LocalBytes)
 	}
 	if m, ok := st.Movement(); ok {
 		s.Moved = m

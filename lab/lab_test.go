@@ -116,9 +116,25 @@ var checks = map[string]func(t *testing.T, r *Result){
 			}
 		}
 	},
+	"cwi-2": func(t *testing.T, r *Result) {
+		// Which memory a row of each home changes, and which it does not; a global table without local resolution has 6 atomics for each row that passes.
+		for i, want := range [][4]bool{{true}, {true}, {false, false, false, true}, {false, false, true}, {}, {}, {false, true, true}} {
+			row := r.Table.Rows[i]
+			for k, v := range row.Values[2:6] {
+				if (v > 0.2) != want[k] {
+					t.Errorf("%s: %s %v", row.Name, r.Table.Columns[3+k], v)
+				}
+			}
+		}
+		if each, warp := r.Table.Rows[0].Values[2], r.Table.Rows[1].Values[2]; each < 6 || each > 6.01 || warp > each/8 {
+			t.Errorf("%v atomics for each row, %v by warps", each, warp)
+		}
+	},
 	"cwi-3": func(t *testing.T, r *Result) {
-		if few, many := r.Table.Rows[0].Values, r.Table.Rows[2].Values; few[0] <= many[0] {
-			t.Errorf("64 threads: %v with 64 rows each, %v with 1024", few[0], many[0])
+		for i := 4; i < len(r.Table.Rows); i += 2 { // homes whose blocks have something to begin and to end with
+			if few, many := r.Table.Rows[i].Values, r.Table.Rows[i+1].Values; few[0] <= many[0] {
+				t.Errorf("%s: 64 threads cost %v with 64 rows each, %v with 1024", r.Table.Rows[i].Name, few[0], many[0])
+			}
 		}
 	},
 	"share": func(t *testing.T, r *Result) {
