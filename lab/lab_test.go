@@ -39,13 +39,16 @@ var checks = map[string]func(t *testing.T, r *Result){
 		if half := r.Table.Rows[3].Values; half[3] < 1.5*half[0] || half[4] < 1.2*half[3] {
 			t.Errorf("half of the rows: %v", half)
 		}
+		if v := last[12:]; v[0] != 1 || v[1] < 28 || v[1] > 32 || v[2] < 7*v[1] { // of 256 threads and more
+			t.Errorf("rows per atomic of each tuple, of warps, of blocks: %v", v)
+		}
 		if first[0] > last[0]/2 || first[2] < 2*first[0] {
 			t.Errorf("costs %v to %v", first, last)
 		}
 	},
 	"horseqc-27": func(t *testing.T, r *Result) {
 		for _, row := range r.Table.Rows[2:] {
-			if v := row.Values; v[4] < 2*v[3] || v[5] < v[4] || v[2] < v[1] {
+			if v := row.Values; v[4] < 2*v[3] || v[5] < v[4] || v[2] < v[1] || v[10] < 8*v[9] || v[11] < 7*v[10] {
 				t.Errorf("%s: %v", row.Name, v)
 			}
 		}
@@ -65,6 +68,9 @@ var checks = map[string]func(t *testing.T, r *Result){
 			if row.Values[3] < 2 {
 				t.Errorf("%s groups: %v", row.Name, row.Values)
 			}
+		}
+		if few := r.Table.Rows[0].Values; few[9] < 7*few[6] || few[7] < 2*few[1] {
+			t.Errorf("2 groups: segments cost %v, an atomic for %v rows", few[7], few[9])
 		}
 		if few := r.Table.Rows[0].Values; few[5] < 20*few[6] {
 			t.Errorf("2 groups: a global atomic for %v rows in blocks, for %v in global memory", few[5], few[6])

@@ -165,7 +165,7 @@ func (e *warp) scan(s *pipe.Table) {
 		e.rows(func(i ir.Reg) { e.scanRow(s, i, nil, nil) })
 		return
 	}
-	flush := e.Refill == phys.RefillFlush // takes rows one by one, as they come
+	flush := e.Refill == phys.RefillFlush || e.inTurns() // takes rows one by one, as they come
 	if f := e.front(s); f != nil && !flush {
 		e.f.How.Front = f.how
 		e.readFirst = !e.Counting && len(f.rest) == 0 && len(f.left) == 0 && !e.Off.EarlyReads && e.lasting() >= phys.WorthReading
@@ -190,7 +190,11 @@ func (e *warp) rows(body func(i ir.Reg)) { e.takeRows(body, false) }
 func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 	e.outlines = e.writesEvery()
 	i, n, step := e.openRows(1)
-	code := e.warpLoop(while{c: ir.LT, x: i.V(), y: n.V()},
+	w := while{c: ir.LT, x: i.V(), y: n.V()}
+	if e.inTurns() {
+		w.first = e.firstOfBlock()
+	}
+	code := e.warpLoop(w,
 		func() {
 			if e.Queue.Pieces {
 				e.pieces(i, body)
@@ -199,7 +203,12 @@ func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 			e.setNumber(i)
 			body(i)
 		},
-		func() { e.B.Op2(ir.Add, i, i.V(), step.V()) })
+		func() {
+			e.B.Op2(ir.Add, i, i.V(), step.V())
+			if w.first != 0 {
+				e.B.Op2(ir.Add, w.first, w.first.V(), step.V())
+			}
+		})
 	if e.ranges {
 		e.takeRanges(i, n, step)
 	} else if several {
@@ -268,6 +277,8 @@ type while struct {
 	x, y ir.Val
 	set  func(has ir.Reg)
 	once bool // it is no loop
+	// first is the first row of the block's turn: all its warps go on while there is one, whether they have some or not; 0: each goes on by itself.
+	first ir.Reg
 	// before comes before the guard, for all lanes, where some lane has a row; nil: nothing does.
 	before func()
 }
@@ -285,7 +296,12 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 	if w.set != nil {
 		w.set(g.has)
 	}
-	g.any = e.ballot("any", g.has.V())
+	if w.first == 0 {
+		g.any = e.ballot("any", g.has.V())
+	} else {
+		g.any = e.Int("any")
+		e.B.Set(g.any, w.c, w.first.V(), w.y)
+	}
 	g.drain = e.here()
 	e.B.Break(l, ir.EQ, g.any.V(), ir.K(0))
 	e.B.Clear(g.any)

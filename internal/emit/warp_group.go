@@ -70,7 +70,7 @@ func (e *warp) rowShares(g *plan.Group, gp *GroupPlan) (out []*share) {
 		if firstOnly(a, f) {
 			continue
 		}
-		out = append(out, e.newShare(a, f, gp.Versions[i], true, e.perRow))
+		out = append(out, e.newShare(a, f, gp.Versions[i], e.Resolve != phys.ResolveSegments, e.perRow))
 		e.aggregate(ir.NoReg, f, a)
 	}
 	return out
@@ -309,6 +309,10 @@ func (e *warp) merge(ir.Reg) { e.refuse("merging groups is not supported") }
 // lane above it in its group, whereupon every second lane of the group is done; after at most
 // five rounds the first lane of each group has the whole.
 func (e *warp) resolve(group ir.Reg, shares []*share, take func()) {
+	if e.f.How.Home.Home == phys.HomeGlobal && e.segments(shares) {
+		e.resolveSegments(group, shares, take)
+		return
+	}
 	e.B.Comment("lanes of one group add up")
 	active := e.guard.active
 	act := e.ballot("rows", active.V())

@@ -44,6 +44,15 @@ func (e *warp) reduceEachRow(g *plan.Group, gp *GroupPlan) {
 			e.dropTexts()
 			return
 		}
+		if e.meets(shares) {
+			c := e.crewOfBlock()
+			for _, s := range shares {
+				e.addUpBlock(c, s)
+			}
+			e.When(ir.EQ, c.id.V(), ir.K(0), tell, nil)
+			e.dropTexts()
+			return
+		}
 		any := e.ballot("rows", active.V())
 		e.When(ir.NE, any.V(), ir.K(0), func() {
 			for _, s := range shares {

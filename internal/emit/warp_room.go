@@ -127,6 +127,10 @@ func (e *warp) writeTogether(size int, r *room, store func(out ir.Reg)) {
 		e.writeAlone(size, store)
 		return
 	}
+	if e.meets(nil) {
+		e.writeByBlock(size, store)
+		return
+	}
 	e.B.Comment("write positions of the warp")
 	active := e.guard.active
 	all := e.ballot("writers", active.V())

@@ -1,6 +1,9 @@
 package phys
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Decision is how a pipeline runs: all that was decided for it.
 type Decision struct {
@@ -22,6 +25,7 @@ type Decision struct {
 	Home      Settled // of groups on a GPU
 	Launch    Launch  // on a GPU, once it is known
 	Resolve   Resolve // likewise
+	Apart     string  // why Resolve is not by blocks, as somebody wants it; "": it is
 	Fuse      Fuse    // likewise
 	Writing   Writing
 }
@@ -79,7 +83,11 @@ func (d Decision) String() string {
 	if text := d.passes(); text != "" {
 		parts = append(parts, text)
 	}
-	if d.Resolve != ResolveAuto {
+	switch {
+	case d.Resolve == ResolveAuto || d.Home.Home > HomeGlobal: // who has groups for himself meets nobody
+	case d.Apart != "":
+		parts = append(parts, fmt.Sprintf("resolved by warp (not %s: %s)", d.Resolve, d.Apart))
+	default:
 		parts = append(parts, "resolved by "+d.Resolve.String())
 	}
 	if d.Launch.Blocks > 0 {

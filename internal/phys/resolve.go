@@ -9,9 +9,15 @@ const (
 	ResolveAuto  Resolve = iota
 	ResolveTuple         // nothing is settled: each row has its atomics
 	ResolveWarp          // the lanes of a warp settle each of their rows, then one of them tells all
+	// ResolveBlock: all threads of a block do, in shared memory: by a prefix sum for the places of tuples, by a tree for results of one row. Groups are left to warps.
+	ResolveBlock
+	ResolveSegments // likewise, and rows of groups are sorted by key, so that a group is told once
 )
 
-var resolveNames = []string{"auto", "tuple", "warp"}
+var resolveNames = []string{"auto", "tuple", "warp", "block", "segments"}
+
+// ByBlock: all threads of a block settle what they can.
+func (r Resolve) ByBlock() bool { return r >= ResolveBlock }
 
 func (r Resolve) String() string { return resolveNames[r] }
 

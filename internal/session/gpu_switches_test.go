@@ -15,7 +15,7 @@ var switches = []struct{ name, values string }{
 	{"fuse", "auto compound multipass operator"},
 	{"expand", "auto lane group warp balanced"},
 	{"refill", "auto off list flush"},
-	{"resolve", "auto tuple warp"},
+	{"resolve", "auto tuple warp block segments"},
 	{"groups", "auto global local shared registers lanes block"},
 	{"feed", "resident run_to_finish kernel_at_a_time batch"},
 	{"prefilter", "auto off on on"},

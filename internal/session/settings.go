@@ -226,7 +226,7 @@ var settings = []setting{
 		func(s *Settings, v types.Value) error { return choose(&s.Refill, v, phys.ParseRefill) }},
 	technique("register_allocation", "keep values in registers; off: each in memory, as if there were none",
 		func(s *Settings) *bool { return &s.Off.Registers }),
-	{"resolve", "how lanes of a GPU come together where rows meet (sinks, results of one row, groups): auto, tuple or warp",
+	{"resolve", "how lanes of a GPU come together where rows meet (sinks, results of one row, groups): auto, tuple (each row), warp, block, or segments (blocks sort rows by group)",
 		func(s *Settings) string { return s.Resolve.String() },
 		func(s *Settings, v types.Value) (err error) {
 			s.Resolve, err = phys.ParseResolve(strings.ToLower(v.S))
