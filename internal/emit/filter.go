@@ -102,7 +102,7 @@ func (e *emitter) filterCompare(c *plan.Call) bool {
 	}
 	e.skipNulls(l, r)
 	if known, is := e.Provable(c, cond, l, r); !known {
-		e.skip(cond.Negate(), l.A, r.A)
+		e.Comparing(cond.Negate(), l, r, e.skip)
 	} else if !is {
 		e.skip(ir.Always, ir.K(0), ir.K(0))
 	}

@@ -87,7 +87,7 @@ func (e *emitter) enterFrame() code.Abilities {
 		// There is nothing to fetch ahead of rows that other lanes work on, and registers of a row end at its guard.
 		off := &e.Request.Off
 		off.Prefetch, off.MatchedKeys = true, true
-		return code.Abilities{Checked: true, Parameters: true}
+		return code.Abilities{Checked: true, Words: true, Parameters: true}
 	}
 	e.frame = &rowLoop{emitter: e}
 	return code.Abilities{Unaligned: true, Divide128: true, Masks: e.SIMD, Yield: true, CheapLoads: true}

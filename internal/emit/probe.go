@@ -281,9 +281,9 @@ func (e *emitter) longPlace(key code.Value, t *layout.Table) slotPlace {
 func (e *rowLoop) shortPlace(key code.Value, t *layout.Table) slotPlace { return e.longPlace(key, t) }
 
 func (e *warp) shortPlace(key code.Value, t *layout.Table) slotPlace {
-	k := e.word("k")
-	e.B.Op1(ir.Narrow, k, key.A)
-	e.B.Op2(ir.Sub, k, k.V(), e.factWord(t.Min).V())
+	k, w := e.word("k"), e.asWord("key", key.A)
+	e.B.Op2(ir.Sub, k, w.V(), e.factWord(t.Min).V())
+	e.B.Clear(w)
 	return slotPlace{k, e.factWord(t.Span).V(), true}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
@@ -111,8 +112,9 @@ func (e *warp) above(v code.Value, lo, span int64, near bool) (ir.Reg, ir.Val) {
 		e.B.Op2(ir.Sub, t, v.A, e.Fact(lo))
 		return t, e.Fact(span)
 	}
-	t := e.asWord("above", v.A)
-	e.B.Op2(ir.Sub, t, t.V(), e.factWord(lo).V())
+	t, w := e.word("above"), e.asWord("value", v.A)
+	e.B.Op2(ir.Sub, t, w.V(), e.factWord(lo).V())
+	e.B.Clear(w)
 	return t, e.factWord(span).V()
 }
 
@@ -132,11 +134,11 @@ func (e *emitter) branchRange(r *scanned.Bounds) {
 	switch {
 	case !below && !above:
 	case point:
-		e.skip(ir.NE, v.A, e.Fact(r.Lo))
+		e.skipWhere(ir.NE, v, r.Lo)
 	case !below:
-		e.skip(ir.GT, v.A, e.Fact(r.Hi))
+		e.skipWhere(ir.GT, v, r.Hi)
 	case !above:
-		e.skip(ir.LT, v.A, e.Fact(r.Lo))
+		e.skipWhere(ir.LT, v, r.Lo)
 	default:
 		x, own, bound := e.test(r)
 		e.skip(ir.UGT, x, bound)
@@ -144,6 +146,11 @@ func (e *emitter) branchRange(r *scanned.Bounds) {
 			e.B.Clear(x.R)
 		}
 	}
+}
+
+// skipWhere drops the row if its value compares so with a number of the query.
+func (e *emitter) skipWhere(c ir.Cond, v code.Value, k int64) {
+	e.Comparing(c, v, code.Value{Desc: layout.Desc{Range: layout.Between(k, k)}, A: e.Fact(k)}, e.skip)
 }
 
 // oneBranch decides several doubtful tests by a single branch.

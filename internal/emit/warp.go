@@ -257,6 +257,7 @@ func (e *warp) closeRows(i, n, step ir.Reg) {
 	e.hoistWords()
 	e.B.Clear(e.ofKernel...)
 	e.B.Clear(i, n, step, e.lane, e.below)
+	e.B.F.ForwardWords()
 	e.boundRegisters()
 }
 

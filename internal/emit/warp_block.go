@@ -271,9 +271,10 @@ func (e *warp) blockOffset(b *blockGroups, keys []code.Value) ir.Reg {
 			e.B.Sel(k, ir.NE, null.V(), ir.K(0), e.factWord(d.Lo+d.Span).V(), k.V())
 			e.B.Clear(null)
 		}
-		e.B.Op2(ir.Mul, k, k.V(), e.factWord(step).V())
-		e.B.Op2(ir.Add, at, at.V(), k.V())
-		e.B.Clear(k)
+		far := e.word("k")
+		e.B.Op2(ir.Mul, far, k.V(), e.factWord(step).V())
+		e.B.Op2(ir.Add, at, at.V(), far.V())
+		e.B.Clear(k, far)
 	}
 	first := e.factWord(own)
 	e.insert(e.kernel, func() { e.B.Op2(ir.Add, b.lane, b.lane.V(), first.V()) }) // once, with what the lane adds

@@ -204,6 +204,11 @@ const (
 // Negate is the opposite condition (of integers).
 func (c Cond) Negate() Cond { return [...]Cond{Always, NE, EQ, GE, GT, LE, LT, UGE, UGT, ULE, ULT}[c] }
 
+// Unsigned is the condition for operands without a sign.
+func (c Cond) Unsigned() Cond {
+	return [...]Cond{Always, EQ, NE, ULT, ULE, UGT, UGE, ULT, ULE, UGT, UGE}[c]
+}
+
 // Swap is the condition for exchanged operands.
 func (c Cond) Swap() Cond { return [...]Cond{Always, EQ, NE, GT, GE, LT, LE, UGT, UGE, ULT, ULE}[c] }
 

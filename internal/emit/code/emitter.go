@@ -48,6 +48,7 @@ type Abilities struct {
 	Yield      bool // ask Go for something and go on, such as for space for texts
 	CheapLoads bool // read from a table sooner than do a dozen multiplications
 	Checked    bool // look at every access to memory themselves, when that is simulated
+	Words      bool // have registers of 32 bits, and work on those faster
 	Parameters bool // serve other literals and other data without being compiled again: numbers of them are parameters
 }
 

@@ -92,7 +92,7 @@ func (e *Evaluator) Compare(c ir.Cond, l, r code.Value) ir.Reg {
 		return d
 	}
 	d := e.Int("cmp")
-	e.B.Set(d, c, l.A, r.A)
+	e.Comparing(c, l, r, func(c ir.Cond, x, y ir.Val) { e.B.Set(d, c, x, y) })
 	return d
 }
 

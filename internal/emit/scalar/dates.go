@@ -159,22 +159,44 @@ func yearRange(days layout.Range) layout.Range {
 	return layout.Between(int64(lo), int64(hi))
 }
 
-// civil opens registers with year, month and day of a day number: the usual reckoning in
-// years that begin in March, so that the leap day comes last.
+// civil opens registers with year, month and day of a day number. Words do where those are faster, unless the calendar ends beyond them.
 func (e *Evaluator) civil(days ir.Reg, rng layout.Range) (y, m, d ir.Reg) {
-	y, m, d = e.Int("year"), e.Int("month"), e.Int("day")
-	z, t, era := e.Int("z"), e.Int("t"), e.Int("era")
-	op := func(o ir.Op, dst ir.Reg, a, b ir.Val) { e.B.Op2(o, dst, a, b) }
-	op(ir.Add, z, days.V(), ir.K(719468))
-	if rng.Fits64() && int64(rng.Lo.Lo) >= -719468 {
-		op(ir.Div, era, z.V(), ir.K(146097))
-	} else {
-		op(ir.Sar, t, z.V(), ir.K(63))
-		op(ir.And, t, t.V(), ir.K(146096))
-		op(ir.Sub, t, z.V(), t.V())
-		op(ir.Div, era, t.V(), ir.K(146097))
+	if !e.Can.Words || !rng.Add(layout.Between(marchDays-eraDays, marchDays)).Within(code.SignedWords) {
+		return e.marchYears(days, rng, ir.I64)
 	}
-	op(ir.Mul, t, era.V(), ir.K(146097))
+	short := e.B.Vreg("days", ir.I32)
+	e.B.Op1(ir.Narrow, short, days.V())
+	words := [3]ir.Reg{}
+	words[0], words[1], words[2] = e.marchYears(short, rng, ir.I32)
+	y, m, d = e.Int("year"), e.Int("month"), e.Int("day")
+	for i, r := range [...]ir.Reg{y, m, d} {
+		e.B.Op1(ir.Widen, r, words[i].V())
+	}
+	e.B.Clear(words[:]...)
+	e.B.Clear(short)
+	return y, m, d
+}
+
+const (
+	eraDays   = 146097 // of 400 years
+	marchDays = 719468 // from the first March of year 0 to 1970
+)
+
+// marchYears is civil by registers of a type: the usual reckoning in years that begin in March, so that the leap day comes last.
+func (e *Evaluator) marchYears(days ir.Reg, rng layout.Range, typ ir.Type) (y, m, d ir.Reg) {
+	y, m, d = e.B.Vreg("year", typ), e.B.Vreg("month", typ), e.B.Vreg("day", typ)
+	z, t, era := e.B.Vreg("z", typ), e.B.Vreg("t", typ), e.B.Vreg("era", typ)
+	op := func(o ir.Op, dst ir.Reg, a, b ir.Val) { e.B.Op2(o, dst, a, b) }
+	op(ir.Add, z, days.V(), ir.K(marchDays))
+	if rng.Fits64() && int64(rng.Lo.Lo) >= -marchDays {
+		op(ir.Div, era, z.V(), ir.K(eraDays))
+	} else {
+		op(ir.Sar, t, z.V(), ir.K(63)) // or 31, of a word
+		op(ir.And, t, t.V(), ir.K(eraDays-1))
+		op(ir.Sub, t, z.V(), t.V())
+		op(ir.Div, era, t.V(), ir.K(eraDays))
+	}
+	op(ir.Mul, t, era.V(), ir.K(eraDays))
 	op(ir.Sub, z, z.V(), t.V()) // day of the era, 0…146096
 	op(ir.Div, t, z.V(), ir.K(1460))
 	op(ir.Sub, y, z.V(), t.V())

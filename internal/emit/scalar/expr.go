@@ -207,8 +207,7 @@ func (e *Evaluator) intOp(op ir.Op, l, r code.Value, t types.Type, fail *diag.Er
 	switch {
 	case rng.Fits64() && l.Desc.Form == layout.I64 && r.Desc.Form == layout.I64:
 		// The result cannot leave 64 bits; it may still leave the type.
-		d := e.Int(op.String())
-		e.B.Op2(op, d, l.A, r.A)
+		d := e.Arith(op, op.String(), l, r, rng)
 		if !inside && fail != nil && limit.Fits64() {
 			e.rangeCheck(d, limit, n, fail)
 		}

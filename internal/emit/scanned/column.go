@@ -95,7 +95,7 @@ func (t *Table) Load(k int, i ir.Reg) code.Value {
 		t.B.Clear(p)
 		if shape.Based {
 			base := t.LoadWord(t.PartName(name, ".base"), code.Word{Kind: code.WordBase, Index: k})
-			t.B.Op2(ir.Add, r, r.V(), base.V())
+			r = t.Offset(r, name, base.V(), v.Desc.Range)
 			t.B.Clear(base)
 		}
 		v.A, v.OwnA = r.V(), true
