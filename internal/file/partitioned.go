@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -48,15 +47,7 @@ func NewPartitioned(ctx context.Context, folder string, format Format, schema []
 	if len(p.rest) == 0 {
 		return nil, diag.Errorf(diag.InvalidParameter, diag.NoPos, "no column is left for the files if all are in the names of folders")
 	}
-	list, err := os.ReadDir(folder)
-	switch {
-	case err == nil && len(list) > 0 && !replace:
-		return nil, diag.Errorf(diag.DuplicateFile, diag.NoPos, "folder %q is not empty", folder).
-			WithHint("OVERWRITE_OR_IGNORE writes to it all the same")
-	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return nil, fileError("open", folder, err)
-	}
-	return p, nil
+	return p, emptyFolder(folder, replace)
 }
 
 // Write writes the rows of each value to their file.

@@ -24,6 +24,8 @@ type tempFile struct {
 	tmp  string // what it is; "" if it is a device or pipe, written in place
 	lock *os.File
 	pipe *pipe // not nil: File is a named pipe
+
+	written int64 // bytes
 }
 
 // Write writes to the file; to a pipe as long as somebody wants it.
@@ -31,7 +33,9 @@ func (f *tempFile) Write(b []byte) (int, error) {
 	if f.pipe != nil {
 		return f.pipe.Write(b)
 	}
-	return f.File.Write(b)
+	n, err := f.File.Write(b)
+	f.written += int64(n)
+	return n, err
 }
 
 // tempName has the names of files that are not complete.

@@ -30,7 +30,7 @@ func (s *Session) copyTo(ctx context.Context, b *bind.Copy, opts file.Options, t
 	if err != nil {
 		return nil, atPos(err, b.Pos)
 	}
-	c := &copying{form: form, w: w, pos: b.Pos}
+	c := &copying{form: form, w: w, pos: b.Pos, apart: b.PerThread}
 	form.Schema() // made once
 	res, err := s.deliverQuery(ctx, b.Query, c, t)
 	if err != nil {
@@ -52,7 +52,20 @@ func (s *Session) copyTo(ctx context.Context, b *bind.Copy, opts file.Options, t
 // copyWriter opens what COPY writes to.
 func (s *Session) copyWriter(ctx context.Context, b *bind.Copy, form *Result, opts file.Options) (file.Writer, error) {
 	cols := form.columnDefs()
+	folder := b.PerThread || b.FileSize != ""
+	if folder && (b.Stdio || b.PartitionBy != nil) {
+		return nil, diag.Unsupported(b.Pos, "PER_THREAD_OUTPUT or FILE_SIZE_BYTES with PARTITION_BY or STDOUT").WithHint("one of them names the files")
+	}
 	switch {
+	case folder:
+		size := int64(0)
+		if b.FileSize != "" {
+			var err error
+			if size, err = ParseBytes(b.FileSize); err != nil || size < 1 {
+				return nil, diag.Errorf(diag.InvalidParameter, b.Pos, "COPY FILE_SIZE_BYTES must be a size, such as 1000000 or '100MB'")
+			}
+		}
+		return file.NewFolder(ctx, b.Path, opts.Format, cols, size, b.Replace, opts)
 	case b.Stdio && s.Stdout == nil:
 		return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT where nobody takes what is written").WithHint("name a file; programs give a session its streams")
 	case b.Stdio && b.PartitionBy != nil:
@@ -85,10 +98,11 @@ func (s *Session) deliverQuery(ctx context.Context, q *plan.Query, to *copying, 
 
 // copying writes the rows that a query delivers.
 type copying struct {
-	form *Result // what the rows are like
-	w    file.Writer
-	pos  int // of the file's name in the statement
-	rows atomic.Int64
+	form  *Result // what the rows are like
+	w     file.Writer
+	pos   int  // of the file's name in the statement
+	apart bool // each thread writes to a file of its own
+	rows  atomic.Int64
 }
 
 // pack makes batches of rows, on the thread that has them.
@@ -127,6 +141,9 @@ func (c *copying) pack(rows *result.Result) (p exec.Parcel, err error) {
 		}
 		c.rows.Add(n)
 		return nil
+	}
+	if c.apart {
+		return exec.Parcel{Send: func() error { return nil }, Drop: func() {}}, p.Send()
 	}
 	return p, nil
 }

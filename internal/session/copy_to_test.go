@@ -120,3 +120,61 @@ func TestCopyWriteFails(t *testing.T) {
 		}
 	}
 }
+
+// Several files: of a size each, in order, or one for each thread that writes.
+func TestCopyToFolder(t *testing.T) {
+	dir := t.TempDir()
+	s := New(NewDB())
+	s.Configure(func(x *Settings) { x.Threads, x.Off.ThreadTrial = 3, true })
+	mustRun(t, s, "create table t as select i, 'text ' || i as s from range(100000) r(i)")
+	for i, c := range []struct{ from, options, ending, files string }{
+		{"t", "FORMAT csv, FILE_SIZE_BYTES 250000", "csv", "count(*) BETWEEN 4 AND 10"},
+		{"(select * from t where i >= 0 order by i)", "FORMAT csv, FILE_SIZE_BYTES '200kB'", "csv", "count(*) BETWEEN 4 AND 10"},
+		{"t", "FORMAT json, PER_THREAD_OUTPUT", "json", "count(*) BETWEEN 1 AND 3"},
+		{"t", "FORMAT parquet, PER_THREAD_OUTPUT true, FILE_SIZE_BYTES '50kB', ROW_GROUP_SIZE 10000", "parquet", "count(*) BETWEEN 2 AND 20"},
+		{"(select i + 0 as i, s from t)", "FORMAT arrow, PER_THREAD_OUTPUT", "arrow", "count(*) BETWEEN 1 AND 3"},
+		{"(select i, s from t where i < 0)", "FORMAT parquet, PER_THREAD_OUTPUT", "parquet", "count(*) = 0"},
+	} {
+		folder := filepath.Join(dir, fmt.Sprint(i))
+		copy := "COPY " + c.from + " TO '" + folder + "' (" + c.options + ")"
+		mustRun(t, s, copy)
+		read := "read_" + strings.Replace(c.ending, "tbl", "csv", 1) + "('" + folder + "/data_*." + c.ending + "', filename = true)"
+		if c.files == "count(*) = 0" {
+			if got := rowsOf(t, s, "SELECT count(*) FROM "+read); got != "0\n" {
+				t.Errorf("%s: %s", copy, got)
+			}
+			onlyFile(t, folder, "data_0.parquet")
+			continue
+		}
+		if got := rowsOf(t, s, "SELECT count(*), sum(i), count(DISTINCT s) FROM "+read); got != "100000|4999950000|100000\n" {
+			t.Errorf("%s: %s", copy, got)
+		}
+		if got := rowsOf(t, s, "SELECT "+c.files+" FROM (SELECT DISTINCT filename FROM "+read+")"); got != "true\n" {
+			t.Errorf("%s: not %s files", copy, c.files)
+		}
+		if !strings.Contains(c.options, "PER_THREAD") { // rows are in the order of the files
+			if got := rowsOf(t, s, `SELECT count(*) FROM (SELECT max(i) AS hi, lead(min(i)) OVER (ORDER BY length(filename), filename) AS next FROM `+read+` GROUP BY filename) WHERE hi > next`); got != "0\n" {
+				t.Errorf("%s: out of order", copy)
+			}
+		}
+		if _, err := ask(s, copy); diag.CodeOf(err) != diag.DuplicateFile {
+			t.Errorf("%s again: %v", copy, err)
+		}
+		mustRun(t, s, strings.TrimSuffix(copy, ")")+", OVERWRITE_OR_IGNORE)")
+	}
+	folder := filepath.Join(dir, "failed")
+	for _, options := range []string{"FORMAT csv, PER_THREAD_OUTPUT", "FORMAT parquet, FILE_SIZE_BYTES '10kB', ROW_GROUP_SIZE 1000"} {
+		if _, err := ask(s, "COPY (select i, 1 / (90000 - i) as x from t) TO '"+folder+"' ("+options+")"); diag.CodeOf(err) != diag.DivisionByZero {
+			t.Errorf("%s: %v", options, err)
+		}
+		onlyFile(t, folder, "")
+	}
+	for _, q := range []string{"COPY t TO '" + folder + "' (PER_THREAD_OUTPUT, PARTITION_BY (i))", "COPY t TO STDOUT (FILE_SIZE_BYTES 10)"} {
+		if _, err := ask(s, q); diag.CodeOf(err) != diag.FeatureNotSupported {
+			t.Errorf("%s: %v", q, err)
+		}
+	}
+	if _, err := ask(s, "COPY t TO '"+folder+"' (FILE_SIZE_BYTES 'much')"); diag.CodeOf(err) != diag.InvalidParameter {
+		t.Errorf("a senseless size: %v", err)
+	}
+}

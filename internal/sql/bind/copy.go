@@ -71,11 +71,14 @@ type Copy struct {
 	// TO: a file for each value of these columns of the query, by which it is sorted; the path is that of a folder.
 	PartitionBy []int
 	Replace     bool // the folder may have files already
+	// TO: several files in a folder: one for each thread, or of so many bytes each; "": of any size.
+	PerThread bool
+	FileSize  string
 }
 
 // copyOptions lists the names that COPY knows, for hints.
 var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size", "array",
-	"skip", "comment", "ignore_errors", "on_error", "log_verbosity", "reject_limit", "store_rejects", "rejects_table", "rejects_scan", "rejects_limit", "partition_by", "overwrite_or_ignore", "force_quote", "force_null", "force_not_null"}
+	"skip", "comment", "ignore_errors", "on_error", "log_verbosity", "reject_limit", "store_rejects", "rejects_table", "rejects_scan", "rejects_limit", "partition_by", "overwrite_or_ignore", "per_thread_output", "file_size_bytes", "force_quote", "force_null", "force_not_null"}
 
 func (b *binder) copy(s *ast.Copy) Bound {
 	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
@@ -297,6 +300,10 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 		if !flag() {
 			unsupported(pos, "COPY without a look at the file")
 		}
+	case "per_thread_output":
+		out.PerThread = flag()
+	case "file_size_bytes":
+		out.FileSize = value.String()
 	case "overwrite_or_ignore":
 		out.Replace = flag()
 	case "format":
