@@ -1,12 +1,14 @@
 package bind
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
-	"slices"
 )
 
 // A string literal, and NULL, has the type Unknown until its surroundings say what it is: it is
@@ -114,16 +116,20 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 	t := b.typeName(e.Type)
 	x := b.expr(s, e.X)
 	from := x.Type()
+	if name := e.Type.Name; len(e.Type.Mods) == 0 && (name == "decimal" || name == "numeric" || name == "dec") && e.Type.Dims == 0 {
+		own, fit := ownDecimal(x)
+		if !fit && !e.Try {
+			fail(diag.NumericOutOfRange, e.X.Position(), "%q has more digits than type numeric holds, which is %d", x.(*plan.Const).V.String(), types.MaxPrecision)
+		}
+		if fit {
+			t = own
+		}
+	}
 	if e.Try {
 		return b.tryCast(x, t, e.Pos)
 	}
 	if !types.CanCast(from, t) {
 		fail(diag.CannotCoerce, e.Pos, "cannot cast type %s to %s", from.SQLName(), t.SQLName())
-	}
-	if name := e.Type.Name; len(e.Type.Mods) == 0 && (name == "decimal" || name == "numeric" || name == "dec") && e.Type.Dims == 0 {
-		if own, ok := ownDecimal(x, e.X.Position()); ok {
-			t = own
-		}
 	}
 	// A literal fails at its own place, and one that is to be DECIMAL keeps its digits.
 	if c, ok := x.(*plan.Const); ok && from.Kind == types.Unknown {
@@ -152,17 +158,30 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 	return b.convert(x, t, e.Pos)
 }
 
-// ownDecimal is the type of x::numeric, without precision and scale, where x has digits of its own: they are
-// kept, as PostgreSQL keeps them. More of them than a DECIMAL has are an error.
-func ownDecimal(x plan.Expr, pos int) (types.Type, bool) {
-	if c, ok := x.(*plan.Const); ok && c.V.Type.Kind == types.Unknown && !c.V.Null {
-		v, scale, fit, ok := types.ParseDecimal(c.V.S)
-		if ok && !fit {
-			fail(diag.NumericOutOfRange, pos, "%q has more digits than type numeric holds, which is %d", c.V.S, types.MaxPrecision)
+// looseDecimal is what a NUMERIC without precision and scale is made of texts and doubles, of which only the rows know how many digits
+// they have: the 15 that PostgreSQL takes of a double are all there from 1 to 10^23.
+var looseDecimal = types.TDecimal(types.MaxPrecision, 15)
+
+// ownDecimal is the type of x::numeric, without precision and scale. What digits x has by its type, or as a constant, are
+// kept, as PostgreSQL keeps them; fit is false for a constant that has more of them than a DECIMAL.
+func ownDecimal(x plan.Expr) (t types.Type, fit bool) {
+	from := x.Type()
+	if c, ok := x.(*plan.Const); ok && !c.V.Null {
+		text := c.V.S
+		switch from.Kind {
+		case types.Float32:
+			text = strconv.FormatFloat(c.V.F, 'g', 6, 64)
+		case types.Float64:
+			text = strconv.FormatFloat(c.V.F, 'g', 15, 64)
 		}
-		return decimalFor(v, scale), ok
+		if v, scale, fit, ok := types.ParseDecimal(text); ok {
+			return decimalFor(v, scale), fit
+		}
 	}
-	return types.AsDecimal(x.Type())
+	if d, ok := types.AsDecimal(from); ok {
+		return d, true
+	}
+	return looseDecimal, true
 }
 
 // typed makes a literal a text if a text is wanted, so that CAST('abc' AS VARCHAR(2)) cuts and
