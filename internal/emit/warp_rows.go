@@ -81,7 +81,7 @@ func (e *warp) rowLoads(body []ir.Instr, row ir.Reg, facts *phys.RowCode) map[in
 	depth := 0
 	for i := range body {
 		switch in := &body[i]; in.Op {
-		case ir.Nop, ir.Comment, ir.Vreg, ir.Clear:
+		case ir.Nop, ir.Comment, ir.Vreg, ir.Clear, ir.Narrow, ir.Widen, ir.WidenU: // a half of a register is read as it is
 			continue
 		case ir.Loop:
 			depth++
