@@ -30,6 +30,10 @@ func (s *Session) call(ctx context.Context, tx *catalog.Tx, b *bind.Call, t Timi
 		tables = tpch.Tables()
 	case "ssb":
 		tables = ssb.Tables()
+	case "dbgen", "dsdgen":
+		return nil, diag.Unsupported(b.Pos, "the procedure %s of DuckDB", b.Name).WithHint("CALL tpch(sf => 1) and CALL ssb(sf => 1) generate tables")
+	case "show_tables", "duckdb_functions", "start_ui":
+		return nil, diag.Unsupported(b.Pos, "the procedure %s of DuckDB", b.Name).WithHint("SHOW TABLES lists tables, docs/functions.md functions, and the shell is what one types into")
 	default:
 		return nil, diag.Errorf(diag.UndefinedFunction, b.Pos, "procedure %s does not exist", b.Name).
 			WithHint(diag.DidYouMean(b.Name, []string{"tpch", "ssb", "run_plan"}))

@@ -65,13 +65,16 @@ func findSetting(name string, pos int) (*setting, error) {
 			return &all[i], nil
 		}
 	}
+	if hint, ok := foreignSettings[strings.ToLower(name)]; ok {
+		return nil, diag.Unsupported(pos, "the parameter %q of PostgreSQL or DuckDB", name).WithHint("%s", hint)
+	}
 	return nil, diag.Errorf(diag.UndefinedObject, pos, "unrecognized configuration parameter %q", name).
 		WithHint(diag.DidYouMean(name, names))
 }
 
 // allSettings are those of the engine and those of the client, by name.
 func allSettings() []setting {
-	all := slices.Concat(settings, clientSettings)
+	all := slices.Concat(settings, clientSettings, inEffect)
 	slices.SortFunc(all, func(a, b setting) int { return strings.Compare(a.name, b.name) })
 	return all
 }

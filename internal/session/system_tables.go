@@ -163,6 +163,7 @@ func init() {
 		}},
 		"pg_catalog.pg_description": {"objoid bigint, classoid bigint, objsubid int, description text", func(*describing, func(...any)) {}},
 	}
+	addEmptyTables()
 	systemNames = slices.Sorted(maps.Keys(systemTables))
 }
 

@@ -256,6 +256,9 @@ func (b *binder) typeName(n ast.TypeName) types.Type {
 			fail(diag.UndefinedObject, n.Pos, "type %q does not exist", n.Schema+"."+n.Name)
 		}
 	}
+	if e, ok := err.(*types.Error); ok && e.Code == diag.FeatureNotSupported {
+		panic(diag.Errorf(e.Code, n.Pos, "%s", e.Msg).WithHint("README lists the types; oids are BIGINT, and names are texts"))
+	}
 	check(err, n.Pos)
 	return t
 }

@@ -237,8 +237,7 @@ func (b *binder) collate(s *scope, e *ast.Collate) plan.Expr {
 	case "C", "POSIX", "c", "posix", "ucs_basic", "default", "binary":
 		return b.expr(s, e.X)
 	}
-	unsupported(e.Pos, "collation %s", e.Name.String())
-	return nil
+	panic(diag.Unsupported(e.Pos, "collation %s", e.Name.String()).WithHint("texts compare byte by byte; lower(x) and ILIKE ignore case"))
 }
 
 // again gives an expression for a second use in the same expression. Operators are shared

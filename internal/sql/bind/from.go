@@ -2,6 +2,7 @@ package bind
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -137,6 +138,10 @@ func (b *binder) unknownTable(n ast.Name) *diag.Error {
 	names := b.env.TableNames()
 	for c := b.ctes; c != nil; c = c.outer {
 		names = append(names[:len(names):len(names)], c.def.Name.Name)
+	}
+	schema, name := splitName(n)
+	if hint := foreignRelation(strings.ToLower(schema), strings.ToLower(name)); hint != "" {
+		return diag.Unsupported(n.Pos(), "the catalog %s", n.String()).WithHint("%s", hint)
 	}
 	return diag.Errorf(diag.UndefinedTable, n.Pos(), "relation %q does not exist", n.String()).
 		WithHint(diag.DidYouMean(n.Last(), names))

@@ -272,6 +272,10 @@ func (b *binder) unknownColumn(s *scope, e *ast.ColumnRef) *diag.Error {
 	if len(n) > 3 {
 		return diag.Errorf(diag.SyntaxError, e.Pos, "improper qualified name (too many dotted names): %s", n.String())
 	}
+	switch n.Last() {
+	case "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "rowid":
+		return diag.Unsupported(e.Pos, "the column %s that each table has in PostgreSQL or DuckDB", n.Last()).WithHint("row_number() OVER () numbers rows")
+	}
 	if len(n) == 1 {
 		err := diag.Errorf(diag.UndefinedColumn, e.Pos, "column %q does not exist", n[0].Name)
 		if c, ok := (&scope{rels: b.beyond}).first(n[0].Name); ok {

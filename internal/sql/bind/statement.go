@@ -308,6 +308,7 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 		}
 		out := &Call{Name: s.Func.Name.Last(), Pos: s.Pos}
 		for _, a := range s.Func.Args {
+			a = namedOption(a)
 			out.Args = append(out.Args, Arg{a.Name.Name, b.constant(a.X, "CALL"), a.X.Position()})
 		}
 		return out

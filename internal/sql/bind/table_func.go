@@ -65,6 +65,7 @@ var foreignTables = func() map[string]string {
 		"SHOW ALL lists the settings":                                                        "duckdb_settings pg_settings pg_show_all_settings",
 		"DESCRIBE SELECT * FROM 'x.parquet' shows the columns of a file":                     "parquet_schema parquet_metadata parquet_file_metadata parquet_kv_metadata sniff_csv",
 		"read_csv reads a text file line by line with a delimiter that does not occur in it": "read_text read_blob glob",
+		"COPY there, and FROM 'x.parquet' or 'x.csv' here, bring rows over":                  "postgres_scan postgres_query sqlite_scan sqlite_query mysql_scan mysql_query iceberg_scan delta_scan st_read read_xlsx",
 		"generate_series(1, n) makes as many rows":                                           "repeat repeat_row",
 		"unnest turns a list into rows":                                                      "regexp_split_to_table regexp_matches string_to_table jsonb_to_recordset json_to_recordset json_populate_recordset jsonb_populate_recordset",
 	} {

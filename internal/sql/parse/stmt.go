@@ -32,6 +32,9 @@ func (p *parser) statement() ast.Statement {
 	case "insert":
 		return p.insert(nil)
 	case "update":
+		if p.peek(2) == tSemi || p.peek(2) == tEOF {
+			p.refuse(insteadOf["extension"], "update", "extensions")
+		}
 		return p.update(nil)
 	case "delete":
 		return p.delete(nil)
@@ -56,6 +59,7 @@ func (p *parser) statement() ast.Statement {
 	case "reset":
 		return p.reset()
 	case "copy":
+		p.refuse(insteadOf["attach"], "copy", "from", "database")
 		return p.copy()
 	case "explain":
 		return p.explain()
@@ -64,6 +68,9 @@ func (p *parser) statement() ast.Statement {
 	case "begin", "start", "commit", "rollback", "abort", "savepoint", "release":
 		return p.transaction()
 	case "prepare":
+		if p.peek(2) == tString {
+			p.refuse("COMMIT is all there is: a transaction has one database", "prepare", "transaction")
+		}
 		return p.prepare()
 	case "execute":
 		return p.execute()
@@ -112,6 +119,8 @@ func (p *parser) describe() ast.Statement {
 	s := &ast.Describe{Pos: p.pos()}
 	p.next()
 	switch {
+	case p.kind() == tSemi, p.kind() == tEOF:
+		return &ast.ShowTables{Pos: s.Pos}
 	case p.kind() == kTable:
 		p.next()
 		s.Table = p.qualified()

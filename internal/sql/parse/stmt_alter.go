@@ -86,7 +86,7 @@ func (p *parser) alterAction(view bool) (a ast.AlterAction) {
 		a.Name = p.name()
 		p.alterColumn(&a)
 	default:
-		p.refuseKnown("ALTER TABLE … ", wordSet("attach detach disable enable force inherit no of owner replica reset set validate"))
+		p.refuseKnown("ALTER TABLE … ", wordSet("attach cluster detach disable enable force inherit no of owner replica reset set validate"))
 		p.unexpected()
 	}
 	return a
@@ -271,7 +271,7 @@ func (p *parser) analyze() ast.Statement {
 	if p.kind() == tLParen {
 		p.options()
 	}
-	for p.acceptWord("full") || p.text() == "freeze" || p.accept(kVerbose) || p.accept(kAnalyze) {
+	for p.accept(kFull) || p.text() == "freeze" || p.accept(kVerbose) || p.accept(kAnalyze) {
 		if p.text() == "freeze" {
 			p.next()
 		}

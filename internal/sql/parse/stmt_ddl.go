@@ -1,8 +1,6 @@
 package parse
 
 import (
-	"strings"
-
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -65,6 +63,7 @@ func (p *parser) createView(s *ast.CreateView) ast.Statement {
 func (p *parser) createTable(s *ast.CreateTable) ast.Statement {
 	s.IfNotExists = p.ifNotExists()
 	s.Name = p.qualified()
+	p.refuseStorage()
 	if p.kind() == tLParen {
 		// (a, b) AS query has names only; (a int) has columns.
 		if k := p.peek(2); p.peek(1).isName() && (k == tComma || k == tRParen) {
@@ -90,13 +89,13 @@ func (p *parser) createTable(s *ast.CreateTable) ast.Statement {
 
 // refuseStorage leaves where PostgreSQL says how a table is stored, or whose columns it has.
 func (p *parser) refuseStorage() {
-	hints := map[string]string{"partition": "tables need no partitions: scans leave segments out by the values that they have",
-		"inherits": "write the columns of the other table, too", "tablespace": "", "using": ""}
-	for word, hint := range hints {
-		if p.isWord(word) || word == "using" && p.kind() == kUsing {
-			panic(diag.Unsupported(p.pos(), "CREATE TABLE … %s", strings.ToUpper(word)).WithHint("%s", hint))
-		}
-	}
+	refuse := func(hint string, words ...string) { p.refuseAfter("CREATE TABLE … ", hint, words...) }
+	refuse("tables need no partitions: scans leave segments out by the values that they have", "partition")
+	refuse("write the columns of the other table, too", "inherits")
+	refuse(insteadOf["tablespace"], "tablespace")
+	refuse(insteadOf["tablespace"], "using")
+	refuse(insteadOf["reset"], "with")
+	refuse("DROP TABLE drops it; rows of a temporary table stay until then", "on", "commit")
 }
 
 // tableElements reads the columns and constraints of CREATE TABLE.

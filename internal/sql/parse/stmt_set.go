@@ -25,6 +25,15 @@ func (p *parser) settingName() string {
 func (p *parser) show() ast.Statement {
 	pos := p.pos()
 	p.next()
+	p.refuse("PRAGMA show_tables and DESCRIBE t list tables and columns; a view's text is in pg_views", "create")
+	for _, of := range []string{"columns", "fields", "index", "indexes", "keys"} {
+		p.refuse("DESCRIBE t lists the columns of a table, and pg_indexes has the indexes", of, "from")
+	}
+	p.refuse("FROM information_schema.tables WHERE table_schema = … lists those of a schema", "tables", "from")
+	for word, hint := range map[string]string{"databases": "there is one database; SELECT datname FROM pg_database names it", "schemas": "SELECT schema_name FROM information_schema.schemata lists them",
+		"variables": "SHOW ALL lists the settings", "functions": "docs/functions.md lists them", "processlist": "there is no server", "extensions": "there are none: what there is, is built in"} {
+		p.refuse(hint, word)
+	}
 	switch {
 	case p.isWord("tables"):
 		p.next()
@@ -42,6 +51,7 @@ func (p *parser) show() ast.Statement {
 func (p *parser) reset() ast.Statement {
 	s := &ast.Reset{Pos: p.pos()}
 	p.next()
+	p.refuseNoSetting()
 	if p.accept(kAll) {
 		s.All = true
 	} else {
@@ -53,6 +63,7 @@ func (p *parser) reset() ast.Statement {
 func (p *parser) set() ast.Statement {
 	s := &ast.Set{Pos: p.pos()}
 	p.next()
+	p.refuseNoSetting()
 	// SESSION and LOCAL are scopes only if a name follows: SET session = 1 is odd but legal.
 	if k := p.peek(1); k != tEq && k != kTo && k != tDot {
 		if p.acceptWord("local") {
@@ -67,6 +78,12 @@ func (p *parser) set() ast.Statement {
 	case p.isWord("transaction") && p.peek(1) != tEq && p.peek(1) != kTo:
 		p.next()
 		return p.setTransaction(s.Pos, false)
+	case p.isWord("schema") && (p.peek(1) == tString || p.peek(1) == tEq || p.peek(1) == kTo):
+		p.next()
+		if p.kind() != tString {
+			p.next()
+		}
+		s.Name = "search_path"
 	case p.isWord("names") && p.peek(1) == tString:
 		p.next()
 		s.Name = "client_encoding"
@@ -92,6 +109,18 @@ func (p *parser) set() ast.Statement {
 		s.Values = append(s.Values, p.settingValue())
 	}
 	return s
+}
+
+// refuseNoSetting leaves where SET and RESET are for something that is no setting.
+func (p *parser) refuseNoSetting() {
+	if p.peek(1) == tEq || p.peek(1) == kTo || p.peek(1) == tDot {
+		return
+	}
+	p.refuse("write the value, or bind it as $1", "variable")
+	p.refuse("there are no users", "role")
+	p.refuse("there are no users", "session", "authorization")
+	p.refuse("constraints are checked at the end of each statement", "constraints")
+	p.refuse("SET changes settings of a session, flags of the program those of all", "global")
 }
 
 func (p *parser) setTransaction(pos int, session bool) ast.Statement {
