@@ -53,5 +53,5 @@ func geometricMean(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Val
 
 // standardError is the deviation of the population, by the root of how many there are.
 func standardError(s *pairSums) (float64, bool) {
-	return math.Sqrt(s.xx/s.n) / math.Sqrt(s.n), true
+	return math.Sqrt(s.XX/s.N) / math.Sqrt(s.N), true
 }

@@ -10,23 +10,14 @@ import (
 
 // Folds of which frames of a window share parts.
 
-// state and sumsOf are sums as a frame keeps them.
-func (s *pairSums) state() plan.FoldState {
-	return plan.FoldState{N: int64(s.n), F: [5]float64{s.x, s.y, s.xx, s.yy, s.xy}}
-}
-
-func sumsOf(s *plan.FoldState) pairSums {
-	return pairSums{float64(s.N), s.F[0], s.F[1], s.F[2], s.F[3], s.F[4]}
-}
-
 // join takes the sums of other rows. By the distance of the two means (T. Chan, G. Golub and R. LeVeque) nothing cancels out.
 func (s *pairSums) join(o *pairSums) error {
-	n := s.n + o.n
-	dx, dy := s.x/s.n-o.x/o.n, s.y/s.n-o.y/o.n
-	scale := s.n * o.n / n
-	t := pairSums{n, s.x + o.x, s.y + o.y, s.xx + o.xx + dx*dx*scale, s.yy + o.yy + dy*dy*scale, s.xy + o.xy + dx*dy*scale}
-	finiteX, finiteY := !infinite(s.x) && !infinite(o.x), !infinite(s.y) && !infinite(o.y)
-	if finiteX && (infinite(t.x) || infinite(t.xx)) || finiteY && (infinite(t.y) || infinite(t.yy)) || finiteX && finiteY && infinite(t.xy) {
+	n := s.N + o.N
+	dx, dy := s.X/s.N-o.X/o.N, s.Y/s.N-o.Y/o.N
+	scale := s.N * o.N / n
+	t := pairSums{N: n, X: s.X + o.X, Y: s.Y + o.Y, XX: s.XX + o.XX + dx*dx*scale, YY: s.YY + o.YY + dy*dy*scale, XY: s.XY + o.XY + dx*dy*scale}
+	finiteX, finiteY := !infinite(s.X) && !infinite(o.X), !infinite(s.Y) && !infinite(o.Y)
+	if finiteX && (infinite(t.X) || infinite(t.XX)) || finiteY && (infinite(t.Y) || infinite(t.YY)) || finiteX && finiteY && infinite(t.XY) {
 		return errorf(diag.NumericOutOfRange, "value out of range: overflow")
 	}
 	*s = t
@@ -34,48 +25,67 @@ func (s *pairSums) join(o *pairSums) error {
 }
 
 // partsOfSums has rows added by add where they come one by one, which rounds as in a group.
-func partsOfSums(of func(*pairSums) (float64, bool), add func(s *pairSums, row *pairSums) error, row func(s *pairSums, a, b float64) error) *plan.FoldParts {
+func partsOfSums(sums *plan.FoldSums, of func(*pairSums) (float64, bool), add func(s *pairSums, row *pairSums) error, row func(s *pairSums, a, b float64) error) *plan.FoldParts {
 	return &plan.FoldParts{
+		Sums: sums,
 		Of: func(a, b uint64) plan.FoldState {
 			var s pairSums
 			row(&s, math.Float64frombits(a), math.Float64frombits(b)) // one row does not overflow
-			return s.state()
+			return plan.FoldState(s)
 		},
 		Join: func(a, b plan.FoldState) (plan.FoldState, error) {
-			s, o := sumsOf(&a), sumsOf(&b)
+			s, o := (*pairSums)(&a), (*pairSums)(&b)
 			var err error
-			if o.n == 1 {
-				err = add(&s, &o)
+			if o.N == 1 {
+				err = add(s, o)
 			} else {
-				err = s.join(&o)
+				err = s.join(o)
 			}
-			return s.state(), err
+			return a, err
 		},
 		Value: func(s plan.FoldState, t types.Type) types.Value {
-			sums := sumsOf(&s)
-			v, _ := sums.result(of, t)
+			v, _ := (*pairSums)(&s).result(of, t)
 			return v
 		},
 	}
 }
 
 func pairParts(of func(*pairSums) (float64, bool)) *plan.FoldParts {
-	return partsOfSums(of, func(s, row *pairSums) error { return s.add(row.y, row.x) },
+	return partsOfSums(sumsOfPairs, of, func(s, row *pairSums) error { return s.add(row.Y, row.X) },
 		(*pairSums).add)
 }
 
 func numberParts(of func(*pairSums) (float64, bool)) *plan.FoldParts {
-	return partsOfSums(of, func(s, row *pairSums) error { return s.addOne(row.x) },
+	return partsOfSums(sumsOfNumbers, of, func(s, row *pairSums) error { return s.addOne(row.X) },
 		func(s *pairSums, x, _ float64) error { return s.addOne(x) })
 }
 
+// sumsOfPairs are of pairs (y, x).
+var sumsOfPairs = &plan.FoldSums{Add: func(states []plan.FoldState, groups, ys, xs []uint64) error {
+	for i, g := range groups {
+		if err := (*pairSums)(&states[g]).add(math.Float64frombits(ys[i]), math.Float64frombits(xs[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}}
+
+var sumsOfNumbers = &plan.FoldSums{Add: func(states []plan.FoldState, groups, xs, _ []uint64) error {
+	for i, g := range groups {
+		if err := (*pairSums)(&states[g]).addOne(math.Float64frombits(xs[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}}
+
 var productParts = &plan.FoldParts{
-	Of: func(a, _ uint64) plan.FoldState { return plan.FoldState{N: 1, F: [5]float64{math.Float64frombits(a)}} },
+	Of: func(a, _ uint64) plan.FoldState { return plan.FoldState{N: 1, X: math.Float64frombits(a)} },
 	Join: func(a, b plan.FoldState) (plan.FoldState, error) {
-		a.N, a.F[0] = a.N+b.N, a.F[0]*b.F[0]
+		a.N, a.X = a.N+b.N, a.X*b.X
 		return a, nil
 	},
-	Value: func(s plan.FoldState, t types.Type) types.Value { return types.FloatValue(t, s.F[0]) },
+	Value: func(s plan.FoldState, t types.Type) types.Value { return types.FloatValue(t, s.X) },
 }
 
 // bitFold combines the bits of integers.

@@ -55,42 +55,38 @@ func sumInOrder(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value,
 
 // pairSums are sums over pairs of numbers from which deviations follow, by the method of Youngs and Cramer: each pair
 // corrects the sums of squares by its distance from the mean so far, so that nothing cancels out.
-type pairSums struct {
-	n          float64
-	x, y       float64 // sums
-	xx, yy, xy float64 // sums of the products of distances from the means
-}
+type pairSums plan.FoldState
 
 // add takes a pair; the error is that a sum of finite numbers is not finite.
 func (s *pairSums) add(y, x float64) error {
-	before, oldX, oldY := s.n, s.x, s.y
-	s.n++
-	s.x += x
-	s.y += y
+	before, oldX, oldY := s.N, s.X, s.Y
+	s.N++
+	s.X += x
+	s.Y += y
 	if before == 0 {
 		// Of NaN and infinity there is no distance.
 		if x-x != 0 {
-			s.xx, s.xy = math.NaN(), math.NaN()
+			s.XX, s.XY = math.NaN(), math.NaN()
 		}
 		if y-y != 0 {
-			s.yy, s.xy = math.NaN(), math.NaN()
+			s.YY, s.XY = math.NaN(), math.NaN()
 		}
 		return nil
 	}
-	dx, dy := x*s.n-s.x, y*s.n-s.y
-	scale := 1 / (s.n * before)
-	s.xx += dx * dx * scale
-	s.yy += dy * dy * scale
-	s.xy += dx * dy * scale
-	if all := s.x + s.y + s.xx + s.yy + s.xy; all-all == 0 {
+	dx, dy := x*s.N-s.X, y*s.N-s.Y
+	scale := 1 / (s.N * before)
+	s.XX += dx * dx * scale
+	s.YY += dy * dy * scale
+	s.XY += dx * dy * scale
+	if all := s.X + s.Y + s.XX + s.YY + s.XY; all-all == 0 {
 		return nil
 	}
 	finiteX, finiteY := !infinite(oldX) && !infinite(x), !infinite(oldY) && !infinite(y)
-	if finiteX && (infinite(s.x) || infinite(s.xx)) || finiteY && (infinite(s.y) || infinite(s.yy)) ||
-		finiteX && finiteY && infinite(s.xy) {
+	if finiteX && (infinite(s.X) || infinite(s.XX)) || finiteY && (infinite(s.Y) || infinite(s.YY)) ||
+		finiteX && finiteY && infinite(s.XY) {
 		return errorf(diag.NumericOutOfRange, "value out of range: overflow")
 	}
-	for _, p := range [...]*float64{&s.xx, &s.yy, &s.xy} {
+	for _, p := range [...]*float64{&s.XX, &s.YY, &s.XY} {
 		if infinite(*p) {
 			*p = math.NaN()
 		}
@@ -102,25 +98,25 @@ func infinite(x float64) bool { return math.IsInf(x, 0) }
 
 // addOne takes a number. It rounds as PostgreSQL does for numbers that are alone.
 func (s *pairSums) addOne(x float64) error {
-	before, old := s.n, s.x
-	s.n++
-	s.x += x
+	before, old := s.N, s.X
+	s.N++
+	s.X += x
 	if before == 0 {
 		if x-x != 0 {
-			s.xx = math.NaN()
+			s.XX = math.NaN()
 		}
 		return nil
 	}
-	d := x*s.n - s.x
-	s.xx += d * d / (s.n * before)
-	if all := s.x + s.xx; all-all == 0 {
+	d := x*s.N - s.X
+	s.XX += d * d / (s.N * before)
+	if all := s.X + s.XX; all-all == 0 {
 		return nil
 	}
-	if infinite(s.x) || infinite(s.xx) {
+	if infinite(s.X) || infinite(s.XX) {
 		if !infinite(old) && !infinite(x) {
 			return errorf(diag.NumericOutOfRange, "value out of range: overflow")
 		}
-		s.xx = math.NaN()
+		s.XX = math.NaN()
 	}
 	return nil
 }
@@ -172,7 +168,7 @@ func ofNumbers(f func(*pairSums) (float64, bool)) func(plan.FoldRows, []types.Va
 }
 
 func (s *pairSums) result(f func(*pairSums) (float64, bool), t types.Type) (types.Value, error) {
-	if s.n == 0 {
+	if s.N == 0 {
 		return null(t)
 	}
 	x, ok := f(s)
@@ -185,10 +181,10 @@ func (s *pairSums) result(f func(*pairSums) (float64, bool), t types.Type) (type
 // variance is that of numbers, or its root; less is 1 for a sample.
 func variance(less float64, root bool) func(*pairSums) (float64, bool) {
 	return func(s *pairSums) (float64, bool) {
-		if s.n <= less {
+		if s.N <= less {
 			return 0, false
 		}
-		v := s.xx / (s.n - less)
+		v := s.XX / (s.N - less)
 		if root {
 			v = math.Sqrt(v)
 		}
@@ -202,25 +198,25 @@ var pairFolds = []struct {
 	of        func(s *pairSums) (float64, bool)
 }{
 	{"corr", "the coefficient of correlation", func(s *pairSums) (float64, bool) {
-		return s.xy / math.Sqrt(s.xx*s.yy), s.xx != 0 && s.yy != 0
+		return s.XY / math.Sqrt(s.XX*s.YY), s.XX != 0 && s.YY != 0
 	}},
-	{"covar_pop", "the covariance of a population", func(s *pairSums) (float64, bool) { return s.xy / s.n, true }},
-	{"covar_samp", "the covariance of a sample", func(s *pairSums) (float64, bool) { return s.xy / (s.n - 1), s.n > 1 }},
+	{"covar_pop", "the covariance of a population", func(s *pairSums) (float64, bool) { return s.XY / s.N, true }},
+	{"covar_samp", "the covariance of a sample", func(s *pairSums) (float64, bool) { return s.XY / (s.N - 1), s.N > 1 }},
 	{"regr_intercept", "where the line of least squares through the points (x, y) crosses x = 0", func(s *pairSums) (float64, bool) {
-		return (s.y - s.x*s.xy/s.xx) / s.n, s.xx != 0
+		return (s.Y - s.X*s.XY/s.XX) / s.N, s.XX != 0
 	}},
 	{"regr_r2", "the square of the coefficient of correlation", func(s *pairSums) (float64, bool) {
-		if s.yy == 0 {
-			return 1, s.xx != 0
+		if s.YY == 0 {
+			return 1, s.XX != 0
 		}
-		return s.xy * s.xy / (s.xx * s.yy), s.xx != 0
+		return s.XY * s.XY / (s.XX * s.YY), s.XX != 0
 	}},
 	{"regr_slope", "the slope of the line of least squares through the points (x, y)", func(s *pairSums) (float64, bool) {
-		return s.xy / s.xx, s.xx != 0
+		return s.XY / s.XX, s.XX != 0
 	}},
-	{"regr_sxx", "the sum of the squared distances of x from its mean", func(s *pairSums) (float64, bool) { return s.xx, true }},
-	{"regr_sxy", "the sum of the products of distances from the means", func(s *pairSums) (float64, bool) { return s.xy, true }},
-	{"regr_syy", "the sum of the squared distances of y from its mean", func(s *pairSums) (float64, bool) { return s.yy, true }},
+	{"regr_sxx", "the sum of the squared distances of x from its mean", func(s *pairSums) (float64, bool) { return s.XX, true }},
+	{"regr_sxy", "the sum of the products of distances from the means", func(s *pairSums) (float64, bool) { return s.XY, true }},
+	{"regr_syy", "the sum of the squared distances of y from its mean", func(s *pairSums) (float64, bool) { return s.YY, true }},
 }
 
 // moments are the sums of the powers of distances from the mean, in two passes.

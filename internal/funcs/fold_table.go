@@ -166,7 +166,7 @@ var FirstRow = &plan.Fold{Name: "first", Eval: firstRow}
 var InOrder = map[plan.AggFunc]*plan.Fold{
 	plan.AnyValue:   {Name: "any_value", Skips: plan.SkipNull, Eval: firstRow},
 	plan.Sum:        {Name: "sum", Skips: plan.SkipNull, Eval: sumInOrder},
-	plan.Avg:        numberFold("avg", func(s *pairSums) (float64, bool) { return s.x / s.n, true }),
+	plan.Avg:        numberFold("avg", func(s *pairSums) (float64, bool) { return s.X / s.N, true }),
 	plan.VarPop:     numberFold("var_pop", variance(0, false)),
 	plan.VarSamp:    numberFold("var_samp", variance(1, false)),
 	plan.StddevPop:  numberFold("stddev_pop", variance(0, true)),

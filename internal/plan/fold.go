@@ -36,13 +36,22 @@ type FoldParts struct {
 	Of    func(a, b uint64) FoldState // of a row with these arguments: whole numbers, or the bits of doubles
 	Join  func(a, b FoldState) (FoldState, error)
 	Value func(s FoldState, t types.Type) types.Value // s is of one row at least
+	// Sums, where not nil, has states of many groups at once. Aggregates with one pointer have the same states of the same arguments.
+	Sums *FoldSums
 }
 
-// FoldState is what FoldParts know of N rows.
+// FoldSums keeps the states of groups, so that rows need not lie beside others of their group.
+type FoldSums struct {
+	// Add adds rows with these arguments, in their order, to the states of the groups that they belong to.
+	Add func(states []FoldState, groups, a, b []uint64) error
+}
+
+// FoldState is what FoldParts know of N rows: bits, or sums of two columns and of the products of distances from their means.
 type FoldState struct {
-	N    int64
-	Bits uint64
-	F    [5]float64
+	N          float64
+	Bits       uint64
+	X, Y       float64
+	XX, YY, XY float64
 }
 
 // Skips says which rows do not count.

@@ -88,17 +88,10 @@ func (f *folder) dense(rows *tuples.Rows, keys []slotKey, slots uint64) error {
 	}
 	all, slotOf := mem.Words(at, n), mem.Words(at+uintptr(8*n), n)
 	f.rows = mem.Words(at+uintptr(16*n), n)
-	i, size := 0, uint64(rows.Tuple.Size)
+	i := 0
 	for _, p := range rows.Pieces {
-		if rows.Indirect {
-			i += copy(all[i:], mem.Words(p.Addr, p.N))
-			continue
-		}
-		for a, k := uint64(p.Addr), 0; k < p.N; k++ {
-			all[i] = a
-			a += size
-			i++
-		}
+		rows.Addresses(p, 0, addresses(all[i:i+p.N]))
+		i += p.N
 	}
 	const step = 4 << 10
 	if err := f.Team.Parallel((n+step-1)/step, func(part int) error {

@@ -34,6 +34,8 @@ type folder struct {
 	// starts are where the groups of slots begin in rows, if they have slots: see dense.
 	starts   []uint64
 	slotKeys []slotKey // none where the keys are something else
+	inputs   []input   // what sums are kept of, if all aggregates are made of such: see running …
+	slots    uint64    // … and how many groups there may be then
 }
 
 // key is a key of the groups: where it is read and written.
@@ -47,6 +49,12 @@ func Groups(rows tuples.Rows, g *plan.Group, out *layout.Tuple, o Options) (tupl
 	f := &folder{Options: o, out: out}
 	result := tuples.Rows{Tuple: out}
 	if err := f.prepare(&rows, g); err != nil {
+		return result, err
+	}
+	if f.inputs != nil {
+		to := tuples.NewBuffer(o.Mem, out.Size)
+		err := f.runningGroups(&rows, &to)
+		result.Pieces = to.Pieces
 		return result, err
 	}
 	stretch := f.stretch
@@ -93,6 +101,16 @@ func (f *folder) prepare(rows *tuples.Rows, g *plan.Group) error {
 	var slots uint64
 	f.slotKeys, slots = slotKeys(rows.Tuple, ids, rows.Len())
 	dense := len(by) > 0 && len(shared) == 0 && slots > 0
+	if slots > 0 && slots <= mostStates(rows.Len()) {
+		for i := range g.Aggs {
+			f.aggs = append(f.aggs, f.newAgg(&g.Aggs[i], rows.Tuple, false))
+		}
+		if f.inputs = inputs(f.aggs); f.inputs != nil {
+			f.slots = slots
+			return nil
+		}
+		f.aggs = nil
+	}
 	f.by = f.sorter(rows.Tuple, append(by, shared...))
 	if len(by)+len(shared) > 0 && !dense {
 		if err := f.by.Sort(rows, rows.Len()); err != nil {

@@ -65,6 +65,21 @@ func (rs *Rows) Each(f func(addr uintptr) bool) {
 	}
 }
 
+// Addresses are where the tuples of a piece are from the one at i on, as many as dst has room for.
+func (rs *Rows) Addresses(p Piece, i int, dst []uintptr) {
+	if rs.Indirect {
+		for k, a := range mem.Words(p.Addr, p.N)[i : i+len(dst)] {
+			dst[k] = uintptr(a)
+		}
+		return
+	}
+	a := p.Addr + uintptr(i*rs.Tuple.Size)
+	for k := range dst {
+		dst[k] = a
+		a += uintptr(rs.Tuple.Size)
+	}
+}
+
 // Cut keeps limit rows after offset; limit < 0 keeps all.
 func (rs *Rows) Cut(offset, limit int64) {
 	if offset <= 0 && limit < 0 {
