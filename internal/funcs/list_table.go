@@ -486,7 +486,7 @@ func listFold(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, e
 			if err := rows.Room(int64(size)); err != nil {
 				return types.Value{}, err
 			}
-			return types.IntList(c.Scratch(size), elem, xs), nil
+			return types.IntList(c.Scratch(size), t, elem, xs), nil
 		}
 	}
 	var b []byte

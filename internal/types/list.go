@@ -26,24 +26,29 @@ func ListValue(elem Type, elems []Value) Value {
 	return Value{Type: TList(elem), S: string(append(b, 0))}
 }
 
-// IntList is the list of integers, or of decimals that fit into 64 bits, of a type that has them, in b, which is empty; IntListSize is how many
-// bytes it has.
-func IntList(b []byte, elem Type, xs []int64) Value {
-	for _, x := range xs {
-		b = append(b, elemValue)
-		switch elemWidth(elem) {
-		case 2:
-			b = binary.BigEndian.AppendUint16(b, uint16(x)^1<<15)
-		case 4:
-			b = binary.BigEndian.AppendUint32(b, uint32(x)^1<<31)
-		case 8:
-			b = binary.BigEndian.AppendUint64(b, uint64(x)^1<<63)
-		default:
-			b = AppendElem(b[:len(b)-1], elem, Value{Type: elem, I: x, Hi: x >> 63})
+// IntList is the list of type t, which is one of elem, of integers, or of decimals that fit into 64 bits, in b, which is empty;
+// IntListSize is how many bytes it has.
+func IntList(b []byte, t, elem Type, xs []int64) Value {
+	switch elemWidth(elem) {
+	case 2:
+		for _, x := range xs {
+			b = binary.BigEndian.AppendUint16(append(b, elemValue), uint16(x)^1<<15)
+		}
+	case 4:
+		for _, x := range xs {
+			b = binary.BigEndian.AppendUint32(append(b, elemValue), uint32(x)^1<<31)
+		}
+	case 8:
+		for _, x := range xs {
+			b = binary.BigEndian.AppendUint64(append(b, elemValue), uint64(x)^1<<63)
+		}
+	default:
+		for _, x := range xs {
+			b = AppendElem(b, elem, Value{Type: elem, I: x, Hi: x >> 63})
 		}
 	}
 	b = append(b, 0)
-	return Value{Type: TList(elem), S: unsafe.String(unsafe.SliceData(b), len(b))}
+	return Value{Type: t, S: unsafe.String(unsafe.SliceData(b), len(b))}
 }
 
 func IntListSize(elem Type, n int) int { return n*(1+elemWidth(elem)) + 1 }

@@ -82,6 +82,24 @@ func (r *Reader) Value(a uintptr) types.Value {
 	return v
 }
 
+// Copy puts the field of the tuple at from, as it is, into field f of the tuple at to, which may be NULL.
+func (r *Reader) Copy(from, to uintptr, f *layout.Field, zero uintptr) {
+	if form := r.f.Desc.Form; form != f.Desc.Form || form != layout.I64 && form != layout.F64 {
+		Put(to, f, r.Value(from), zero)
+		return
+	}
+	PutWord(to, f, r.word.Load(from), r.Null(from))
+}
+
+// PutWord writes a word, or NULL, to a field of the tuple at a, which has one.
+func PutWord(a uintptr, f *layout.Field, word uint64, null bool) {
+	c := cell{a: word}
+	if null {
+		c = cell{null: 1}
+	}
+	c.store(a, f)
+}
+
 // Put writes a value to a field of the tuple at a, which may be NULL. The text lives as long as the tuple; where it has no
 // bytes, zero is where it is.
 func Put(a uintptr, f *layout.Field, v types.Value, zero uintptr) {

@@ -87,7 +87,8 @@ func (g *grouping) fold(to uintptr, a *agg, rows []uint64) error {
 	if a.ranked {
 		v, err = g.ranked(a, list)
 	} else {
-		v, err = a.Fold.Eval(&values{g: g, a: a, rows: list, whole: unsafe.SliceData(list) == unsafe.SliceData(rows)}, a.Direct, a.to.Desc.Type)
+		g.values = values{g: g, a: a, rows: list, whole: unsafe.SliceData(list) == unsafe.SliceData(rows)}
+		v, err = a.Fold.Eval(&g.values, a.Direct, a.to.Desc.Type)
 	}
 	if err == nil && !v.Null && len(v.S) > 0 {
 		// It may be a text that Go will forget.

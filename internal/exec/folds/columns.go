@@ -23,6 +23,9 @@ func (v *values) words(arg int, form layout.Form) []uint64 {
 	if f.Desc.Form != form || !v.a.known(arg) || len(v.rows) == 0 {
 		return nil
 	}
+	if v.whole && v.g.f.column == f {
+		return v.g.f.words[v.g.first:][:len(v.rows)]
+	}
 	c := &v.g.columns[min(arg, len(v.g.columns)-1)]
 	if all := unsafe.SliceData(v.rows); v.whole && c.of == f && c.first == all {
 		return c.words[:len(v.rows)] // another aggregate of the group has read it
@@ -83,10 +86,11 @@ type scratch struct {
 }
 
 func (v *values) Scratch(n int) []byte {
-	if cap(v.g.bytes) < n {
-		v.g.bytes = make([]byte, 0, max(n, 2*cap(v.g.bytes)))
+	b, err := v.g.texts.Room(n)
+	if err != nil {
+		return nil // it is told when the result is put there
 	}
-	return v.g.bytes[:0]
+	return b[:0:n]
 }
 
 // selects reports that an aggregate is found by ranks of numbers, so that its rows need no order.

@@ -16,6 +16,7 @@ type slotKey struct {
 	least int64 // value
 	times uint64
 	nulls uint64 // what is added where it is NULL
+	count uint64 // of values, NULL included
 }
 
 // fewSlots are always worth it, and so many for each row.
@@ -40,6 +41,7 @@ func slotKeys(t *layout.Tuple, ids []int32, rows int64) (keys []slotKey, slots u
 			k.nulls = n * slots
 			n++
 		}
+		k.count = n
 		if slots *= n; slots > most {
 			return nil, 0
 		}
@@ -59,6 +61,15 @@ func slot(keys []slotKey, row uintptr) (at uint64) {
 		at += uint64(int64(k.word.Load(row))-k.least) * k.times
 	}
 	return at
+}
+
+// of is the key's word of a slot's rows, or that it is NULL.
+func (k *slotKey) of(slot uint64) (word uint64, null bool) {
+	part := slot / k.times % k.count
+	if k.null >= 0 && part == k.count-1 {
+		return 0, true
+	}
+	return part + uint64(k.least), false
 }
 
 // addTo adds a key's part of the slots' numbers of rows; room is for as many words.
@@ -82,10 +93,12 @@ func (k *slotKey) addTo(slots []uint64, rows []uintptr, room []uint64) {
 // dense puts rows in the places of their groups; starts are where they begin, and the end.
 func (f *folder) dense(rows *tuples.Rows, keys []slotKey, slots uint64) error {
 	n := int(rows.Len())
-	at, err := f.Mem.Take(24*n + 8)
+	at, err := f.Mem.Take(32*n + 8)
 	if err != nil {
 		return err
 	}
+	f.words = mem.Words(at+uintptr(24*n), n)
+	f.column = f.firstColumn()
 	all, slotOf := mem.Words(at, n), mem.Words(at+uintptr(8*n), n)
 	f.rows = mem.Words(at+uintptr(16*n), n)
 	i := 0
@@ -118,14 +131,49 @@ func (f *folder) dense(rows *tuples.Rows, keys []slotKey, slots uint64) error {
 		f.starts[s] = sum
 		sum += n
 	}
-	for i, s := range slotOf {
-		f.rows[f.starts[s]] = all[i]
-		f.starts[s]++
+	if err := f.scatter(all, slotOf); err != nil {
+		return err
 	}
 	// Each start has moved to the end of its group: that is where the next one begins.
 	copy(f.starts[1:], f.starts[:slots])
 	f.starts[0] = 0
 	return nil
+}
+
+// firstColumn is a word that aggregates read of all rows of a group; nil: there is none.
+func (f *folder) firstColumn() *layout.Field {
+	for i := range f.aggs {
+		if a := &f.aggs[i]; a.all && a.order == nil && a.distinct == nil && !a.ranked {
+			for k := range a.args {
+				if field := a.args[k].Field(); field.Desc.Form == layout.I64 || field.Desc.Form == layout.F64 {
+					return field
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// scatter puts rows in the places of their slots, and moves starts to the ends. What aggregates read is taken along: here rows still come in
+// the order in which they lie in memory.
+func (f *folder) scatter(all, slotOf []uint64) error {
+	const step = 1 << 10
+	var room [step]uint64
+	return f.Team.Blocks(len(all), step, func(lo, hi int) {
+		if f.column == nil {
+			for i, s := range slotOf[lo:hi] {
+				f.rows[f.starts[s]] = all[lo+i]
+				f.starts[s]++
+			}
+			return
+		}
+		tuples.WordOf(f.column).LoadMany(addresses(all[lo:hi]), room[:])
+		for i, s := range slotOf[lo:hi] {
+			to := f.starts[s]
+			f.rows[to], f.words[to] = all[lo+i], room[i]
+			f.starts[s] = to + 1
+		}
+	})
 }
 
 // slotCuts are at which slots stretches begin that are computed apart, and the end.
@@ -148,7 +196,7 @@ func (f *folder) slotCuts() []int {
 
 // slotStretch computes the groups of the slots from lo to hi.
 func (f *folder) slotStretch(to *tuples.Buffer, lo, hi int) error {
-	g := &grouping{f: f, to: to, texts: mem.Arena{Mem: f.Mem}}
+	g := f.grouping(to)
 	look := 0
 	for s := lo; s < hi; s++ {
 		from, end := f.starts[s], f.starts[s+1]
@@ -160,6 +208,7 @@ func (f *folder) slotStretch(to *tuples.Buffer, lo, hi int) error {
 				return err
 			}
 		}
+		g.first, g.slot = int(from), s
 		if err := g.group(f.rows[from:end]); err != nil {
 			return err
 		}

@@ -32,7 +32,10 @@ type folder struct {
 	aggs []agg
 	rows []uint64 // addresses, those of a group together
 	// starts are where the groups of slots begin in rows, if they have slots: see dense.
-	starts   []uint64
+	starts []uint64
+	// column is an argument of which words has those of rows; nil: none has been read beforehand.
+	column   *layout.Field
+	words    []uint64
 	slotKeys []slotKey // none where the keys are something else
 	inputs   []input   // what sums are kept of, if all aggregates are made of such: see running …
 	slots    uint64    // … and how many groups there may be then
@@ -195,7 +198,7 @@ func (f *folder) next(i int) int {
 
 // stretch computes the groups of the rows from lo to hi.
 func (f *folder) stretch(to *tuples.Buffer, lo, hi int) error {
-	g := &grouping{f: f, to: to, texts: mem.Arena{Mem: f.Mem}}
+	g := f.grouping(to)
 	if len(f.keys) == 0 {
 		if err := g.group(f.rows); err != nil {
 			return err
@@ -227,7 +230,24 @@ type grouping struct {
 	room  int64    // asked for, for the result at hand
 	// columns have the arguments of a group.
 	columns [2]scratch
-	bytes   []byte // of a result, before it is where it stays
+	first   int    // the place of its first row
+	slot    int    // its slot; -1: there are none
+	values  values // what an aggregate sees
+}
+
+func (f *folder) grouping(to *tuples.Buffer) *grouping {
+	return &grouping{f: f, to: to, texts: mem.Arena{Mem: f.Mem}, slot: -1}
+}
+
+// key writes the key at i of a group. A slot tells whole numbers without a look at the row, which may lie anywhere.
+func (g *grouping) key(at uintptr, i int, row uint64) {
+	k := &g.f.keys[i]
+	if g.slot < 0 || k.from.Field().Desc.Form != layout.I64 || k.to.Desc.Form != layout.I64 {
+		k.from.Copy(uintptr(row), at, k.to, g.f.Zero)
+		return
+	}
+	word, null := g.f.slotKeys[i].of(uint64(g.slot))
+	compute.PutWord(at, k.to, word, null)
 }
 
 // group writes the tuple of a group.
@@ -240,8 +260,7 @@ func (g *grouping) group(rows []uint64) error {
 	}
 	at := g.to.Cur
 	for i := range f.keys {
-		k := &f.keys[i]
-		compute.Put(at, k.to, k.from.Value(uintptr(rows[0])), f.Zero)
+		g.key(at, i, rows[0])
 	}
 	for i := range f.aggs {
 		if err := g.fold(at, &f.aggs[i], rows); err != nil {

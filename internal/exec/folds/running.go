@@ -198,7 +198,7 @@ func (f *folder) runningGroup(parts []*running, slot int, to *tuples.Buffer) err
 	}
 	for i := range f.keys {
 		k := &f.keys[i]
-		compute.Put(to.Cur, k.to, k.from.Value(uintptr(first)), f.Zero)
+		k.from.Copy(uintptr(first), to.Cur, k.to, f.Zero)
 	}
 	for i, in := range f.inputs {
 		s := parts[0].states[i][slot]

@@ -40,6 +40,16 @@ func (t *Arena) Rewind() {
 	t.Cur = last.Addr
 }
 
+// Room is where n bytes of a text can be made that Put is given next, which leaves it there.
+func (t *Arena) Room(n int) ([]byte, error) {
+	if t.Cur+uintptr(n)+column.TextPad > t.End {
+		if err := t.Grow(n); err != nil {
+			return nil, err
+		}
+	}
+	return Bytes(t.Cur, n), nil
+}
+
 // Put copies a text and returns where it is.
 func (t *Arena) Put(s string) (uintptr, error) {
 	if t.Cur+uintptr(len(s))+column.TextPad > t.End {
