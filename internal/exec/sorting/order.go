@@ -166,17 +166,22 @@ func (o *Order) sortEntries() error {
 	return try()
 }
 
-// shifts are where, in a word, the bits of the first keys begin, for each of the prefixes: a difference in those bits is one in those
-// keys.
-func (s *Sorter) shifts(word *keyWord, in []int) []uint {
-	out := make([]uint, len(in))
+// shifts are where, in a word, the bits of the first keys begin, for each of n prefixes: a difference in those bits is one in those
+// keys. It is a value, since there may be one for each run of equal keys.
+type shifts struct {
+	n  int
+	at [8]uint // a mark has as many bits
+}
+
+func (s *Sorter) shifts(word *keyWord, in []int) shifts {
+	out := shifts{n: len(in)}
 	for k, n := range in {
 		if word.text >= n {
-			out[k] = 8 * word.bytes
+			out.at[k] = 8 * word.bytes
 		}
-		for _, p := range word.parts {
-			if p.key >= n {
-				out[k] += p.bits
+		for i := range word.parts {
+			if p := &word.parts[i]; p.key >= n {
+				out.at[k] += p.bits
 			}
 		}
 	}
@@ -184,25 +189,31 @@ func (s *Sorter) shifts(word *keyWord, in []int) []uint {
 }
 
 // markSorted notes where keys that are in order differ.
-func markSorted[E item](s *Sorter, es []E, out []byte, shifts []uint) error {
-	mark := func(lo, hi int) error {
-		for i := max(lo, 1); i < hi; i++ {
-			if x := keyOf(&es[i]) ^ keyOf(&es[i-1]); x != 0 {
-				b := byte(0)
-				for k, n := range shifts {
-					if x>>n != 0 {
-						b |= 1 << k
-					}
-				}
-				out[i] = b
-			}
-		}
+func markSorted[E item](s *Sorter, es []E, out []byte, by shifts) error {
+	if len(es) < threadsLeast {
+		markRange(es, out, &by, 0, len(es))
 		return nil
 	}
-	if len(es) < threadsLeast {
-		return mark(0, len(es))
+	all := by // what the threads see is on the heap
+	return s.each(len(es), s.Team.Threads > 1, func(lo, hi int) error {
+		markRange(es, out, &all, lo, hi)
+		return nil
+	})
+}
+
+// markRange does it for the keys from lo to hi.
+func markRange[E item](es []E, out []byte, by *shifts, lo, hi int) {
+	for i := max(lo, 1); i < hi; i++ {
+		if x := keyOf(&es[i]) ^ keyOf(&es[i-1]); x != 0 {
+			b := byte(0)
+			for k, n := range by.at[:by.n] {
+				if x>>n != 0 {
+					b |= 1 << k
+				}
+			}
+			out[i] = b
+		}
 	}
-	return s.each(len(es), s.Team.Threads > 1, mark)
 }
 
 // place is where entries lie among all.
