@@ -367,6 +367,8 @@ func (r *rowParser) fail(err error, b []byte, pc *piece, row int, t *target) err
 	if e := (*types.Error)(nil); errors.As(err, &e) {
 		named := diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg).WithDetail("%s", e.Detail)
 		switch {
+		case e.Code == diag.CharacterNotInRepertoire:
+			err = named.WithHint("the file is not in UTF-8; the option ENCODING says what it is in: 'latin-1' or 'utf-16'")
 		case t.guessed:
 			err = named.WithHint("the type %s was guessed from the first rows of the file; read_csv('…', sample_size => -1) looks at all, "+
 				"and read_csv('…', all_varchar => true) leaves them as they are", t.t)

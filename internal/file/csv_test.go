@@ -78,7 +78,7 @@ var csvCases = []struct {
 	{name: "two delimiters too many", cols: "a INTEGER, b INTEGER", text: "1,2\n2,3,,\n", want: "ERROR: extra data after last expected column (22P04)\nDETAIL: file x.csv, line 2"},
 	{name: "open quote", cols: "a INTEGER, b VARCHAR", text: "1,x\n2,\"y\n3,z\n", want: "ERROR: unterminated CSV quoted field (22P04)\nDETAIL: file x.csv, line 2, column \"b\""},
 	{name: "not null", cols: "a INTEGER NOT NULL, b VARCHAR", text: "1,x\n,y\n", want: "ERROR: null value in column \"a\" of relation \"t\" violates not-null constraint (23502)\nDETAIL: file x.csv, line 2, column \"a\""},
-	{name: "not UTF-8", cols: "a VARCHAR", text: "ä\n\xff\n", want: "ERROR: invalid byte sequence for encoding \"UTF8\" (22021)\nDETAIL: file x.csv, line 2, column \"a\""},
+	{name: "not UTF-8", cols: "a VARCHAR", text: "ä\n\xff\n", want: "ERROR: invalid byte sequence for encoding \"UTF8\" (22021)\nDETAIL: file x.csv, line 2, column \"a\"\nHINT: the file is not in UTF-8; the option ENCODING says what it is in: 'latin-1' or 'utf-16'"},
 	{name: "too long", cols: "a VARCHAR(3)", text: "abc\nabcd\n", want: "ERROR: value too long for type character varying(3) (22001)\nDETAIL: file x.csv, line 2, column \"a\""},
 	{name: "first of two mistakes", cols: "a INTEGER", text: "1\nx\ny\n", want: "ERROR: invalid input syntax for type integer: \"x\" (22P02)\nDETAIL: file x.csv, line 2, column \"a\""},
 }

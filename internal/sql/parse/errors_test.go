@@ -13,6 +13,8 @@ import (
 var errorTests = []struct{ in, msg, hint string }{
 	{"^selct 1", `syntax error at or near "selct"`, "did you mean SELECT?"},
 	{"^upadte t set a = 1", `syntax error at or near "upadte"`, "did you mean UPDATE?"},
+	{"create table t (a int unique ^deferrable)", "a constraint that is checked later is not supported", "constraints are checked at the end of each statement"},
+	{"create table t (a int primary key ^initially deferred)", "a constraint that is checked later is not supported", ""},
 	{"^12", `syntax error at or near "12"`, ""},
 	{"select ^", "syntax error at end of input", ""},
 	{"select ^from t", `syntax error at or near "from"`, ""},

@@ -147,6 +147,7 @@ func (p *parser) columnDef() ast.ColumnDef {
 			} else {
 				keyed(ast.PrimaryKey)
 			}
+			p.constraintEnd()
 		case p.kind() == kUnique:
 			p.next()
 			if name.Empty() {
@@ -154,6 +155,7 @@ func (p *parser) columnDef() ast.ColumnDef {
 			} else {
 				keyed(ast.Unique)
 			}
+			p.constraintEnd()
 		case p.kind() == kDefault:
 			p.next()
 			c.Default = p.exprPrec(precCompare) // stops before NOT NULL
@@ -222,11 +224,11 @@ func (p *parser) constraintEnd() {
 				panic(diag.Unsupported(p.pos(), "MATCH FULL and MATCH PARTIAL"))
 			}
 			p.i += 2
-		case p.kind() == kDeferrable || p.isWord("initially") && p.at(1).is("deferred"):
+		case p.kind() == kDeferrable || p.tok().text == "initially" && p.at(1).is("deferred"):
 			panic(diag.Unsupported(p.pos(), "a constraint that is checked later").WithHint("constraints are checked at the end of each statement"))
 		case p.kind() == kNot && p.peek(1) == kDeferrable:
 			p.i += 2
-		case p.isWord("initially") && p.at(1).is("immediate"):
+		case p.tok().text == "initially" && p.at(1).is("immediate"):
 			p.i += 2
 		case p.isWord("no") && p.at(1).is("inherit"):
 			p.i += 2
