@@ -35,6 +35,7 @@ func (s *Session) createTable(ctx context.Context, tx *catalog.Tx, b *bind.Creat
 		}
 	}
 	r := done("CREATE TABLE", t)
+	r.notices = b.Notices
 	if b.Query != nil {
 		n, tm, err := s.fill(ctx, table, b.Query, t)
 		if err != nil {

@@ -116,7 +116,7 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 	t := b.typeName(e.Type)
 	x := b.expr(s, e.X)
 	from := x.Type()
-	if name := e.Type.Name; len(e.Type.Mods) == 0 && (name == "decimal" || name == "numeric" || name == "dec") && e.Type.Dims == 0 {
+	if bareNumeric(e.Type) {
 		own, fit := ownDecimal(x)
 		if !fit && !e.Try {
 			fail(diag.NumericOutOfRange, e.X.Position(), "%q has more digits than type numeric holds, which is %d", x.(*plan.Const).V.String(), types.MaxPrecision)
@@ -156,6 +156,11 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 		return &plan.Call{Op: plan.Cast, T: t, Args: []plan.Expr{x}, Pos: e.Pos}
 	}
 	return b.convert(x, t, e.Pos)
+}
+
+// bareNumeric reports NUMERIC without precision and scale.
+func bareNumeric(t ast.TypeName) bool {
+	return len(t.Mods) == 0 && t.Dims == 0 && (t.Name == "decimal" || t.Name == "numeric" || t.Name == "dec")
 }
 
 // looseDecimal is what a NUMERIC without precision and scale is made of texts and doubles, of which only the rows know how many digits

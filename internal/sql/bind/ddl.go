@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,9 @@ func (b *binder) createTable(s *ast.CreateTable) Bound {
 			out.Sequences = append(out.Sequences, seq)
 		}
 		out.addColumn(def, c.Pos)
+		if bareNumeric(c.Type) {
+			out.Notices = append(out.Notices, fmt.Sprintf("column %q is stored as %s: give NUMERIC a precision and scale to keep more digits", def.Name, def.Type))
+		}
 		list = append(list, columnConstraints(c)...)
 	}
 	d := &definition{Schema: out.Schema, Name: out.Name, Columns: out.Columns}

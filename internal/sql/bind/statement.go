@@ -26,6 +26,7 @@ type CreateTable struct {
 	OrReplace    bool
 	Temp         bool
 	Query        *plan.Query // AS query; nil without, or WITH NO DATA
+	Notices      []string
 	Pos          int
 }
 
