@@ -150,7 +150,7 @@ func castDecimal(v Value, to Type) (Value, error) {
 		return DecimalValue(to, x), err
 	}
 	x, ok := Rescale(v.Int128(), v.scale(), int(to.Scale))
-	if !ok || !fitsDecimal(x, to) {
+	if !ok || !FitsDecimal(x, to) {
 		return Value{}, ErrOutOfRange(to)
 	}
 	return DecimalValue(to, x), nil

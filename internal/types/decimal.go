@@ -158,7 +158,7 @@ func ParseDecimalAs(s string, t Type) (Int128, error) {
 	if n.neg {
 		x = x.Neg()
 	}
-	if !fit || !fitsDecimal(x, t) {
+	if !fit || !FitsDecimal(x, t) {
 		return Int128{}, ErrOutOfRange(t)
 	}
 	return x, nil

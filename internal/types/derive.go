@@ -14,8 +14,8 @@ func DecimalRange(t Type) (lo, hi Int128) {
 	return hi.Neg(), hi
 }
 
-// fitsDecimal reports that a decimal type has a number.
-func fitsDecimal(x Int128, t Type) bool {
+// FitsDecimal reports that a decimal type has a number.
+func FitsDecimal(x Int128, t Type) bool {
 	lo, hi := DecimalRange(t)
 	return x.Cmp(lo) >= 0 && x.Cmp(hi) <= 0
 }

@@ -174,7 +174,7 @@ func exactly(v types.Value, t types.Type) (types.Value, bool) {
 		}
 	}
 	if t.Kind == types.Decimal {
-		if !types.FitsPrecision(x, int(t.Prec)) {
+		if !types.FitsDecimal(x, t) {
 			t = types.TDecimal(types.MaxPrecision, to)
 		}
 		return types.DecimalValue(t, x), true
