@@ -96,6 +96,13 @@ func (f *feed) note(id int, seq int64) {
 	f.j.delivery.took(id, seq, floor)
 }
 
+// given is how many rows were handed out.
+func (f *feed) given() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.done
+}
+
 // rest hands out what is left of a range.
 func (f *feed) rest(sp *span) int {
 	f.mu.Lock()
@@ -281,7 +288,7 @@ func (j *job) work(id int) error {
 		}
 		trial = false
 		if j.r.Progress != nil && id == 0 {
-			j.r.Progress(j.feed.done, j.total)
+			j.r.Progress(j.feed.given(), j.total)
 		}
 		runtime.Gosched() // lets the collector and other goroutines in
 	}
