@@ -107,13 +107,7 @@ func (e *warp) halving(c *crew, body func(d ir.Reg)) {
 func (e *warp) writeByBlock(size int, store func(out ir.Reg)) {
 	e.B.Comment("write positions of the block")
 	active := e.guard.active
-	out := e.positionInBlock(e.crewOfBlock(), active, size)
-	e.When(ir.NE, active.V(), ir.K(0), func() {
-		fits := e.fits(out, size)
-		e.When(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)
-		e.B.Clear(fits)
-	}, nil)
-	e.B.Clear(out)
+	e.fill(active, e.positionInBlock(e.crewOfBlock(), active, size), size, store)
 }
 
 // positionInBlock opens a register with the thread's place in the sink's space for tuples, if it is active. The prefix sum is the work-efficient one: sums of pairs

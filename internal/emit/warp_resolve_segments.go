@@ -3,7 +3,6 @@ package emit
 import (
 	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
-	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 )
 
@@ -226,19 +225,4 @@ func (e *warp) foldUnlessNone(s *share, v code.Value, none ir.Reg) {
 		v.OwnNull = false
 	}
 	e.foldUnless(s, v, none.V())
-}
-
-// setShare sets a share to a value of its form.
-func (e *warp) setShare(s *share, v code.Value) {
-	if v.Desc.Form == layout.F64 {
-		e.B.FMov(s.v.A.R, v.A.R)
-	} else {
-		e.B.Mov(s.v.A.R, v.A)
-	}
-	if v.Two() {
-		e.B.Mov(s.v.B.R, v.B)
-	}
-	if !s.v.Null.IsImm() {
-		e.B.Mov(s.v.Null.R, v.Null)
-	}
 }

@@ -135,13 +135,17 @@ func (e *warp) writeTogether(size int, r *room, store func(out ir.Reg)) {
 	active := e.guard.active
 	all := e.ballot("writers", active.V())
 	e.When(ir.NE, all.V(), ir.K(0), func() {
-		out := e.positionOf(r, all, size)
-		e.When(ir.NE, active.V(), ir.K(0), func() {
-			fits := e.fits(out, size)
-			e.When(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)
-			e.B.Clear(fits)
-		}, nil)
-		e.B.Clear(out)
+		e.fill(active, e.positionOf(r, all, size), size, store)
 	}, nil)
 	e.B.Clear(all)
+}
+
+// fill lets an active lane store its tuple at its place, if that lies within the sink's space. out is used up.
+func (e *warp) fill(active, out ir.Reg, size int, store func(out ir.Reg)) {
+	e.When(ir.NE, active.V(), ir.K(0), func() {
+		fits := e.fits(out, size)
+		e.When(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)
+		e.B.Clear(fits)
+	}, nil)
+	e.B.Clear(out)
 }

@@ -203,17 +203,30 @@ func (e *warp) chosen(s *share, set ir.Val) {
 	e.B.Op1(ir.Ctz, from, have.V())
 	e.B.Sel(from, ir.EQ, have.V(), ir.K(0), e.lane.V(), from.V())
 	w := e.shuffled(s, ir.Shfl, from.V())
-	if w.Desc.Form == layout.F64 {
-		e.B.FMov(s.v.A.R, w.A.R)
-	} else {
-		e.B.Mov(s.v.A.R, w.A)
-		if w.Two() {
-			e.B.Mov(s.v.B.R, w.B)
-		}
-	}
+	e.takeNumber(s, w)
 	e.Free(w)
 	e.B.Set(s.v.Null.R, ir.EQ, have.V(), ir.K(0))
 	e.B.Clear(have, from)
+}
+
+// setShare sets a share to a value of its form.
+func (e *warp) setShare(s *share, v code.Value) {
+	e.takeNumber(s, v)
+	if !s.v.Null.IsImm() {
+		e.B.Mov(s.v.Null.R, v.Null)
+	}
+}
+
+// takeNumber sets a share as setShare does, but for whether it is NULL.
+func (e *warp) takeNumber(s *share, v code.Value) {
+	if v.Desc.Form == layout.F64 {
+		e.B.FMov(s.v.A.R, v.A.R)
+	} else {
+		e.B.Mov(s.v.A.R, v.A)
+	}
+	if v.Two() {
+		e.B.Mov(s.v.B.R, v.B)
+	}
 }
 
 // propagate adds a share to the tuple at p in global memory: atomically, since other warps
