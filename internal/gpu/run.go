@@ -98,6 +98,17 @@ func (r *run) begin(t terms) (err error) {
 	return nil
 }
 
+// Refuses names what of a program is the CPU's, whatever its rows are; "" if there is nothing. Rounds of a recursion are many and
+// small: launches would take most of the time.
+func Refuses(prog *pipe.Program) string {
+	for _, p := range prog.Pipelines {
+		if p.Loop != nil {
+			return "WITH RECURSIVE"
+		}
+	}
+	return ""
+}
+
 // Run executes a program. An error of kind 0A000 says that the device cannot do it, and that nothing has happened.
 func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options) (res *result.Result, stats *exec.Stats, err error) {
 	r := newRun(ctx, prog, store, opts)
@@ -108,10 +119,8 @@ func Run(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Option
 		}
 	}()
 	defer diag.Recover("gpu", &err)
-	for _, p := range prog.Pipelines {
-		if p.Loop != nil { // rounds are many and small: launches would take most of the time
-			return nil, nil, r.lacks("WITH RECURSIVE")
-		}
+	if what := Refuses(prog); what != "" {
+		return nil, nil, r.lacks("%s", what)
 	}
 	if t := exec.Direct(prog, &opts); t != nil && !isFile(prog.Pipelines[0].Source.(*pipe.Table).Scan.Snap) { // the host has it all
 		return result.OfTable(result.Owned{Cols: prog.Result.Cols, Threads: max(opts.Threads, 1), Mem: r.mem, Keep: []any{prog}}, t, false), &r.stats, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/gpu"
 	"github.com/kelpiedb/kelpie/internal/opt"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -41,6 +42,7 @@ type explanation struct {
 	prog    *pipe.Program
 	passes  []opt.PassInfo
 	note    string // about the statement around the query
+	refused string // why the CPU runs the query although a GPU should; set says so, then
 	timing  Timing
 
 	// With ANALYZE.
@@ -80,6 +82,9 @@ func (s *Session) explain(ctx context.Context, tx *catalog.Tx, b *bind.Explain, 
 		if err := x.run(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if what := gpu.Refuses(x.prog); what != "" && x.set.Device != "cpu" {
+		x.refused, x.set.Device = what+" is not for GPUs", "cpu"
 	}
 	var lines []string
 	if o.svg {

@@ -113,7 +113,7 @@ func sharedOf(st *exec.PipelineStats, timing bool) *jsonShared {
 type jsonDevice struct {
 	Name   string   `json:"name"`
 	Why    string   `json:"why"`
-	CPUMS  *float64 `json:"cpu_ms"`
+	CPUMS  *float64 `json:"cpu_ms,omitempty"`
 	GPUMS  *float64 `json:"gpu_ms,omitempty"`
 	OnceMS *float64 `json:"gpu_once_ms,omitempty"`
 }
@@ -158,7 +158,10 @@ func (x *explanation) document() (string, error) {
 	if x.forms["ptx"] {
 		doc.PTX = x.code("ptx")
 	}
-	if p := x.set.placed; p != nil {
+	switch p := x.set.placed; {
+	case x.refused != "":
+		doc.Device = &jsonDevice{Name: "cpu", Why: x.refused}
+	case p != nil:
 		doc.Device = &jsonDevice{Name: x.set.Device, Why: p.Why, CPUMS: millis(p.CPU)}
 		if p.Hot > 0 {
 			doc.Device.GPUMS, doc.Device.OnceMS = millis(p.Hot), millis(p.Once)

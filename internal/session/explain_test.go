@@ -393,3 +393,28 @@ func TestExplainRecursion(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainRecursionDevice: where a GPU is asked for, EXPLAIN says that the CPU runs a recursion, and shows the CPU's decisions.
+func TestExplainRecursionDevice(t *testing.T) {
+	const recursion = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 10) SELECT sum(n) FROM r"
+	const note = "device cpu: WITH RECURSIVE is not for GPUs"
+	s := New(NewDB())
+	for _, form := range []string{"plan", "pipelines", "ir", "analyze, pipelines, timing off, summary off"} {
+		explain := "EXPLAIN (" + form + ") "
+		s.Configure(func(x *Settings) { x.Device = "cpu" })
+		want := explainText(t, s, explain+recursion)
+		if strings.Contains(want, "device") {
+			t.Errorf("%s on the CPU speaks of devices:\n%s", form, want)
+		}
+		s.Configure(func(x *Settings) { x.Device = "simt" })
+		if got := explainText(t, s, explain+recursion); strings.TrimSpace(got) != strings.TrimSpace(want)+"\n\n"+note {
+			t.Errorf("%s with a GPU:\n%s\nwant what is on the CPU, and %q:\n%s", form, got, note, want)
+		}
+		if got := explainText(t, s, explain+"SELECT 1 AS n UNION ALL SELECT 2"); strings.Contains(got, note) {
+			t.Errorf("%s of a query without recursion:\n%s", form, got)
+		}
+	}
+	if got := explainText(t, s, "EXPLAIN (format json) "+recursion); !strings.Contains(got, `"why": "WITH RECURSIVE is not for GPUs"`) || strings.Contains(got, "cpu_ms") {
+		t.Errorf("as JSON:\n%s", got)
+	}
+}

@@ -45,7 +45,10 @@ func (x *explanation) lines() []string {
 	if x.lanes {
 		parts = append(parts, "-- lanes\n"+x.lanesText())
 	}
-	if p := x.set.placed; p != nil {
+	switch p := x.set.placed; {
+	case x.refused != "":
+		parts = append(parts, "device cpu: "+x.refused)
+	case p != nil:
 		parts = append(parts, "device "+p.String())
 	}
 	if s := x.summaryText(); s != "" {
