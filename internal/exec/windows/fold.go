@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/exec/compute"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/sorting"
@@ -293,9 +294,17 @@ func (w *foldWriter) eval(i int, rows plan.FoldRows) {
 	w.x.b.c.Mem.Account().Give(w.room)
 	w.room = 0
 	if err != nil {
-		panic(err)
+		panic(ofQuery(err))
 	}
 	w.set(i, v)
+}
+
+// ofQuery is an error of arithmetic as one of the query, which is no bug of ours.
+func ofQuery(err error) error {
+	if e, ok := err.(*types.Error); ok {
+		return diag.Errorf(e.Code, diag.NoPos, "%s", e.Msg)
+	}
+	return err
 }
 
 func (w *foldWriter) set(i int, v types.Value) {
