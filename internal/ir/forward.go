@@ -1,5 +1,11 @@
 package ir
 
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
 // ForwardWords takes conversions out of a function for the GPU. Whoever emits an operation on 32 bits narrows what it reads and
 // widens what it made, and knows nothing of the neighbours. Where these are such operations, too, they come to read the word
 // itself, and the number in between is made only if somebody else reads it. Loads of up to 4 bytes and parameters whose low half
@@ -8,16 +14,35 @@ package ir
 // Only registers that are assigned in one place are looked at. Verify demands that a register is assigned on all ways to where it is
 // read, so one of these has the same content wherever it can be read, and so has what it was copied from.
 func (f *Func) ForwardWords() {
-	w := &forwarder{f: f}
+	w := forwarders.Get().(*forwarder)
+	w.f, w.longer, w.clears = f, w.longer[:0], w.clears[:0]
 	w.count()
-	w.keepNumbers()
-	w.count()
-	w.readWords()
-	w.count()
+	if w.keepNumbers() {
+		w.count()
+	}
+	if w.readWords() {
+		w.count()
+	}
 	w.findBlocks()
 	w.forward()
 	w.dropUnread()
 	w.write()
+	w.f = nil
+	forwarders.Put(w)
+}
+
+// forwarders have memory for what is known of registers and instructions: every kernel of every query comes through here, so that making it anew
+// would take longer than all else.
+var forwarders = sync.Pool{New: func() any { return new(forwarder) }}
+
+// zeros is a slice of n zeros, in memory that was used before if that is enough.
+func zeros[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/2)
+	}
+	s = s[:n]
+	clear(s)
+	return s
 }
 
 type forwarder struct {
@@ -35,8 +60,17 @@ type forwarder struct {
 
 	instead []Reg // which register is read in its place; NoReg: none
 	gone    []bool
-	longer  []Reg           // what may be read after its Clear
-	clears  map[int32][]Reg // what ends after an instruction
+	longer  []Reg   // what may be read after its Clear
+	clears  []ended // registers that end elsewhere than before
+	moved   []bool  // those
+	last    []int32 // where a register is read last; 0: nowhere
+	words   []Reg   // by the register that has a number: the one that has its low half; 0: none
+}
+
+// ended is a register that ends after an instruction.
+type ended struct {
+	at int32
+	r  Reg
 }
 
 // codeBlock is the function's body, a branch or the body of a loop: what stands between from and to. After is where the
@@ -49,8 +83,8 @@ type codeBlock struct {
 // count finds where registers are opened, assigned and ended, and how they are read.
 func (w *forwarder) count() {
 	n := len(w.f.Regs)
-	w.assigned, w.def, w.spanned = make([]uint8, n), make([]int32, n), make([]bool, n)
-	w.reads, w.narrowed, w.opened, w.ended = make([]int32, n), make([]int32, n), make([]int32, n), make([]int32, n)
+	w.assigned, w.def, w.spanned = zeros(w.assigned, n), zeros(w.def, n), zeros(w.spanned, n)
+	w.reads, w.narrowed, w.opened, w.ended = zeros(w.reads, n), zeros(w.narrowed, n), zeros(w.opened, n), zeros(w.ended, n)
 	for i := range w.f.Code {
 		in := &w.f.Code[i]
 		switch in.Op {
@@ -87,8 +121,8 @@ func (w *forwarder) source(v Val) *Instr {
 }
 
 // keepNumbers makes an addition of words one of numbers if its operands are numbers and its result is read as such: then the one on words saves half
-// of an instruction, and two conversions cost more. A sum of such sums stays one of words.
-func (w *forwarder) keepNumbers() {
+// of an instruction, and two conversions cost more. A sum of such sums stays one of words. It reports whether there were some.
+func (w *forwarder) keepNumbers() (changed bool) {
 	code := w.f.Code
 	for i := len(code) - 1; i >= 0; i-- {
 		in := &code[i]
@@ -107,7 +141,9 @@ func (w *forwarder) keepNumbers() {
 		for _, r := range [...]Reg{sum.A.R, sum.B.R, sum.D} {
 			code[w.def[r]], code[w.opened[r]], code[w.ended[r]] = Instr{}, Instr{}, Instr{}
 		}
+		changed = true
 	}
+	return changed
 }
 
 // number is the register with the number of which v is the low half, for nobody else, if it can be read at an instruction and was not a word before; else NoReg.
@@ -122,10 +158,11 @@ func (w *forwarder) number(v Val, at int32) Reg {
 	return narrow.A.R
 }
 
-// readWords makes a word of what is loaded or a parameter, if its low half is wanted, and the number of that.
-func (w *forwarder) readWords() {
+// readWords makes a word of what is loaded or a parameter, if its low half is wanted, and the number of that. It reports whether there were some.
+func (w *forwarder) readWords() bool {
 	f := w.f
-	words := map[Reg]Reg{} // by the register that has the number
+	w.words = zeros(w.words, len(f.Regs))
+	n := len(f.Regs)
 	for i := range f.Code {
 		in := &f.Code[i]
 		if in.Op != Narrow {
@@ -135,40 +172,52 @@ func (w *forwarder) readWords() {
 		if from == nil || !w.couldBeWord(from) {
 			continue
 		}
-		if _, ok := words[in.A.R]; !ok {
-			words[in.A.R] = Reg(len(f.Regs))
+		if w.words[in.A.R] == 0 {
+			w.words[in.A.R] = Reg(len(f.Regs))
 			f.Regs = append(f.Regs, RegInfo{f.Regs[in.A.R].Name, I32})
 		}
-		*in = Instr{Op: Mov, D: in.D, A: words[in.A.R].V()}
+		*in = Instr{Op: Mov, D: in.D, A: w.words[in.A.R].V()}
 	}
-	if len(words) == 0 {
-		return
+	if len(f.Regs) == n {
+		return false
 	}
-	code := make([]Instr, 0, len(f.Code)+4*len(words))
-	for _, in := range f.Code {
-		word, ok := words[in.D]
-		switch {
-		case !ok:
-			code = append(code, in)
-		case in.Op == Vreg || in.Op == Clear: // where the number is opened and ends, so is the word, and does
-			code = append(code, in, Instr{Op: in.Op, D: word})
-		case in.Op == Param:
-			code = append(code, in)
-			in.D = word
-			code = append(code, in)
-		default:
-			widen := Instr{Op: WidenU, D: in.D, A: word.V()}
-			switch {
-			case in.Op == Load && in.Signed:
-				widen.Op = Widen
-			case in.Op == MulW || in.Op == MulWU: // nobody reads the number
-				in.Op = Mul
+	// Where a register is opened, assigned and ends, an instruction for its word is added: from the back, so that the code stays where it is.
+	to := len(f.Code) + 3*(len(f.Regs)-n)
+	from := len(f.Code) - 1
+	f.Code = slices.Grow(f.Code, to-len(f.Code))[:to]
+	for ; from >= 0; from-- {
+		in := f.Code[from]
+		if word := w.wordOf(&in); word != 0 {
+			second := Instr{Op: WidenU, D: in.D, A: word.V()}
+			switch in.Op {
+			case Vreg, Clear:
+				second = Instr{Op: in.Op, D: word}
+			case Param:
+				second = in
+				second.D = word
+			case MulW, MulWU: // nobody reads the number
+				in.Op, in.D = Mul, word
+			default:
+				if in.Op == Load && in.Signed {
+					second.Op = Widen
+				}
+				in.D = word
 			}
-			in.D = word
-			code = append(code, in, widen)
+			to--
+			f.Code[to] = second
 		}
+		to--
+		f.Code[to] = in
 	}
-	f.Code = code
+	return true
+}
+
+// wordOf is the word beside the number that an instruction opens, makes or ends; 0: there is none.
+func (w *forwarder) wordOf(in *Instr) Reg {
+	if in.D == NoReg || int(in.D) >= len(w.words) {
+		return 0
+	}
+	return w.words[in.D]
 }
 
 // couldBeWord reports an instruction that could make the low half of its result as well. A product of words is made whole if somebody reads it so.
@@ -188,7 +237,7 @@ func (w *forwarder) couldBeWord(in *Instr) bool {
 func (w *forwarder) findBlocks() {
 	f := w.f
 	w.blocks = append(w.blocks[:0], codeBlock{parent: -1, from: -1, to: int32(len(f.Code)), first: -1})
-	w.within = make([]int32, len(f.Code))
+	w.within = zeros(w.within, len(f.Code))
 	now := int32(0)
 	enter := func(at, first int32) {
 		w.blocks = append(w.blocks, codeBlock{parent: now, from: at, first: first})
@@ -227,11 +276,10 @@ func (w *forwarder) holds(r Reg, at int32) bool {
 // forward finds the registers that are copies of others.
 func (w *forwarder) forward() {
 	f := w.f
-	w.instead = make([]Reg, len(f.Regs))
+	w.instead, w.gone = zeros(w.instead, len(f.Regs)), zeros(w.gone, len(f.Regs))
 	for r := range w.instead {
 		w.instead[r] = NoReg
 	}
-	w.gone = make([]bool, len(f.Regs))
 	for i := range f.Code {
 		in := &f.Code[i]
 		in.eachRead(func(r *Reg) {
@@ -272,7 +320,8 @@ func (w *forwarder) copied(in *Instr) Reg {
 // dropUnread drops conversions that nobody reads, and finds where words end that are read for longer than before.
 func (w *forwarder) dropUnread() {
 	f := w.f
-	last := make([]int32, len(f.Regs)) // where a register is read last; 0: nowhere
+	last := zeros(w.last, len(f.Regs))
+	w.last, w.moved = last, zeros(w.moved, len(f.Regs))
 	for i := len(f.Code) - 1; i >= 0; i-- {
 		in := &f.Code[i]
 		switch in.Op {
@@ -288,14 +337,15 @@ func (w *forwarder) dropUnread() {
 		}
 		in.reads(func(r Reg) { last[r] = max(last[r], int32(i)) })
 	}
-	w.clears = map[int32][]Reg{}
 	for _, x := range w.longer {
 		if last[x] > w.ended[x] {
 			end := w.lift(last[x], w.within[w.opened[x]])
 			w.ended[x] = end
-			w.clears[end] = append(w.clears[end], x)
+			w.clears = append(w.clears, ended{end, x})
+			w.moved[x] = true
 		}
 	}
+	slices.SortStableFunc(w.clears, func(a, b ended) int { return cmp.Compare(a.at, b.at) })
 }
 
 // made reports an instruction whose only result is gone.
@@ -315,28 +365,27 @@ func (w *forwarder) lift(at, home int32) int32 {
 	return at
 }
 
-// write writes what is left.
+// write writes what is left, in place: what ends later than before was left out where it ended.
 func (w *forwarder) write() {
 	f := w.f
-	moved := map[Reg]bool{}
-	for _, rs := range w.clears {
-		for _, r := range rs {
-			moved[r] = true
-		}
-	}
-	code := make([]Instr, 0, len(f.Code))
+	to, clears := 0, w.clears
 	for i := range f.Code {
 		in := &f.Code[i]
 		switch {
-		case in.Op == Nop, (in.Op == Vreg || in.Op == Clear) && w.gone[in.D], in.Op == Clear && moved[in.D], w.made(in):
+		case in.Op == Nop, (in.Op == Vreg || in.Op == Clear) && w.gone[in.D], in.Op == Clear && w.moved[in.D], w.made(in):
 		default:
-			code = append(code, *in)
+			if to != i {
+				f.Code[to] = *in
+			}
+			to++
 		}
-		for _, r := range w.clears[int32(i)] {
-			code = append(code, Instr{Op: Clear, D: r})
+		for len(clears) > 0 && clears[0].at == int32(i) {
+			f.Code[to] = Instr{Op: Clear, D: clears[0].r}
+			to++
+			clears = clears[1:]
 		}
 	}
-	f.Code = code
+	f.Code = f.Code[:to]
 }
 
 // eachRead visits the registers that an instruction reads. Those of several that are meant by the first of them are not visited.
