@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -291,13 +292,59 @@ func divide(a []types.Value, t types.Type) (types.Value, error) {
 	return wholeOf(x.Quo(x, y), t)
 }
 
-// gcdDecimal is gcd for decimals without digits after the point.
+// gcdDecimal is gcd of decimals, in units of the smaller one's last digit, as the result is.
 func gcdDecimal(a []types.Value, t types.Type) (types.Value, error) {
 	x, y := sameScale(a)
-	if a[0].Type.Scale+a[1].Type.Scale > 0 {
-		return fail(diag.FeatureNotSupported, "gcd of numbers with digits after the point is not supported")
-	}
 	return wholeOf(new(big.Int).GCD(nil, nil, x.Abs(x), y.Abs(y)), t)
+}
+
+// lcmDecimal is lcm, likewise.
+func lcmDecimal(a []types.Value, t types.Type) (types.Value, error) {
+	x, y := sameScale(a)
+	if x.Sign() == 0 {
+		return wholeOf(x, t)
+	}
+	g := new(big.Int).GCD(nil, nil, x.Abs(x), y.Abs(y))
+	return wholeOf(x.Mul(x.Quo(x, g), y), t)
+}
+
+// NumbersByRow are functions that the binder puts where it knows more about the digits than their names tell: those of decimals, whose
+// result has as many after the point as one of the arguments, and those of which only the rows know how many to keep.
+var NumbersByRow = map[string]*plan.Function{
+	"gcd decimal":   {Name: "gcd_decimal", Strict: true, Fails: true, Eval: gcdDecimal},
+	"lcm decimal":   {Name: "lcm_decimal", Strict: true, Fails: true, Eval: lcmDecimal},
+	"round decimal": {Name: "round_decimal", Strict: true, Fails: true, Eval: cutDecimalByRow(true)},
+	"trunc decimal": {Name: "trunc_decimal", Strict: true, Fails: true, Eval: cutDecimalByRow(false)},
+	"round double":  {Name: "round_double", Strict: true, Fails: true, Eval: cutDoubleByRow(math.RoundToEven)},
+	"trunc double":  {Name: "trunc_double", Strict: true, Fails: true, Eval: cutDoubleByRow(math.Trunc)},
+}
+
+// cutDecimalByRow is round or trunc of a decimal to a number of digits after the point, or before it if that is negative.
+func cutDecimalByRow(round bool) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) {
+		x, gone := bigOf(a[0]), int64(a[0].Type.Scale)-max(min(a[1].I, 100), -100)
+		if gone <= 0 {
+			return wholeOf(x, t)
+		}
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(gone), nil)
+		x, rest := x.QuoRem(x, unit, new(big.Int))
+		if round && rest.Lsh(rest, 1).CmpAbs(unit) >= 0 {
+			x.Add(x, big.NewInt(int64(rest.Sign())))
+		}
+		return wholeOf(x.Mul(x, unit), t)
+	}
+}
+
+// cutDoubleByRow moves the digit to the point, and back.
+func cutDoubleByRow(cut func(float64) float64) Eval {
+	return func(a []types.Value, _ types.Type) (types.Value, error) {
+		x, n := a[0].F, max(min(a[1].I, 100), -100)
+		unit := math.Pow(10, math.Abs(float64(n)))
+		if n < 0 {
+			return finite(cut(x/unit)*unit, x)
+		}
+		return finite(cut(x*unit)/unit, x)
+	}
 }
 
 // widthBucket is the number of the part of lo…hi in which x is.

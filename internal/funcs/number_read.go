@@ -36,6 +36,9 @@ func readNumber(a []types.Value, t types.Type) (types.Value, error) {
 		}
 		r.read(k)
 	}
+	if f.post > int(t.Scale) {
+		return fail(diag.FeatureNotSupported, "to_number of more than %d digits after the point by a format that is not a constant is not supported", t.Scale)
+	}
 	digits := strings.TrimSuffix(r.digits.String(), ".")
 	if strings.Trim(digits, ".") == "" {
 		return fail(diag.InvalidTextRepresentation, "invalid input syntax for type numeric: %q", " ")

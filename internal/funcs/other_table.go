@@ -35,6 +35,7 @@ var conditionalRows = []Row{
 	made("ifnull", "**", "ifnull(NULL, 2) → 2"),
 	made("isnull", "*", "isnull(NULL) → true"),
 	made("least", "*…", "least(1, 4, 2) → 1"),
+	made("try", "*", "try(1 / 0) → NULL"),
 	made("nullif", "**", "nullif(2, 3) → 2"),
 	fn("num_nonnulls", "*…", tInt, "num_nonnulls(1, NULL, 2) → 2", func(a []types.Value, t types.Type) (types.Value, error) {
 		return number(t, int64(len(a))-nulls(a))

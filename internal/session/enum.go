@@ -25,7 +25,11 @@ func (s *Session) alterEnum(ctx context.Context, tx *catalog.Tx, b *bind.AlterEn
 			return nil, err
 		}
 	}
-	tx.Put(b.Enum)
+	if b.Enum.Name == b.Was.Name {
+		tx.Put(b.Enum)
+	} else if err := s.renameEnum(ctx, tx, b); err != nil {
+		return nil, err
+	}
 	for _, o := range tx.Relations() {
 		table, ok := o.(*catalog.Table)
 		if !ok {
@@ -44,13 +48,43 @@ func (s *Session) alterEnum(ctx context.Context, tx *catalog.Tx, b *bind.AlterEn
 	return r, nil
 }
 
+// renameEnum gives a type another name, unless a text that is stored has the old one.
+func (s *Session) renameEnum(ctx context.Context, tx *catalog.Tx, b *bind.AlterEnum) error {
+	refuse := func(where string) error {
+		return diag.Unsupported(b.Pos, "renaming a type that %s names", where).WithHint("drop it, and make it again with the new name")
+	}
+	names := func(sql string) bool { return strings.Contains(sql, b.Was.Type.EnumName()) }
+	for _, o := range tx.Relations() {
+		switch r := o.(type) {
+		case *catalog.View:
+			if u, err := bind.ViewUses(s.env(ctx, tx), r); err == nil && u.Enums[b.Was.Type] {
+				return refuse("view " + r.Name)
+			}
+		case *catalog.Table:
+			for _, c := range r.Rules.Checks {
+				if names(c.SQL) {
+					return refuse("constraint " + c.Name + " of table " + r.Name)
+				}
+			}
+			for _, c := range r.Columns {
+				if names(c.Generated) || names(c.Default) {
+					return refuse("column " + c.Name + " of table " + r.Name)
+				}
+			}
+		}
+	}
+	tx.Drop(b.Was)
+	tx.Put(b.Enum)
+	return nil
+}
+
 // convertEnum gives a column what has become of its type: the name of the type means that now.
 func (s *Session) convertEnum(ctx context.Context, tx *catalog.Tx, t *catalog.Table, i int, b *bind.AlterEnum) (*catalog.Table, error) {
 	if err := tx.Unchanged(t); err != nil {
 		return nil, err
 	}
 	c := t.Columns[i]
-	n, err := parse.ParseType(c.Type.String())
+	n, err := parse.ParseType(c.Type.WithEnum(b.Was.Type, b.Enum.Type).String())
 	if err != nil {
 		return nil, diag.Internalf("session", "type %s: %v", c.Type, err)
 	}
@@ -67,7 +101,15 @@ func (s *Session) convertEnum(ctx context.Context, tx *catalog.Tx, t *catalog.Ta
 		}
 		t = r.(*catalog.Table)
 	}
-	x, err := bind.AlterAction(s.env(ctx, tx), t, &ast.AlterAction{Pos: b.Pos, Kind: ast.AlterType, Name: ast.Ident{Name: c.Name, Pos: b.Pos}, Type: n})
+	a := &ast.AlterAction{Pos: b.Pos, Kind: ast.AlterType, Name: ast.Ident{Name: c.Name, Pos: b.Pos}, Type: n}
+	if b.Enum.Name != b.Was.Name { // enums of other names have only their texts in common
+		texts, err := parse.ParseType(c.Type.WithoutEnums().String())
+		if err != nil {
+			return nil, diag.Internalf("session", "type %s: %v", c.Type, err)
+		}
+		a.X = &ast.Cast{Pos: b.Pos, X: &ast.Cast{Pos: b.Pos, X: &ast.ColumnRef{Name: ast.Name{a.Name}}, Type: texts}, Type: n}
+	}
+	x, err := bind.AlterAction(s.env(ctx, tx), t, a)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,11 @@ func TestFunctionTable(t *testing.T) {
 			}
 			// The same values as columns of a row, which Go or generated code computes.
 			rows, err = askCorpus(s, ofColumns(r, args), false)
-			if got := trial.Answer(rows, codeOrNone(err)); got != answer && codeOrNone(err) != diag.FeatureNotSupported {
+			if err == nil && slices.Contains([]string{"round", "trunc", "to_number"}, r.Name) { // constants tell how many digits the type needs
+				if wrong := (&trial.Line{Call: call, Answer: answer}).Record().Diff(rows, true); wrong != "" {
+					t.Errorf("%s of columns: %s", call, wrong)
+				}
+			} else if got := trial.Answer(rows, codeOrNone(err)); got != answer && codeOrNone(err) != diag.FeatureNotSupported {
 				t.Errorf("%s is %s of constants and %s of columns (%v)", call, answer, got, err)
 			}
 		}

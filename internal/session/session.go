@@ -260,7 +260,7 @@ func (s *Session) run(ctx context.Context, tx *catalog.Tx, b bind.Bound, t Timin
 	case *bind.Describe:
 		return describe(b, t), nil
 	case *bind.Show:
-		return s.show(tx, b, t)
+		return s.show(ctx, tx, b, t)
 	case *bind.Set:
 		return s.set(b, t)
 	case *bind.Call:

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -127,17 +128,8 @@ var transactionSettings = map[string]func(tr *transaction) string{
 }
 
 // show is SHOW.
-func (s *Session) show(tx *catalog.Tx, b *bind.Show, t Timing) (*Result, error) {
-	table := func(names []string, rows [][]string) *Result {
-		ts := slices.Repeat([]types.Type{types.TText}, len(names))
-		vals := make([][]types.Value, len(rows))
-		for i, row := range rows {
-			for _, x := range row {
-				vals[i] = append(vals[i], types.TextValue(x))
-			}
-		}
-		return literal(names, ts, vals, t)
-	}
+func (s *Session) show(ctx context.Context, tx *catalog.Tx, b *bind.Show, t Timing) (*Result, error) {
+	table := func(names []string, rows [][]string) *Result { return texts(names, rows, t) }
 	cur := s.Settings()
 	var rows [][]string
 	switch {
@@ -163,6 +155,9 @@ func (s *Session) show(tx *catalog.Tx, b *bind.Show, t Timing) (*Result, error) 
 	}
 	st, err := findSetting(b.Name, b.Pos)
 	if err != nil {
+		if d := s.relation(ctx, tx, b.Name); d != nil { // as DuckDB has it
+			return describe(d, t), nil
+		}
 		return nil, err
 	}
 	return table([]string{b.Name}, [][]string{{st.show(&cur)}}), nil

@@ -67,16 +67,29 @@ func castEnum(v Value, to Type) (Value, error) {
 }
 
 // WithoutEnums is t with texts in the place of enums, for those who do not know their labels.
-func (t Type) WithoutEnums() Type {
+func (t Type) WithoutEnums() Type { return t.eachEnum(func(Type) Type { return TText }) }
+
+// WithEnum is t with one enum in the place of another.
+func (t Type) WithEnum(was, now Type) Type {
+	return t.eachEnum(func(e Type) Type {
+		if e == was {
+			return now
+		}
+		return e
+	})
+}
+
+// eachEnum is t with something else in the place of each enum.
+func (t Type) eachEnum(instead func(Type) Type) Type {
 	if !t.Holds(Enum) {
 		return t
 	}
 	if t.Kind == Enum {
-		return TText
+		return instead(t)
 	}
 	fields := slices.Clone(t.Fields())
 	for i := range fields {
-		fields[i].Type = fields[i].Type.WithoutEnums()
+		fields[i].Type = fields[i].Type.eachEnum(instead)
 	}
 	switch {
 	case t.Kind == List:

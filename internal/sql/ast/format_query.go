@@ -77,6 +77,11 @@ func (p *printer) body(b Body, strength int) {
 	case *Summarize:
 		p.s("SUMMARIZE ")
 		p.query(b.Query)
+	case *Describe:
+		p.s("DESCRIBE ")
+		p.query(b.Query)
+	case *ShowTables:
+		p.s("SHOW TABLES")
 	case *SetOp:
 		own := 0
 		if b.Kind == Intersect {

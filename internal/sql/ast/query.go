@@ -42,7 +42,7 @@ const (
 )
 
 // Body is what a query takes rows from: *Select, *Values, *SetOp, or *Query for a
-// parenthesized query with clauses of its own; *Pivot, *Unpivot, *Summarize.
+// parenthesized query with clauses of its own; *Pivot, *Unpivot, *Summarize; in FROM *Describe and *ShowTables.
 type Body interface {
 	Node
 	body()

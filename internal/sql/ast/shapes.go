@@ -59,6 +59,8 @@ type Sample struct {
 func (q *Pivot) body()            {}
 func (q *Unpivot) body()          {}
 func (q *Summarize) body()        {}
+func (s *Describe) body()         {}
+func (s *ShowTables) body()       {}
 func (t *SampleTable) tableExpr() {}
 
 func (q *Pivot) Position() int       { return q.Pos }

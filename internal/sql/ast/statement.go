@@ -278,16 +278,17 @@ type EnumChange uint8
 const (
 	AddLabel EnumChange = iota
 	RenameLabel
+	RenameEnum
 )
 
-// AlterEnum is ALTER TYPE name ADD VALUE … and RENAME VALUE ….
+// AlterEnum is ALTER TYPE name ADD VALUE …, RENAME VALUE … and RENAME TO ….
 type AlterEnum struct {
 	Pos    int
 	Name   Name
 	Kind   EnumChange
 	Exists bool  // IF NOT EXISTS
 	Label  Ident // the new one, or the one that is renamed
-	To     Ident // its new name
+	To     Ident // its new name, or the type's
 	Before bool  // the new one comes before Beside
 	Beside Ident // Pos is -1: it comes last
 }
@@ -374,7 +375,7 @@ type Drop struct {
 }
 
 // Describe is DESCRIBE t, DESCRIBE query or DESCRIBE 'file'; exactly one of Table, Query
-// and File is set.
+// and File is set. In FROM (DESCRIBE …) it is Query.
 type Describe struct {
 	Pos   int
 	Table Name

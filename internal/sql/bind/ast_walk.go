@@ -71,6 +71,8 @@ func (c *useCounter) body(b ast.Body) {
 		}
 	case *ast.Summarize:
 		c.query(b.Query)
+	case *ast.Describe:
+		c.query(b.Query)
 	}
 }
 

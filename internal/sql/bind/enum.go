@@ -114,6 +114,13 @@ func (b *binder) alterEnum(s *ast.AlterEnum) Bound {
 		fail(diag.UndefinedObject, s.Name.Pos(), "type %q does not exist", s.Name.String())
 	}
 	out := &AlterEnum{Was: was, Pos: s.Pos}
+	if s.Kind == ast.RenameEnum {
+		if _, err := types.ParseType(s.To.Name, nil); err == nil || b.findEnum(catalog.SchemaName(was.Schema), s.To.Name) != nil {
+			fail(diag.DuplicateObject, s.To.Pos, "type %q already exists", s.To.Name)
+		}
+		out.Enum = &catalog.Enum{Schema: was.Schema, Name: s.To.Name, Type: types.TEnum(enumSpelled(was.Schema, s.To.Name), was.Type.Labels())}
+		return out
+	}
 	labels := slices.Clone(was.Type.Labels())
 	find := func(l ast.Ident) int {
 		i := slices.Index(labels, l.Name)

@@ -70,6 +70,9 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 			return x
 		}
 	}
+	if name == "try" {
+		return b.try(s, e)
+	}
 	if name == "grouping" {
 		return b.groupingFunc(s, e)
 	}

@@ -64,17 +64,32 @@ func digits(c *call) (int, bool) {
 	if len(c.args) < 2 {
 		return 0, true
 	}
-	d, ok := c.args[1].(*plan.Const)
-	if !ok {
-		unsupported(c.argPos(1), "%s to a number of digits that is not a constant", c.name)
-	}
+	d := c.args[1].(*plan.Const)
 	return int(max(min(d.V.I, 100), -100)), !d.V.Null
+}
+
+// cutByRow is round or trunc to a number of digits that only the rows know. A decimal keeps the digits after the point that its
+// type has, as zeros where they were cut.
+func (b *binder) cutByRow(c *call) plan.Expr {
+	x := c.args[0]
+	if t := x.Type(); t.IsInteger() || t.Kind == types.Decimal {
+		x = b.toDecimal(x, c.argPos(0))
+		t = types.TDecimal(min(types.MaxPrecision, int(x.Type().Prec)+1), int(x.Type().Scale))
+		return plan.NewApply(funcs.NumbersByRow[c.name+" decimal"], t, c.pos, x, c.args[1])
+	}
+	x = b.convert(x, types.TFloat64, c.argPos(0))
+	return plan.NewApply(funcs.NumbersByRow[c.name+" double"], types.TFloat64, c.pos, x, c.args[1])
 }
 
 // cut binds round and trunc to a number of digits, which may be negative. Decimals change their
 // scale; integers are decimals for a moment; doubles are moved to the point and back.
 func cut(op plan.Op) func(*binder, *call) plan.Expr {
 	return func(b *binder, c *call) plan.Expr {
+		if len(c.args) == 2 {
+			if _, ok := c.args[1].(*plan.Const); !ok {
+				return b.cutByRow(c)
+			}
+		}
 		n, ok := digits(c)
 		x := c.args[0]
 		t := x.Type()
@@ -107,6 +122,13 @@ func cut(op plan.Op) func(*binder, *call) plan.Expr {
 func cutDecimal(op plan.Op, x plan.Expr, n, pos int) plan.Expr {
 	args := []plan.Expr{x, &plan.Const{V: types.IntValue(types.TInt32, int64(n))}}
 	return &plan.Call{Op: op, T: wholeDecimal(x.Type(), max(n, 0)), Args: args, Pos: pos}
+}
+
+// commonMeasure is gcd or lcm of decimals, with the digits after the point of the one that has more.
+func commonMeasure(b *binder, c *call) plan.Expr {
+	x, y := b.toDecimal(c.args[0], c.argPos(0)), b.toDecimal(c.args[1], c.argPos(1))
+	t := types.TDecimal(types.MaxPrecision, int(max(x.Type().Scale, y.Type().Scale)))
+	return plan.NewApply(funcs.NumbersByRow[c.name+" decimal"], t, c.pos, x, y)
 }
 
 func (b *binder) modFunc(c *call) plan.Expr {

@@ -103,8 +103,8 @@ func (b *binder) scaleFunc(c *call) plan.Expr {
 // toNumber is to_number(text, format): the format says how many digits the number has after its point.
 func (b *binder) toNumber(c *call) plan.Expr {
 	f, ok := c.args[1].(*plan.Const)
-	if !ok {
-		unsupported(c.argPos(1), "to_number by a format that is not a constant")
+	if !ok { // the row's type has room for most
+		return plan.NewApply(funcs.Function("to_number"), types.TDecimal(types.MaxPrecision, 10), c.pos, c.args...)
 	}
 	if f.V.Null {
 		return plan.NullConst(types.TDecimal(types.MaxPrecision, 0))

@@ -45,6 +45,10 @@ func (b *binder) body(body ast.Body, around *scope) result {
 		return b.unpivot(body, around)
 	case *ast.Summarize:
 		return b.summarize(body, around)
+	case *ast.Describe:
+		return b.described(body, around)
+	case *ast.ShowTables:
+		return b.query(b.pragmaQuery("show_tables", nil, body.Pos), around)
 	}
 	panic(diag.Internalf("bind", "query body %T", body))
 }

@@ -232,6 +232,8 @@ func (c *recursionCheck) body(body ast.Body, where string) {
 		c.table(x.Source, where)
 	case *ast.Summarize:
 		c.query(x.Query, inside("SUMMARIZE"))
+	case *ast.Describe:
+		c.query(x.Query, inside("DESCRIBE"))
 	case *ast.Values:
 		for _, r := range x.Rows {
 			c.exprs(where, r...)

@@ -37,7 +37,7 @@ func (p *parser) labelText() ast.Ident {
 	return l
 }
 
-// alterType reads ALTER TYPE name ADD VALUE … and RENAME VALUE ….
+// alterType reads ALTER TYPE name ADD VALUE …, RENAME VALUE … and RENAME TO ….
 func (p *parser) alterType(pos int) ast.Statement {
 	s := &ast.AlterEnum{Pos: pos, Name: p.qualified()}
 	switch {
@@ -59,9 +59,12 @@ func (p *parser) alterType(pos int) ast.Statement {
 		s.Kind, s.Label = ast.RenameLabel, p.labelText()
 		p.expect(kTo)
 		s.To = p.labelText()
+	case p.isWord("rename") && p.peek(1) == kTo:
+		p.i += 2
+		s.Kind, s.To = ast.RenameEnum, p.name()
 	default:
 		p.refuseKnown("ALTER TYPE … ", wordSet("add alter drop owner rename set"))
-		p.unexpectedHint("ADD VALUE and RENAME VALUE are what there is")
+		p.unexpectedHint("ADD VALUE, RENAME VALUE and RENAME TO are what there is")
 	}
 	return s
 }

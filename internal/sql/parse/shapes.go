@@ -75,10 +75,55 @@ func (p *parser) summarize(pos int) ast.Body {
 		s.Query = p.query()
 		return s
 	}
-	from := p.pos()
-	s.Query = &ast.Query{Pos: from, Body: &ast.Select{
-		Pos: from, Items: []ast.SelectItem{{X: &ast.Star{Pos: from}}}, From: []ast.TableExpr{p.tablePrimary()}}}
+	s.Query = p.wholeTable()
 	return s
+}
+
+// wholeTable reads a table or a file, as the query of all of it.
+func (p *parser) wholeTable() *ast.Query {
+	from := p.pos()
+	return &ast.Query{Pos: from, Body: &ast.Select{
+		Pos: from, Items: []ast.SelectItem{{X: &ast.Star{Pos: from}}}, From: []ast.TableExpr{p.tablePrimary()}}}
+}
+
+// listingAhead says whether DESCRIBE or SHOW of something, and not a table of that name, begins in the parentheses of FROM.
+func (p *parser) listingAhead() bool {
+	if p.kind() == kDesc {
+		return true
+	}
+	if !p.isWord("describe") && !p.isWord("show") {
+		return false
+	}
+	n := 1
+	for p.peek(n) == tLParen {
+		n++
+	}
+	switch k := p.peek(n); {
+	case k.startsQuery(), k == tString, k == kAll:
+		return true
+	case n > 1 || !k.isName():
+		return p.shapeAhead(n)
+	}
+	for n++; p.peek(n) == tDot; n += 2 {
+	}
+	return p.peek(n) == tRParen || p.shapeAhead(1)
+}
+
+// listing reads DESCRIBE or SHOW in FROM: columns of a relation, or the names of tables.
+func (p *parser) listing() ast.Body {
+	pos, show := p.pos(), p.isWord("show")
+	p.next()
+	switch {
+	case show && (p.isWord("tables") || p.kind() == kAll):
+		if p.accept(kAll) && !p.isWord("tables") {
+			p.unexpectedHint("FROM pg_settings lists the settings")
+		}
+		p.next()
+		return &ast.ShowTables{Pos: pos}
+	case p.queryAhead():
+		return &ast.Describe{Pos: pos, Query: p.query()}
+	}
+	return &ast.Describe{Pos: pos, Query: p.wholeTable()}
 }
 
 // pivotOn reads x [IN (value [AS name], …)].

@@ -294,6 +294,8 @@ func (p *parser) copy() ast.Statement {
 		p.next()
 	case s.From && p.acceptWord("stdin"), !s.From && p.acceptWord("stdout"):
 		s.Stdio = true
+	case p.isWord("program") && p.peek(1) == tString:
+		p.refuseAfter("COPY … ", "programs are not run: pipe one into kelpie, with COPY … FROM STDIN, or out of it, with TO STDOUT", "program")
 	default:
 		p.unexpectedHint("the file name stands in single quotes")
 	}

@@ -172,6 +172,8 @@ func (p *parser) tableParen(pos int, lateral bool) ast.TableExpr {
 	var q *ast.Query
 	if p.queryAhead() && p.kind() != tLParen {
 		q = p.query()
+	} else if p.listingAhead() {
+		q = &ast.Query{Pos: p.pos(), Body: p.listing()}
 	} else {
 		inner := p.table()
 		sub, ok := inner.(*ast.SubqueryTable)
