@@ -2,7 +2,8 @@ package funcs
 
 import (
 	"math"
-	"strings"
+	"slices"
+	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -18,31 +19,51 @@ func stringAgg(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, 
 		return null(t)
 	}
 	size := 0
-	at := func(row, arg int) string { return rows.Value(row, arg).S } // NULL has no bytes
-	if c, ok := rows.(plan.FoldColumns); ok {
-		at = c.Text
-	}
-	for i := range n {
-		if i > 0 {
-			size += len(at(i, 1))
+	eachText(rows, func(texts, seps []string) {
+		for i, t := range texts {
+			size += len(t) + len(seps[i])
 		}
-		size += len(at(i, 0))
-	}
+	})
 	if size >= maxTextResult {
 		return fail(diag.ProgramLimitExceeded, "the text has %d bytes, which is too many", size)
 	}
 	if err := rows.Room(int64(size)); err != nil {
 		return types.Value{}, err
 	}
-	var b strings.Builder
-	b.Grow(size)
-	for i := range n {
-		if i > 0 {
-			b.WriteString(at(i, 1))
-		}
-		b.WriteString(at(i, 0))
+	var b []byte
+	if c, ok := rows.(plan.FoldColumns); ok {
+		b = c.Scratch(size)
 	}
-	return text(b.String())
+	b = slices.Grow(b, size)
+	eachText(rows, func(texts, seps []string) {
+		for i, t := range texts {
+			b = append(append(b, seps[i]...), t...)
+		}
+	})
+	return text(unsafe.String(unsafe.SliceData(b), len(b)))
+}
+
+// eachText calls f with the texts of rows, some at a time, and what stands before each of them.
+func eachText(rows plan.FoldRows, f func(texts, seps []string)) {
+	const most = 256
+	texts := func(arg, row, n int) []string {
+		out := make([]string, n)
+		for i := range out {
+			out[i] = rows.Value(row+i, arg).S // NULL has no bytes
+		}
+		return out
+	}
+	if c, ok := rows.(plan.FoldColumns); ok {
+		texts = c.Texts
+	}
+	for lo := 0; lo < rows.Len(); lo += most {
+		n := min(most, rows.Len()-lo)
+		seps := texts(1, lo, n)
+		if lo == 0 {
+			seps[0] = ""
+		}
+		f(texts(0, lo, n), seps)
+	}
 }
 
 // fraction checks the fraction of a percentile; ok is false where it is NULL.

@@ -77,8 +77,8 @@ type FoldRows interface {
 type FoldColumns interface {
 	Floats(arg int) []float64
 	Integers(arg int) []int64
-	// Text is the text of an argument that is one; NULL is an empty one.
-	Text(row, arg int) string
+	// Texts are those of an argument, one of the first two, in n rows from a row on; NULL is an empty one.
+	Texts(arg, row, n int) []string
 	// Scratch is room for a result of so many bytes, which is copied before another group is computed.
 	Scratch(bytes int) []byte
 }

@@ -15,15 +15,14 @@ import (
 type Reader struct {
 	f    *layout.Field
 	word tuples.Word
-	text func(code int) []byte // dictionary fields
+	dict column.DictView // of dictionary fields
 }
 
 // NewReader is for field f; view pins the texts of a dictionary.
 func NewReader(f *layout.Field, view func(*column.Dict) column.DictView) Reader {
 	r := Reader{f: f, word: tuples.WordOf(f)}
 	if f.Desc.Form == layout.Code {
-		texts := view(f.Desc.Dict)
-		r.text = texts.Bytes
+		r.dict = view(f.Desc.Dict)
 	}
 	return r
 }
@@ -34,20 +33,25 @@ func (r *Reader) Field() *layout.Field { return r.f }
 // Words are the words of the field in many tuples.
 func (r *Reader) Words(tuples []uintptr, dst []uint64) { r.word.LoadMany(tuples, dst) }
 
-// Text is the field's text in the tuple at a, empty if it is NULL. It is not copied.
-func (r *Reader) Text(a uintptr) string {
-	if r.Null(a) {
-		return ""
+// Texts are the field's texts in many tuples, empty where it is NULL. They are not copied.
+func (r *Reader) Texts(tuples []uintptr, dst []string) {
+	dst = dst[:len(tuples)]
+	at := uintptr(r.f.Off)
+	coded := r.f.Desc.Form == layout.Code
+	for i, a := range tuples {
+		switch {
+		case r.Null(a):
+			dst[i] = ""
+		case coded:
+			dst[i] = textOf(r.dict.Bytes(int(r.word.Load(a))))
+		default:
+			dst[i] = mem.Text(uintptr(mem.Load64(a+at)), int(mem.Load64(a+at+8)))
+		}
 	}
-	w := r.word.Load(a)
-	if r.f.Desc.Form == layout.Str {
-		return mem.Text(uintptr(w), int(mem.Load64(a+uintptr(r.f.Off)+8)))
-	}
-	if b := r.text(int(w)); len(b) > 0 {
-		return unsafe.String(&b[0], len(b))
-	}
-	return ""
 }
+
+// textOf is bytes that nobody changes as a text.
+func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // Null reports that the field of the tuple at a is NULL.
 func (r *Reader) Null(a uintptr) bool { return r.f.Null >= 0 && mem.Load8(a+uintptr(r.f.Null)) != 0 }
@@ -60,24 +64,30 @@ func (r *Reader) Value(a uintptr) types.Value {
 		v.Null = true
 		return v
 	}
-	at := a + uintptr(f.Off)
 	w := r.word.Load(a)
 	switch f.Desc.Form {
-	case layout.F64:
-		v.F = math.Float64frombits(w)
 	case layout.Str:
-		v.S = mem.Text(uintptr(w), int(mem.Load64(at+8)))
+		v.S = mem.Text(uintptr(w), int(mem.Load64(a+uintptr(f.Off)+8)))
 	case layout.Code:
-		if b := r.text(int(w)); len(b) > 0 {
-			v.S = unsafe.String(&b[0], len(b))
-		}
+		v.S = textOf(r.dict.Bytes(int(w)))
 	case layout.I128, layout.Ivl:
-		v.I, v.Hi = int64(w), int64(mem.Load64(at+8))
+		v.I, v.Hi = int64(w), int64(mem.Load64(a+uintptr(f.Off)+8))
 	default:
-		v.I = int64(w)
-		if v.Type.Kind == types.Decimal {
-			v.Hi = v.I >> 63
-		}
+		return r.OfWord(w)
+	}
+	return v
+}
+
+// OfWord is a value of the field, which is a number of one word.
+func (r *Reader) OfWord(w uint64) types.Value {
+	v := types.Value{Type: r.f.Desc.Type}
+	if r.f.Desc.Form == layout.F64 {
+		v.F = math.Float64frombits(w)
+		return v
+	}
+	v.I = int64(w)
+	if v.Type.Kind == types.Decimal {
+		v.Hi = v.I >> 63
 	}
 	return v
 }

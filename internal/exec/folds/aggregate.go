@@ -153,7 +153,11 @@ func (v *values) Value(row, arg int) types.Value {
 			panic(err) // recovered at the door of the room
 		}
 	}
-	return v.a.args[arg].Value(uintptr(v.rows[row]))
+	r := &v.a.args[arg]
+	if v.g.f.wordsOnly {
+		return r.OfWord(v.g.f.words[v.g.first+row])
+	}
+	return r.Value(uintptr(v.rows[row]))
 }
 
 // smallResult is what a result may take without being counted before it is made.

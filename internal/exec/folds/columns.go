@@ -2,6 +2,7 @@ package folds
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
@@ -56,7 +57,12 @@ func (v *values) Integers(arg int) []int64 {
 	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(w))), len(w))
 }
 
-func (v *values) Text(row, arg int) string { return v.a.args[arg].Text(uintptr(v.rows[row])) }
+func (v *values) Texts(arg, row, n int) []string {
+	room := &v.g.strings[arg]
+	*room = slices.Grow((*room)[:0], n)[:n]
+	v.a.args[arg].Texts(addresses(v.rows[row:row+n]), *room)
+	return *room
+}
 
 // column is room for n words of an argument.
 func (g *grouping) column(arg, n int) ([]uint64, error) {

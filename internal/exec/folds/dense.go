@@ -101,6 +101,9 @@ func (f *folder) dense(rows *tuples.Rows, keys []slotKey, slots uint64) error {
 	f.column = f.firstColumn()
 	all, slotOf := mem.Words(at, n), mem.Words(at+uintptr(8*n), n)
 	f.rows = mem.Words(at+uintptr(16*n), n)
+	if f.column != nil && f.column.Null < 0 && f.enough() {
+		f.rows, f.wordsOnly = f.words, true // as many
+	}
 	i := 0
 	for _, p := range rows.Pieces {
 		rows.Addresses(p, 0, addresses(all[i:i+p.N]))
@@ -143,7 +146,7 @@ func (f *folder) dense(rows *tuples.Rows, keys []slotKey, slots uint64) error {
 // firstColumn is a word that aggregates read of all rows of a group; nil: there is none.
 func (f *folder) firstColumn() *layout.Field {
 	for i := range f.aggs {
-		if a := &f.aggs[i]; a.all && a.order == nil && a.distinct == nil && !a.ranked {
+		if a := &f.aggs[i]; a.plain() {
 			for k := range a.args {
 				if field := a.args[k].Field(); field.Desc.Form == layout.I64 || field.Desc.Form == layout.F64 {
 					return field
@@ -153,6 +156,29 @@ func (f *folder) firstColumn() *layout.Field {
 	}
 	return nil
 }
+
+// enough reports that the column that is taken along is all that is read of rows: the slots tell the keys.
+func (f *folder) enough() bool {
+	for i := range f.keys {
+		if !f.told(i) {
+			return false
+		}
+	}
+	for i := range f.aggs {
+		if a := &f.aggs[i]; !a.plain() || len(a.args) != 1 || a.args[0].Field() != f.column {
+			return false
+		}
+	}
+	return true
+}
+
+// told reports that the number of a slot tells the key at i.
+func (f *folder) told(i int) bool {
+	return f.keys[i].from.Field().Desc.Form == layout.I64 && f.keys[i].to.Desc.Form == layout.I64
+}
+
+// plain reports that an aggregate looks at all rows as they come.
+func (a *agg) plain() bool { return a.all && a.order == nil && a.distinct == nil && !a.ranked }
 
 // scatter puts rows in the places of their slots, and moves starts to the ends. What aggregates read is taken along: here rows still come in
 // the order in which they lie in memory.
@@ -168,6 +194,13 @@ func (f *folder) scatter(all, slotOf []uint64) error {
 			return
 		}
 		tuples.WordOf(f.column).LoadMany(addresses(all[lo:hi]), room[:])
+		if f.wordsOnly {
+			for i, s := range slotOf[lo:hi] {
+				f.words[f.starts[s]] = room[i]
+				f.starts[s]++
+			}
+			return
+		}
 		for i, s := range slotOf[lo:hi] {
 			to := f.starts[s]
 			f.rows[to], f.words[to] = all[lo+i], room[i]

@@ -34,11 +34,12 @@ type folder struct {
 	// starts are where the groups of slots begin in rows, if they have slots: see dense.
 	starts []uint64
 	// column is an argument of which words has those of rows; nil: none has been read beforehand.
-	column   *layout.Field
-	words    []uint64
-	slotKeys []slotKey // none where the keys are something else
-	inputs   []input   // what sums are kept of, if all aggregates are made of such: see running …
-	slots    uint64    // … and how many groups there may be then
+	column    *layout.Field
+	words     []uint64
+	wordsOnly bool      // rows has no addresses: nobody reads anything else of them
+	slotKeys  []slotKey // none where the keys are something else
+	inputs    []input   // what sums are kept of, if all aggregates are made of such: see running …
+	slots     uint64    // … and how many groups there may be then
 }
 
 // key is a key of the groups: where it is read and written.
@@ -103,7 +104,14 @@ func (f *folder) prepare(rows *tuples.Rows, g *plan.Group) error {
 	}
 	var slots uint64
 	f.slotKeys, slots = slotKeys(rows.Tuple, ids, rows.Len())
-	dense := len(by) > 0 && len(shared) == 0 && slots > 0
+	dense := len(by) > 0 && slots > 0
+	if dense && len(shared) > 0 {
+		// Rows of a slot stay in the order in which they come. That of a table is often the one that is wanted.
+		var err error
+		if dense, err = f.sorter(rows.Tuple, shared).InOrder(rows); err != nil {
+			return err
+		}
+	}
 	if slots > 0 && slots <= mostStates(rows.Len()) {
 		for i := range g.Aggs {
 			f.aggs = append(f.aggs, f.newAgg(&g.Aggs[i], rows.Tuple, false))
@@ -230,6 +238,7 @@ type grouping struct {
 	room  int64    // asked for, for the result at hand
 	// columns have the arguments of a group.
 	columns [2]scratch
+	strings [2][]string
 	first   int    // the place of its first row
 	slot    int    // its slot; -1: there are none
 	values  values // what an aggregate sees
@@ -242,7 +251,7 @@ func (f *folder) grouping(to *tuples.Buffer) *grouping {
 // key writes the key at i of a group. A slot tells whole numbers without a look at the row, which may lie anywhere.
 func (g *grouping) key(at uintptr, i int, row uint64) {
 	k := &g.f.keys[i]
-	if g.slot < 0 || k.from.Field().Desc.Form != layout.I64 || k.to.Desc.Form != layout.I64 {
+	if g.slot < 0 || !g.f.told(i) {
 		k.from.Copy(uintptr(row), at, k.to, g.f.Zero)
 		return
 	}

@@ -87,28 +87,54 @@ func (o *Order) sort(stay bool) (old bool, err error) {
 	return old, err
 }
 
-// inOrder reports that rows are in order as they come, which is common, and then marks them: nothing needs to be sorted. Most rows that
-// are not show it soon.
+// inOrder reports that rows are in order as they come, which is common, and then marks them: nothing needs to be sorted.
 func (o *Order) inOrder() (bool, error) {
 	s := o.s
-	s.once.Do(func() { s.words = keyWords(s.keys) })
-	if len(s.words) != 1 || s.words[0].text >= 0 {
+	w := s.orderWord()
+	if w == nil {
 		return false, nil
 	}
-	w, size := &s.words[0], uintptr(s.tuple.Size)
-	for i := range w.parts {
-		if w.parts[i].kind == hashPart {
-			return false, nil
-		}
+	shifts := s.shifts(w, o.in)
+	all, err := s.ascending(o.rows, w, func(at int, keys []uint64) { markRange(keys, o.marks[at:at+len(keys)], &shifts, 0, len(keys)) })
+	if !all {
+		clear(o.marks)
 	}
-	tasks := o.rows.Tasks()
+	return all, err
+}
+
+// InOrder reports that rows are in order as they come. It may not find out: then it says no.
+func (s *Sorter) InOrder(rows *tuples.Rows) (bool, error) {
+	w := s.orderWord()
+	if w == nil || rows.Indirect || s.NoRadix {
+		return false, nil
+	}
+	return s.ascending(rows, w, func(int, []uint64) {})
+}
+
+// orderWord is the word that orders tuples, if one does.
+func (s *Sorter) orderWord() *keyWord {
+	s.once.Do(func() { s.words = keyWords(s.keys) })
+	if len(s.words) != 1 || s.words[0].text >= 0 {
+		return nil
+	}
+	w := &s.words[0]
+	if slices.ContainsFunc(w.parts, func(p keyPart) bool { return p.kind == hashPart }) {
+		return nil
+	}
+	return w
+}
+
+// ascending reports that the words of rows never fall. Most rows for which this is not so show it soon. Until then see is given the words
+// of stretches of rows, and the place of the first; the last one of a stretch is the first one of the next.
+func (s *Sorter) ascending(rows *tuples.Rows, w *keyWord, see func(at int, keys []uint64)) (bool, error) {
+	size := uintptr(s.tuple.Size)
+	tasks := rows.Tasks()
 	from := make([]int, len(tasks)+1)
 	for i, t := range tasks {
 		from[i+1] = from[i] + t.N
 	}
-	shifts := s.shifts(w, o.in)
 	ends := make([][2]uint64, len(tasks)) // the first and the last key
-	all, err := s.Team.Each(s.Team.Threads == 1 || o.n < threadsLeast, len(tasks), func(t int) bool {
+	all, err := s.Team.Each(s.Team.Threads == 1 || from[len(tasks)] < threadsLeast, len(tasks), func(t int) bool {
 		// The last key of a batch stays before those of the next.
 		var keys [fillRows + 1]uint64
 		var addrs [fillRows]uintptr
@@ -126,7 +152,7 @@ func (o *Order) inOrder() (bool, error) {
 			if _, _, sorted := extent(keys[:had+n]); !sorted {
 				return false
 			}
-			markSorted(s, keys[:had+n], o.marks[lo-had:lo+n], shifts)
+			see(lo-had, keys[:had+n])
 			keys[0], had = keys[had+n-1], 1
 			ends[t][1] = keys[0]
 		}
@@ -135,11 +161,8 @@ func (o *Order) inOrder() (bool, error) {
 	for t := 1; t < len(tasks) && all; t++ {
 		a, b := ends[t-1][1], ends[t][0]
 		if all = a <= b; all {
-			markSorted(s, []uint64{a, b}, o.marks[from[t]-1:from[t]+1], shifts)
+			see(from[t]-1, []uint64{a, b})
 		}
-	}
-	if !all {
-		clear(o.marks)
 	}
 	return all, err
 }

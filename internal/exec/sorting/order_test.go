@@ -110,3 +110,61 @@ func TestOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestInOrder: rows that never fall are in order, wherever the pieces and tasks that they come in end, and two that
+// change places anywhere are not.
+func TestInOrder(t *testing.T) {
+	const n = 40_000
+	rows := make([]row, n)
+	for i := range rows {
+		rows[i] = row{i: int64(50 - i*101/n), num: int64(i)}
+		rows[i].null[0] = i < 3
+	}
+	m := mem.New(nil, true, false)
+	defer m.Close()
+	all := table(t, m, rows)
+	keys := []plan.SortKey{{Col: 0, Desc: true, NullsFirst: true}, {Col: 3}}
+	at := make([]uintptr, 0, n)
+	all.Each(func(a uintptr) bool { at = append(at, a+uintptr(all.Tuple.Fields[3].Off)); return true })
+	for threads := 1; threads <= 3; threads += 2 {
+		by := func(keys []plan.SortKey, o Options) bool {
+			o.Team, o.Mem = work.NewTeam(context.Background(), threads), m
+			in, err := New(all.Tuple, keys, o).InOrder(&all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return in
+		}
+		if !by(keys[:1], Options{}) || by(keys[:1], Options{NoRadix: true}) {
+			t.Error("rows that are in order, as far as they are asked for")
+		}
+		for _, wrong := range [][]plan.SortKey{{{Col: 0, Desc: true}}, {{Col: 0, NullsFirst: true}}, {{Col: 3, Desc: true}}, {{Col: 2}}} {
+			if by(wrong, Options{}) {
+				t.Errorf("rows are in order by %v", wrong)
+			}
+		}
+		places := []int{1, n - 1}
+		begin := 0
+		for _, task := range all.Tasks() {
+			if begin > 0 {
+				places = append(places, begin)
+			}
+			if begin += task.N; task.N > fillRows {
+				places = append(places, begin-task.N+fillRows)
+			}
+		}
+		for _, k := range places {
+			a, b := mem.Load64(at[k-1]), mem.Load64(at[k])
+			mem.Store64(at[k-1], b)
+			mem.Store64(at[k], a)
+			if by([]plan.SortKey{{Col: 3}}, Options{}) {
+				t.Errorf("rows %d and %d have changed places", k-1, k)
+			}
+			mem.Store64(at[k-1], a)
+			mem.Store64(at[k], b)
+		}
+		if !by([]plan.SortKey{{Col: 3}}, Options{}) || len(places) < 10 {
+			t.Errorf("rows by their number, %d places looked at", len(places))
+		}
+	}
+}
