@@ -32,6 +32,8 @@ Flags:
   --without LIST     then all once more with these techniques off, such as
                      packed_columns; SHOW ALL lists them
   --clients N        one client, then N at once, each of which runs all queries
+  --against DEVICE   each query by turns here and on another device, such as
+                     --device auto --against cpu
 ` + engineHelp
 
 // benchResult is what --json writes.
@@ -52,6 +54,9 @@ type benchResult struct {
 	// With --cold and --clients.
 	Cold    []coldMeasurement   `json:"cold,omitempty"`
 	Clients *clientsMeasurement `json:"clients,omitempty"`
+	// With --against, the other device and the times on both.
+	Other   string               `json:"other_device,omitempty"`
+	Against []againstMeasurement `json:"against,omitempty"`
 }
 
 // withoutResult is what was measured with techniques off.
@@ -74,6 +79,7 @@ func benchCommand(ctx context.Context, args []string) error {
 	cold := fs.Bool("cold", false, "")
 	clients := fs.Int("clients", 0, "")
 	without := fs.String("without", "", "")
+	against := fs.String("against", "", "")
 	words, err := parseFlags(fs, args, benchHelp)
 	if err != nil {
 		return err
@@ -96,6 +102,9 @@ func benchCommand(ctx context.Context, args []string) error {
 	}
 	if *cold && *clients > 0 {
 		return usagef("--cold and --clients measure different things")
+	}
+	if *against != "" && (*cold || *clients > 0 || *without != "" || *analyzeFile != "") {
+		return usagef("--against is by itself: --cold, --clients, --without and --analyze measure other things")
 	}
 	if s.queries, err = choose(s.queries, *only); err != nil {
 		return err
@@ -143,6 +152,11 @@ func benchCommand(ctx context.Context, args []string) error {
 		}
 	case *clients > 0:
 		if doc.Clients, err = measureClients(ctx, db, s.queries, *clients, *runs, out); err != nil {
+			return err
+		}
+	case *against != "":
+		doc.Other = *against
+		if doc.Against, err = r.measureAgainst(ctx, engine.device, *against, s.queries, *runs, out); err != nil {
 			return err
 		}
 	default:
