@@ -68,6 +68,7 @@ func (db *DB) GPUColumns() (out []GPUColumn) {
 // still be read.
 func (db *DB) Close() error {
 	db.closed.Store(true)
+	db.inner.Rest()
 	return nil
 }
 

@@ -40,36 +40,46 @@ func (c *Context) Compiler(disk *Cache) *Compiler {
 }
 
 // Start begins to compile a text, or returns what an earlier call began. registers is how many are worth having for a thread: it has
-// more only where some of its values would have to be spilled; 0: as many as the assembler likes.
-func (k *Compiler) Start(ptx string, registers int) *Build {
+// more only where some of its values would have to be spilled; 0: as many as the assembler likes. here: the thread of the caller compiles it.
+func (k *Compiler) Start(ptx string, registers int, here bool) *Build {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	if b := k.ready[ptx]; b != nil {
-		return b
+	b := k.ready[ptx]
+	first := b == nil
+	if first {
+		b = k.newBuild(ptx)
+		k.ready[ptx] = b
 	}
-	b := k.begin(ptx, registers, true)
-	k.ready[ptx] = b
+	k.mu.Unlock()
+	switch {
+	case !first:
+	case here:
+		k.make(b, ptx, registers, true)
+	default:
+		go k.make(b, ptx, registers, true)
+	}
 	return b
 }
 
 // Again compiles a text that may have been compiled before; stored: unless the disk has the code.
 func (k *Compiler) Again(ptx string, registers int, stored bool) *Build {
-	return k.begin(ptx, registers, stored)
+	b := k.newBuild(ptx)
+	go k.make(b, ptx, registers, stored)
+	return b
 }
 
-func (k *Compiler) begin(ptx string, registers int, stored bool) *Build {
-	b := &Build{done: make(chan struct{}), key: Key(ptx, k.c.Info.Arch(), fmt.Sprint(k.c.d.version))}
-	go func() {
-		k.build(b, ptx, registers, stored)
-		code, will := b.cubin, b.err == nil && !b.bound // with a bound it is not known yet whether it will do
-		close(b.done)
-		if b.Cached {
-			k.disk.Used(b.key)
-		} else if will {
-			k.keep(b, code)
-		}
-	}()
-	return b
+func (k *Compiler) newBuild(ptx string) *Build {
+	return &Build{done: make(chan struct{}), key: Key(ptx, k.c.Info.Arch(), fmt.Sprint(k.c.d.version))}
+}
+
+func (k *Compiler) make(b *Build, ptx string, registers int, stored bool) {
+	k.build(b, ptx, registers, stored)
+	code, will := b.cubin, b.err == nil && !b.bound // with a bound it is not known yet whether it will do
+	close(b.done)
+	if b.Cached {
+		k.disk.Used(b.key)
+	} else if will {
+		k.keep(b, code)
+	}
 }
 
 // keep puts code on the disk. Whoever waits for the code need not wait for that; a full or read-only disk costs the next process time, not

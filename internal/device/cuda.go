@@ -172,7 +172,11 @@ func (d *cudaDevice) Close() error {
 }
 
 func (d *cudaDevice) Load(text string) Code {
-	return &cudaCode{d, d.compiler.Start(text, Bound(text))}
+	return &cudaCode{d, d.compiler.Start(text, Bound(text), false)}
+}
+
+func (d *cudaDevice) LoadHere(text string) Code {
+	return &cudaCode{d, d.compiler.Start(text, Bound(text), true)}
 }
 
 func (d *cudaDevice) Anew(text string, stored bool) Code {

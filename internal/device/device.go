@@ -26,6 +26,8 @@ type Device interface {
 	// Load begins to compile a module of PTX text and returns at once. The same text is compiled
 	// once for all who ask.
 	Load(text string) Code
+	// LoadHere is Load on the thread of the caller, which may be one that gives way.
+	LoadHere(text string) Code
 	// Anew compiles a text as if nobody had asked for it before, to see how long that takes; stored: what was kept on disk
 	// counts as known.
 	Anew(text string, stored bool) Code

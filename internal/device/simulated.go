@@ -262,6 +262,9 @@ func (d *Simulated) Load(text string) Code {
 	return &loadedCode{d, c}
 }
 
+// LoadHere needs no thread of the caller: to parse takes little.
+func (d *Simulated) LoadHere(text string) Code { return d.Load(text) }
+
 // Anew parses the text again.
 func (d *Simulated) Anew(text string, stored bool) Code {
 	c := &simulatedCode{done: make(chan struct{})}

@@ -69,6 +69,8 @@ type Options struct {
 	Home phys.Home
 	// Times: kernels and copies of a GPU are measured by its clock.
 	Times bool
+	// Behind: nobody waits for what a GPU does, which takes one thread that gives way.
+	Behind bool
 	// Code is where a GPU's code may come from.
 	Code CodeFrom
 	// Partner is another processor that shares pipelines with the CPU, as Share says; nil: there is none.

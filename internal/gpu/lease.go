@@ -39,12 +39,14 @@ type terms struct {
 	pack  bool  // these copies have as few bits as they need
 	feed  phys.Feed
 	pass  bool // columns that are not on the device stream, whatever room there is
+	// behind: nobody waits for it, so that it waits for nobody.
+	behind bool
 	// packed is how columns are packed that stay on the device.
 	packed func(snap *catalog.Snapshot, ord int) packing
 }
 
 func termsOf(s *Store, opts *exec.Options) terms {
-	t := terms{limit: s.Limit(opts.GPUMemory), block: cmp.Or(opts.FeedBlock, streamBytes), feed: opts.Feed, pack: !opts.Off.PackedCopies && opts.Feed != phys.FeedRunToFinish,
+	t := terms{limit: s.Limit(opts.GPUMemory), block: cmp.Or(opts.FeedBlock, streamBytes), feed: opts.Feed, behind: opts.Behind, pack: !opts.Off.PackedCopies && opts.Feed != phys.FeedRunToFinish,
 		packed: s.forms(opts)}
 	if !opts.Off.HostCopies {
 		t.host = s.hostLimit(opts.HostMemory)
@@ -127,6 +129,10 @@ func (s *Store) lease(ctx context.Context, prog *pipe.Program, t terms) (*lease,
 			return nil, &device.Error{Kind: device.OutOfMemory, Device: s.dev.Info().Name, Call: fmt.Sprintf("make room for %d bytes of columns", total(wants)),
 				Err: fmt.Errorf("the limit is %d", limit)}
 		}
+		if t.behind {
+			return nil, &device.Error{Kind: device.OutOfMemory, Device: s.dev.Info().Name, Call: "make room behind queries", Err: errBusy}
+		}
+		s.hurry()
 		s.mu.Unlock()
 		select {
 		case <-turn:
@@ -299,7 +305,7 @@ func (l *lease) ranks(d *column.Dict) (device.Addr, carried, error) {
 
 // bring makes sure that a thing is on the device. What it takes is known better then than it was when the lease was taken.
 func (l *lease) bring(it *item, copy func(*upload) error) (carried, error) {
-	c, err := l.s.bring(it, copy)
+	c, err := l.s.bring(it, l.behind, copy)
 	if c.bytes == 0 || err != nil {
 		return c, err
 	}

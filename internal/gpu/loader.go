@@ -19,6 +19,7 @@ type loader struct {
 	from  exec.CodeFrom
 	start time.Time       // of the query
 	done  <-chan struct{} // closed when nobody waits for code any more; nil: somebody always does
+	here  bool            // code is compiled on the thread that asks for it
 	// What a query that must not know anything has compiled itself.
 	own     *codes
 	mu      sync.Mutex
@@ -113,6 +114,9 @@ func (l *loader) codes() *codes {
 // load begins to compile a text.
 func (l *loader) load(text string) device.Code {
 	if l.from == exec.CodeKept {
+		if l.here {
+			return l.store.dev.LoadHere(text)
+		}
 		return l.store.dev.Load(text)
 	}
 	l.mu.Lock()

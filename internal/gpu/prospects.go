@@ -19,6 +19,8 @@ type Prospects struct {
 	Files    int64  // of columns in files, about
 	Compiled bool   // its kernels were compiled for an earlier query
 	Missed   time.Duration
+	Held     int64 // bytes that columns of all queries take
+	Behind   bool  // what it lacks can be made ready while nobody waits for it
 	needs    []need
 	shape    uint64
 }
@@ -34,6 +36,7 @@ type past struct {
 	compiled bool
 	refused  string
 	missed   time.Duration
+	stuck    bool // it could not be made ready behind queries
 }
 
 // maxPasts bounds what is remembered; more than that starts afresh.
@@ -77,7 +80,8 @@ func (s *Store) Prospects(prog *pipe.Program) Prospects {
 		}
 	}
 	past := s.pasts[p.shape]
-	p.Refused, p.Compiled = past.refused, past.compiled
+	p.Refused, p.Compiled, p.Behind = past.refused, past.compiled, !past.stuck
+	p.Held = s.bytes
 	if !p.Compiled {
 		p.Missed += past.missed
 		p.needs = append(p.needs, need{bytes: kernelsWorth})
@@ -185,8 +189,14 @@ func expectedBytes(snap *catalog.Snapshot, ord int, form packing) int64 {
 
 var shapeSeed = maphash.MakeSeed()
 
+// Identify says which shape a program has, before it is changed by what runs it.
+func Identify(prog *pipe.Program) { prog.Shape = shapeOfProgram(prog) }
+
 // shapeOfProgram is the same for programs that differ in literals only, as their kernels do.
 func shapeOfProgram(prog *pipe.Program) uint64 {
+	if prog.Shape != 0 {
+		return prog.Shape
+	}
 	var h maphash.Hash
 	h.SetSeed(shapeSeed)
 	part := func(p *pipe.Part) {

@@ -76,6 +76,7 @@ func newRun(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Opt
 	r.mem = mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool)
 	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
 	r.loader = newLoader(store, opts.Code)
+	r.loader.here = opts.Behind
 	return r
 }
 

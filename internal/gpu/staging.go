@@ -73,7 +73,7 @@ func closeBlocks(blocks []stagingBlock) (err error) {
 }
 
 // send copies pieces to an address of the device, one behind the other. They are there when the stream has been waited for.
-func (s *staging) send(st device.Stream, to device.Addr, pieces []piece) error {
+func (s *staging) send(st device.Stream, to device.Addr, pieces []piece, threads func() int) error {
 	for next := 0; len(pieces) > 0; next = (next + 1) % len(s.blocks) {
 		b := &s.blocks[next]
 		if b.used {
@@ -86,7 +86,7 @@ func (s *staging) send(st device.Stream, to device.Addr, pieces []piece) error {
 			bytes += pieces[n].n
 			n++
 		}
-		fillAll(b.host.Bytes, pieces[:n])
+		fillAll(b.host.Bytes, pieces[:n], threads())
 		if err := st.Upload(to, b.host.Bytes[:bytes]); err != nil {
 			return err
 		}
@@ -100,23 +100,26 @@ func (s *staging) send(st device.Stream, to device.Addr, pieces []piece) error {
 	return nil
 }
 
-// fillAll fills pieces one behind the other, by all processors.
-func fillAll(dst []byte, pieces []piece) {
+// allProcessors is how many threads fill what somebody waits for.
+func allProcessors() int { return runtime.GOMAXPROCS(0) }
+
+// fillAll fills pieces one behind the other, by so many threads, or by this one.
+func fillAll(dst []byte, pieces []piece, threads int) {
 	ends := make([]int, len(pieces)+1)
 	for i, p := range pieces {
 		ends[i+1] = ends[i] + p.n
 	}
 	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(pieces)) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for i := int(next.Add(1)) - 1; i < len(pieces); i = int(next.Add(1)) - 1 {
-				pieces[i].fill(dst[ends[i]:ends[i+1]:ends[i+1]])
-			}
-		}()
+	fill := func() {
+		for i := int(next.Add(1)) - 1; i < len(pieces); i = int(next.Add(1)) - 1 {
+			pieces[i].fill(dst[ends[i]:ends[i+1]:ends[i+1]])
+		}
 	}
+	var wg sync.WaitGroup
+	for range min(threads, len(pieces)) - 1 {
+		wg.Go(fill)
+	}
+	fill()
 	wg.Wait()
 }
 
@@ -130,12 +133,12 @@ func (r *run) send(to device.Addr, pieces []piece) error {
 	if n > block/stagingBlocks && largest <= block && s.mu.TryLock() {
 		defer s.mu.Unlock()
 		if s.open(r.dev, block) == nil { // else the machine has too little of such memory
-			err := s.send(r.st, to, pieces)
+			err := s.send(r.st, to, pieces, allProcessors)
 			return cmp.Or(r.failed(err), r.sync())
 		}
 	}
 	b := make([]byte, n)
-	fillAll(b, pieces)
+	fillAll(b, pieces, allProcessors())
 	if err := r.st.Upload(to, b); err != nil {
 		return r.failed(err)
 	}

@@ -50,8 +50,7 @@ type Store struct {
 	// missed is what queries could have saved if columns had been here; pasts is what is known of programs by their shape.
 	missed map[itemKey]time.Duration
 	pasts  map[uint64]past
-	// warming are the shapes of programs that are made ready now.
-	warming map[uint64]bool
+	warmer
 
 	// Room is for how many tuples sinks make room at first; 0: as many as are expected. Tests make it small.
 	Room  int64
@@ -138,7 +137,7 @@ type residentDict struct {
 
 // NewStore is an empty store of at most limit bytes; 0: as many as the device has.
 func NewStore(dev device.Device, limit int64) *Store {
-	s := &Store{dev: dev, limit: limit, held: map[itemKey]*item{}, landings: landings{lent: map[*landing]bool{}}, watched: map[any]bool{}, missed: map[itemKey]time.Duration{}, pasts: map[uint64]past{}, warming: map[uint64]bool{},
+	s := &Store{dev: dev, limit: limit, held: map[itemKey]*item{}, landings: landings{lent: map[*landing]bool{}}, watched: map[any]bool{}, missed: map[itemKey]time.Duration{}, pasts: map[uint64]past{}, warmer: warmer{warming: map[uint64]bool{}},
 		library: kernels.Load(dev)}
 	budget.Spare(s, (*Store).spareCopies)
 	return s
@@ -148,6 +147,7 @@ func NewStore(dev device.Device, limit int64) *Store {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.done = true
+	s.rest()
 	s.mu.Unlock()
 	s.copying.Wait()
 	s.mu.Lock()

@@ -22,7 +22,9 @@ type upload struct {
 	sent  int64 // over the bus
 	copy  *item // the host's copy of the column; nil: there is none
 	far   bool  // the copy is in memory of the host that the device reaches
-	hosts []*device.Host
+	// behind: nobody waits for it, unless the store says so.
+	behind bool
+	hosts  []*device.Host
 }
 
 // carried is what was copied for a query, and how long it waited for that.
@@ -33,7 +35,7 @@ type carried struct {
 
 // bring makes sure that a thing is on the device. The first who wants it copies it, without the store's lock; others wait for
 // that. An error is that of all who wait; the next query tries again.
-func (s *Store) bring(it *item, copy func(*upload) error) (c carried, err error) {
+func (s *Store) bring(it *item, behind bool, copy func(*upload) error) (c carried, err error) {
 	start := time.Now()
 	s.mu.Lock()
 	first := it.ready == nil
@@ -42,10 +44,11 @@ func (s *Store) bring(it *item, copy func(*upload) error) (c carried, err error)
 	}
 	s.mu.Unlock()
 	if !first {
+		s.awaited.Store(true)
 		<-it.ready
 		return carried{took: time.Since(start)}, it.err
 	}
-	u := &upload{s: s, far: it.key.far}
+	u := &upload{s: s, far: it.key.far, behind: behind}
 	err = diag.Internalf("gpu", "a copy to the device did not end") // unless it does
 	defer func() {
 		if u.st != nil {
@@ -57,6 +60,8 @@ func (s *Store) bring(it *item, copy func(*upload) error) (c carried, err error)
 		s.resize(it, u.bytes)
 		if err != nil {
 			s.drop(it)
+		} else {
+			delete(s.missed, it.key)
 		}
 		close(it.ready)
 	}()
@@ -77,6 +82,14 @@ func (u *upload) alloc(n int) (device.Addr, error) {
 		u.bytes += int64(n)
 	}
 	return a, err
+}
+
+// threads is how many fill what is copied.
+func (u *upload) threads() int {
+	if u.behind && !u.s.awaited.Load() {
+		return 1
+	}
+	return allProcessors()
 }
 
 // put copies host bytes to new memory of the device.
@@ -102,7 +115,7 @@ func (u *upload) putPieces(pieces []piece, zeros int) (device.Addr, error) {
 			return 0, err
 		}
 		u.hosts = append(u.hosts, h)
-		fillAll(h.Bytes, pieces)
+		fillAll(h.Bytes, pieces, u.threads())
 		clear(h.Bytes[n:])
 		return h.Addr, nil
 	}
@@ -125,14 +138,14 @@ func (u *upload) putPieces(pieces []piece, zeros int) (device.Addr, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.open(u.s.dev, block) == nil { // else the machine has too little of such memory
-			if err := s.send(u.st, a, pieces); err != nil {
+			if err := s.send(u.st, a, pieces, u.threads); err != nil {
 				return 0, err
 			}
 			return a, u.st.Sync()
 		}
 	}
 	b := make([]byte, n)
-	fillAll(b, pieces)
+	fillAll(b, pieces, u.threads())
 	if err := u.st.Upload(a, b); err != nil {
 		return 0, err
 	}

@@ -146,6 +146,8 @@ type Accelerator struct {
 	Files     int64         // bytes of columns in files, which every query has to bring there
 	Compiled  bool          // the driver has the query's kernels
 	Missed    time.Duration // what queries that ran elsewhere could have saved, had these columns and kernels been there
+	Behind    bool          // what it lacks can be fetched behind queries that run elsewhere
+	Free      int64         // bytes that columns can still take without that others go
 }
 
 // Place is where a query runs, and why.
@@ -156,6 +158,8 @@ type Place struct {
 	CPU, Hot, Once time.Duration
 	// Missed is what the GPU would save of each such query if all it needs were there; 0 where the query runs there.
 	Missed time.Duration
+	// Warm: what the GPU lacks is fetched behind the query, which the CPU runs.
+	Warm bool
 }
 
 func (p Place) String() string {
@@ -167,7 +171,8 @@ func (p Place) String() string {
 
 // ChoosePlace decides between the CPU, with so many threads, and a GPU, which is asked for only if the query is large enough for
 // one. What a GPU needs first (columns, kernels) serves later queries as well: it is fetched at the latest when the queries that ran
-// on the CPU could have saved as much. So the wrong choice costs at most twice the right one, whatever comes.
+// on the CPU could have saved as much. So the wrong choice costs at most twice the right one, whatever comes. Where it can be fetched
+// behind queries, none waits for it unless it gains by that itself; it costs little then, and is fetched at once if nothing else has to go for it.
 func ChoosePlace(w Work, threads int, facts func() Accelerator) Place {
 	p := Place{}
 	p.CPU = time.Duration(w.Pipelines)*cpuPipeline + time.Duration((cpuScan*w.Rows+cpuVisit*w.Visits+cpuSort*w.Sorted)/float64(max(threads, 1)))
@@ -203,11 +208,19 @@ func ChoosePlace(w Work, threads int, facts func() Accelerator) Place {
 		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot), overBus(carried)+w.onHost())
 		return p
 	}
+	behind := g.Behind && carried == 0
+	sure := time.Duration(1)
+	if behind {
+		sure = onceSure
+	}
 	switch saved := p.CPU - p.Hot; {
-	case p.Once < saved:
+	case p.Once*sure < saved:
 		p.GPU = true
 		p.Why = fmt.Sprintf("about %s%s, %s on the CPU", rough(p.Hot+p.Once), g.first(p.Once)+overBus(carried), rough(p.CPU))
-	case p.Once < g.Missed+saved:
+	case behind && (g.Absent <= g.Free || p.Once < g.Missed+saved):
+		p.Missed, p.Warm = saved, true
+		p.Why = fmt.Sprintf("about %s, %s on the GPU%s, which is done behind the query", rough(p.CPU), rough(p.Hot+p.Once), g.first(p.Once))
+	case !behind && p.Once < g.Missed+saved:
 		p.GPU = true
 		p.Why = fmt.Sprintf("about %s%s, which later queries need not pay; %s on the CPU, where %s were lost before", rough(p.Hot+p.Once), g.first(p.Once)+overBus(carried),
 			rough(p.CPU), rough(g.Missed))

@@ -1,6 +1,7 @@
 package phys
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -36,6 +37,21 @@ func TestChoosePlace(t *testing.T) {
 			"gpu: about 97 ms with copying 480 MB there, which later queries need not pay; 6.8 ms on the CPU, where 91 ms were lost before"},
 		{q6, 16, with(func(a *Accelerator) { a.Absent, a.Missed = 480e6, 89*time.Millisecond }),
 			"cpu: about 6.8 ms, 97 ms on the GPU with copying 480 MB there"},
+		{q6, 16, with(func(a *Accelerator) { a.Absent, a.Behind, a.Free = 480e6, true, 480e6 }),
+			"cpu: about 6.8 ms, 97 ms on the GPU with copying 480 MB there, which is done behind the query"},
+		{q6, 16, with(func(a *Accelerator) { a.Absent, a.Behind, a.Free = 480e6, true, 480e6-1 }),
+			"cpu: about 6.8 ms, 97 ms on the GPU with copying 480 MB there"},
+		{q6, 16, with(func(a *Accelerator) { a.Absent, a.Behind, a.Missed = 480e6, true, 91*time.Millisecond }),
+			"cpu: about 6.8 ms, 97 ms on the GPU with copying 480 MB there, which is done behind the query"},
+		{q6, 16, with(func(a *Accelerator) { a.Absent, a.Behind, a.Missed = 480e6, true, 89*time.Millisecond }),
+			"cpu: about 6.8 ms, 97 ms on the GPU with copying 480 MB there"},
+		{q6, 1, with(func(a *Accelerator) { a.Absent, a.Behind, a.Free = 480e6, true, 100e9 }), // it would gain, if not much
+			"cpu: about 105 ms, 97 ms on the GPU with copying 480 MB there, which is done behind the query"},
+		{q6, 1, with(func(a *Accelerator) { a.Absent, a.Behind, a.Free = 240e6, true, 100e9 }),
+			"gpu: about 49 ms with copying 240 MB there, 105 ms on the CPU"},
+		{q6, 1, with(func(a *Accelerator) { a.Absent, a.Behind, a.Room, a.Compiled = 480e6, true, 400e6, false }), // what streams is not fetched before
+			"cpu: about 105 ms, 147 ms on the GPU with compiling its kernels, 480 MB over the bus each time"},
+		{q6, 16, with(func(a *Accelerator) { a.Behind = true }), "gpu: about 0.8 ms, 6.8 ms on the CPU"},
 		{q6, 16, with(func(a *Accelerator) { a.Room = 400e6 }), "cpu: about 6.8 ms, 77 ms on the GPU, 380 MB over the bus each time"},
 		{q6, 1, with(func(a *Accelerator) { a.Room = 400e6 }), "gpu: about 77 ms, 380 MB over the bus each time, 105 ms on the CPU"},
 		{q6, 1, with(func(a *Accelerator) { a.Room, a.Absent = 400e6, 480e6 }), "gpu: about 97 ms, 480 MB over the bus each time, 105 ms on the CPU"},
@@ -65,6 +81,9 @@ func TestChoosePlace(t *testing.T) {
 		}
 		if p.Missed > 0 == p.GPU && p.Hot > 0 && p.Hot < p.CPU {
 			t.Errorf("%s: %v is missed", p, p.Missed)
+		}
+		if p.Warm != strings.HasSuffix(c.want, "behind the query") {
+			t.Errorf("%s: warm is %t", p, p.Warm)
 		}
 	}
 }

@@ -9,6 +9,7 @@ type Program struct {
 	Query     *plan.Query
 	Pipelines []*Pipeline // each after those it depends on
 	Result    *Collect    // what the client gets
+	Shape     uint64      // names programs that differ in literals only; 0: nobody has said
 }
 
 // Pipeline moves rows from a source through operators into a sink in one pass.

@@ -67,12 +67,28 @@ func Volatile(e Expr) bool {
 
 // InOrder reports a query with a function that rows should ask for in their order.
 func InOrder(q *Query) bool {
+	return applies(q.Root, func(f *Function) bool { return f.InOrder })
+}
+
+// Repeatable reports a query that may run again unseen: no function of it has another value then, or changes something.
+func Repeatable(q *Query) bool {
+	volatile := func(f *Function) bool { return f.Volatile }
+	for _, s := range q.Shared {
+		if s != nil && applies(s.Plan, volatile) {
+			return false
+		}
+	}
+	return !applies(q.Root, volatile)
+}
+
+// applies reports a plan with a function of some kind.
+func applies(root Node, is func(*Function) bool) bool {
 	found := false
-	WalkNode(q.Root, func(n Node) bool {
+	WalkNode(root, func(n Node) bool {
 		NodeExprs(n, func(e Expr) {
 			WalkExpr(e, func(e Expr) bool {
 				x, ok := e.(*Call)
-				found = found || ok && x.Op == Apply && x.Fn.InOrder
+				found = found || ok && x.Op == Apply && is(x.Fn)
 				return !found
 			})
 		})

@@ -59,6 +59,15 @@ func (db *DB) Prepare(name string) {
 	}
 }
 
+// Rest ends what is done behind queries.
+func (db *DB) Rest() {
+	for _, a := range []*accelerator{&db.gpu, &db.simt} {
+		if s := a.opened(); s != nil {
+			s.Rest()
+		}
+	}
+}
+
 // GPUBytes is what columns and dictionaries take in a GPU's memory now.
 func (db *DB) GPUBytes() int64 {
 	db.gpu.mu.Lock()
@@ -111,6 +120,9 @@ func madeInGo(c *plan.Call) bool { return !scalar.CanEmit(c) }
 
 // place settles where a query runs, if the settings leave it open.
 func (s *Session) place(prog *pipe.Program, set *Settings) {
+	if set.Device != "cpu" {
+		gpu.Identify(prog)
+	}
 	if set.Device != "auto" {
 		return
 	}
@@ -122,8 +134,9 @@ func (s *Session) place(prog *pipe.Program, set *Settings) {
 		}
 		p.store, p.prospects = store, store.Prospects(prog)
 		x := &p.prospects
-		return phys.Accelerator{Missing: x.Refused, Bandwidth: store.Info().Bandwidth, Room: store.Limit(set.GPUMemory), Bytes: x.Bytes, Absent: x.Absent, Files: x.Files,
-			Compiled: x.Compiled, Missed: x.Missed}
+		room := store.Limit(set.GPUMemory)
+		return phys.Accelerator{Missing: x.Refused, Bandwidth: store.Info().Bandwidth, Room: room, Bytes: x.Bytes, Absent: x.Absent, Files: x.Files,
+			Compiled: x.Compiled, Missed: x.Missed, Free: room - x.Held, Behind: x.Behind && s.mayWarm(prog, set)}
 	}
 	if set.placed, set.Device = p, "cpu"; device.HasCPU() {
 		if p.Place = phys.ChoosePlace(phys.WorkOf(prog, madeInGo), set.Threads, facts); p.GPU {
@@ -140,6 +153,11 @@ func (s *Session) place(prog *pipe.Program, set *Settings) {
 	}
 }
 
+// mayWarm reports that what a GPU lacks for a program may be made ready behind queries.
+func (s *Session) mayWarm(prog *pipe.Program, set *Settings) bool {
+	return !set.Off.Warming && set.Feed.Keeps() && set.GPUCode == exec.CodeKept && !set.Fuse.InPasses() && plan.Repeatable(prog.Query)
+}
+
 // runProgram runs a program where the settings say. What a GPU cannot do, or has failed to do, the CPU does: nobody has seen
 // a row yet.
 func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Settings, opts exec.Options) (*result.Result, *exec.Stats, error) {
@@ -148,7 +166,12 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 		p.store.Miss(&p.prospects, p.Missed)
 	}
 	if opts.Device == "cpu" {
-		return exec.Run(ctx, prog, opts)
+		res, stats, err := exec.Run(ctx, prog, opts)
+		if p := set.placed; err == nil && p != nil && p.Warm {
+			opts.Device = "gpu"
+			p.store.Warm(prog, opts)
+		}
+		return res, stats, err
 	}
 	if s.share(prog, set, &opts) {
 		return s.runShared(ctx, prog, opts)

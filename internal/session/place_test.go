@@ -31,6 +31,7 @@ func TestAutoDevice(t *testing.T) {
 	const sum, other = "select sum(a) from t where b > 5", "select count(*) from t where a > b"
 	mustRun(t, s, "set threads = 1")
 	mustRun(t, s, "set device = 'auto'")
+	mustRun(t, s, "set gpu_warming = off")
 	if got := rowsOf(t, s, "show device"); !strings.Contains(got, "auto") {
 		t.Errorf("show device: %s", got)
 	}

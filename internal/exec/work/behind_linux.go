@@ -1,0 +1,15 @@
+package work
+
+import (
+	"runtime"
+	"syscall"
+)
+
+// behind is how much a thread gives way: beside one that wants all of a processor it gets a tenth of it. Less would let those wait too long who need what it holds.
+const behind = 10
+
+// GiveWay lets the thread of this goroutine run where processors are idle, and little elsewhere, until the goroutine ends, and the thread with it: nobody may take that back.
+func GiveWay() {
+	runtime.LockOSThread()
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, syscall.Gettid(), behind) // refused, it is one thread among many
+}
