@@ -58,7 +58,7 @@ func ArrowType(t types.Type, z *types.Zone) arrow.DataType {
 		return arrow.FixedWidthTypes.Time64us
 	case types.Interval:
 		return arrow.FixedWidthTypes.MonthDayNanoInterval
-	case types.Text, types.UUID, types.JSON, types.Enum:
+	case types.Text, types.UUID, types.JSON, types.Enum, types.TimeTZ: // there are no times with a zone
 		return arrow.BinaryTypes.String
 	}
 	return arrow.Null

@@ -71,6 +71,8 @@ var systemRows = []Row{
 	made("get_current_timestamp", "", ""),
 	made("lastval", "", ""),
 	made("localtime", "?i", ""),
+	made("current_time", "?i", ""),
+	made("get_current_time", "", ""),
 	made("localtimestamp", "?i", ""),
 	made("nextval", "t", ""),
 	made("now", "", ""),
@@ -136,7 +138,6 @@ var absent = func() map[string]string {
 	m := map[string]string{}
 	for what, names := range map[string][]string{
 		missing("lists of several rows or dimensions"):                      {"array_dims", "array_fill", "string_split_regex", "width_buckets"},
-		missing("times with a zone"):                                        {"current_time", "get_current_time"},
 		missing("structs and maps"):                                         {"json_each_recursive", "json_object", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "json_populate_record", "json_to_recordset"},
 		missing("values that differ on every row"):                          {"random_normal"},
 		"statements run one after the other; statement_timeout bounds them": {"pg_sleep", "pg_sleep_for", "sleep_ms"},

@@ -79,6 +79,9 @@ var AtOffset = internalFn("timezone", func(a []types.Value, t types.Type) (types
 })
 
 func otherClock(z *types.Zone, v types.Value, t types.Type) (types.Value, error) {
+	if t.Kind == types.TimeTZ {
+		return number(t, z.ClockAt(v.I))
+	}
 	shift := z.Instant
 	if t.Kind == types.Timestamp {
 		shift = z.Local
@@ -110,14 +113,7 @@ var ZoneOffset = internalFn("timezone_offset", func(a []types.Value, t types.Typ
 	if err != nil {
 		return types.Value{}, err
 	}
-	secs := z.OffsetAt(a[2].I) / 1e6
-	switch a[1].S {
-	case "timezone_hour":
-		secs /= 3600
-	case "timezone_minute":
-		secs = secs / 60 % 60
-	}
-	return number(t, secs)
+	return number(t, offsetPart(a[1].S, z.OffsetAt(a[2].I)/1e6))
 }, finiteOnly)
 
 // TruncInZone is date_trunc of a TIMESTAMPTZ in a zone.
@@ -164,6 +160,49 @@ var DateAtTime = internalFn("date_time", func(a []types.Value, t types.Type) (ty
 	}
 	return types.IntValue(t, ts+a[1].I), err
 })
+
+// ClockInZone is a TIMETZ of a text, a time of day or an instant, in a zone.
+var ClockInZone = internalFn("timetz", func(a []types.Value, t types.Type) (types.Value, error) {
+	z, err := types.FindZone(a[0].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return types.AssignIn(z, a[1], t)
+}, nullOut)
+
+// AddToTimeTZ, DateAtTimeTZ and ClockOffset are the arithmetic of times of day in a zone.
+var AddToTimeTZ = internalFn("timetz_add", func(a []types.Value, t types.Type) (types.Value, error) {
+	return number(t, types.AddToTimeTZ(a[0].I, a[1].Hi))
+})
+
+var DateAtTimeTZ = internalFn("date_timetz", func(a []types.Value, t types.Type) (types.Value, error) {
+	ts, err := types.DateToTimestamp(a[0].I)
+	if err != nil || types.IsInfiniteTimestamp(ts) {
+		return types.IntValue(t, ts), err
+	}
+	local, west := types.SplitTimeTZ(a[1].I)
+	if ts += local + west*1e6; !types.TimestampInRange(ts) {
+		err = types.ErrOutOfRange(types.TTimestamp)
+	}
+	return types.IntValue(t, ts), err
+})
+
+// ClockOffset is EXTRACT of timezone, timezone_hour or timezone_minute from a TIMETZ.
+var ClockOffset = internalFn("timetz_offset", func(a []types.Value, t types.Type) (types.Value, error) {
+	_, west := types.SplitTimeTZ(a[1].I)
+	return number(t, offsetPart(a[0].S, -west))
+})
+
+// offsetPart is a part of how many seconds a clock is ahead of UTC.
+func offsetPart(part string, secs int64) int64 {
+	switch part {
+	case "timezone_hour":
+		return secs / 3600
+	case "timezone_minute":
+		return secs / 60 % 60
+	}
+	return secs
+}
 
 func makeTime(a []types.Value, t types.Type) (types.Value, error) {
 	h, m, s := a[0].I, a[1].I, a[2].F

@@ -148,6 +148,8 @@ func TypeRange(t types.Type) Range {
 		return Between(0, max(0, int64(len(t.Labels()))-1))
 	case types.Time:
 		return Between(0, types.MicrosPerDay)
+	case types.TimeTZ:
+		return Between(types.MinTimeTZ, types.MaxTimeTZ)
 	case types.Timestamp, types.TimestampTZ:
 		return Between(-types.InfiniteTimestamp, types.InfiniteTimestamp)
 	case types.Decimal:

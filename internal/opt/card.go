@@ -186,7 +186,7 @@ func position(v types.Value) float64 {
 			}
 		}
 		return f
-	case types.Bool, types.Date, types.Timestamp, types.TimestampTZ, types.Time, types.Enum:
+	case types.Bool, types.Date, types.Timestamp, types.TimestampTZ, types.Time, types.TimeTZ, types.Enum:
 		return float64(v.I)
 	case types.Interval:
 		m, d, us := v.IntervalParts()

@@ -51,7 +51,7 @@ func infiniteNull(x *Call) bool {
 	case Extract:
 		return x.Args[1].Type().IsCalendar()
 	case Cast:
-		return x.T.Kind == types.Time && x.Args[0].Type().IsCalendar()
+		return (x.T.Kind == types.Time || x.T.Kind == types.TimeTZ) && x.Args[0].Type().IsCalendar()
 	}
 	return false
 }

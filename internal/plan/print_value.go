@@ -23,7 +23,7 @@ func formatValue(v types.Value) string {
 		return strconv.FormatFloat(v.F, 'g', -1, 32) + "f"
 	case types.Float64:
 		return strconv.FormatFloat(v.F, 'g', -1, 64) + "d"
-	case types.Date, types.Timestamp, types.TimestampTZ, types.Time, types.Bytes, types.UUID, types.List, types.JSON, types.Struct, types.Map, types.Enum:
+	case types.Date, types.Timestamp, types.TimestampTZ, types.Time, types.TimeTZ, types.Bytes, types.UUID, types.List, types.JSON, types.Struct, types.Map, types.Enum:
 		return "'" + v.String() + "'"
 	case types.Interval:
 		m, d, us := v.IntervalParts()

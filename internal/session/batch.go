@@ -136,7 +136,13 @@ func (m *batchMemory) column(rd *result.Reader, i int, t types.Type, dt arrow.Da
 		if bufs[0] != nil {
 			bufs[0].Release()
 		}
-		return labelTexts(rd, i, t, n), nil
+		labels := t.Labels()
+		return numberTexts(rd, i, n, func(dst []byte, x int64) []byte { return append(dst, labels[x]...) }), nil
+	case types.TimeTZ:
+		if bufs[0] != nil {
+			bufs[0].Release()
+		}
+		return numberTexts(rd, i, n, types.AppendTimeTZ), nil
 	case types.List, types.Struct, types.Map:
 		if bufs[0] != nil {
 			bufs[0].Release()
@@ -236,25 +242,29 @@ func (p *intervalPrinter) Interval(months, days int32, micros int64) {
 	p.b.BinaryBuilder.Append(p.text)
 }
 
-// labelTexts is a column of enums as text.
-func labelTexts(rd *result.Reader, i int, t types.Type, n int) arrow.Array {
+// numberTexts is a column of what Arrow has as text and we as numbers: enums, and times with a zone.
+func numberTexts(rd *result.Reader, i, n int, text func(dst []byte, x int64) []byte) arrow.Array {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	defer b.Release()
 	b.Reserve(n)
-	rd.Column(i, &labelPrinter{b: b, labels: t.Labels()})
+	rd.Column(i, &numberPrinter{b: b, print: text})
 	return b.NewArray()
 }
 
-// labelPrinter takes values of an enum.
-type labelPrinter struct {
+// numberPrinter takes such values.
+type numberPrinter struct {
 	result.Receiver // takes nothing else
 	b               *array.StringBuilder
-	labels          []string
+	print           func(dst []byte, x int64) []byte
+	text            []byte
 }
 
-func (p *labelPrinter) Null() { p.b.AppendNull() }
+func (p *numberPrinter) Null() { p.b.AppendNull() }
 
-func (p *labelPrinter) Int(x int64) { p.b.Append(p.labels[x]) }
+func (p *numberPrinter) Int(x int64) {
+	p.text = p.print(p.text[:0], x)
+	p.b.BinaryBuilder.Append(p.text)
+}
 
 // A decimal128.Num and an Int128 are the same in memory.
 var _ = [1]int{}[unsafe.Sizeof(decimal128.Num{})-unsafe.Sizeof(types.Int128{})]

@@ -103,7 +103,7 @@ func (s *Session) convertEnum(ctx context.Context, tx *catalog.Tx, t *catalog.Ta
 	}
 	a := &ast.AlterAction{Pos: b.Pos, Kind: ast.AlterType, Name: ast.Ident{Name: c.Name, Pos: b.Pos}, Type: n}
 	if b.Enum.Name != b.Was.Name { // enums of other names have only their texts in common
-		texts, err := parse.ParseType(c.Type.WithoutEnums().String())
+		texts, err := parse.ParseType(c.Type.InFiles().String())
 		if err != nil {
 			return nil, diag.Internalf("session", "type %s: %v", c.Type, err)
 		}

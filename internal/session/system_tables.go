@@ -204,7 +204,7 @@ func infoColumns(d *describing, add func(...any)) {
 				precision, radix, scale = int(def.Type.Prec), 10, int(def.Type.Scale)
 			case types.Date:
 				dates = 0
-			case types.Timestamp, types.TimestampTZ, types.Time, types.Interval:
+			case types.Timestamp, types.TimestampTZ, types.Time, types.TimeTZ, types.Interval:
 				dates = 6
 			}
 			identity := map[catalog.Identity]any{catalog.NoIdentity: nil, catalog.IdentityAlways: "ALWAYS", catalog.IdentityByDefault: "BY DEFAULT"}[def.Identity]
@@ -337,6 +337,7 @@ var pgTypes = []pgType{
 	{types.Float64, 701, "float8", "double precision", 8, "N"}, {types.Text, 1043, "varchar", "character varying", -1, "S"},
 	{types.Date, 1082, "date", "date", 4, "D"}, {types.Timestamp, 1114, "timestamp", "timestamp without time zone", 8, "D"},
 	{types.Time, 1083, "time", "time without time zone", 8, "D"}, {types.TimestampTZ, 1184, "timestamptz", "timestamp with time zone", 8, "D"},
+	{types.TimeTZ, 1266, "timetz", "time with time zone", 12, "D"},
 	{types.Bytes, 17, "bytea", "bytea", -1, "U"}, {types.UUID, 2950, "uuid", "uuid", 16, "U"},
 	{types.JSON, 114, "json", "json", -1, "U"}, {types.JSON, 3802, "jsonb", "jsonb", -1, "U"},
 	{types.Interval, 1186, "interval", "interval", 16, "T"}, {types.Decimal, 1700, "numeric", "numeric", -1, "N"},
@@ -344,7 +345,7 @@ var pgTypes = []pgType{
 
 // arrayTypes are the types of arrays, by those of their elements.
 var arrayTypes = map[int64]int64{16: 1000, 17: 1001, 20: 1016, 21: 1005, 23: 1007, 25: 1009, 700: 1021, 701: 1022, 1043: 1015, 1082: 1182, 1083: 1183,
-	1114: 1115, 1184: 1185, 1186: 1187, 1700: 1231, 2950: 2951, 114: 199, 3802: 3807}
+	1114: 1115, 1184: 1185, 1186: 1187, 1266: 1270, 1700: 1231, 2950: 2951, 114: 199, 3802: 3807}
 
 // enums calls f for the enums that have names, with their numbers.
 func (d *describing) enums(f func(oid int64, e *catalog.Enum)) {

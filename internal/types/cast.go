@@ -27,9 +27,11 @@ func CanCast(from, to Type) bool {
 	case from.Kind == Date:
 		return to.IsCalendar()
 	case from.IsCalendar():
-		return to.IsCalendar() || to.Kind == Time
+		return to.IsCalendar() || to.Kind == Time || from.Kind == TimestampTZ && to.Kind == TimeTZ
 	case from.Kind == Time:
-		return to.Kind == Interval
+		return to.Kind == Interval || to.Kind == TimeTZ
+	case from.Kind == TimeTZ:
+		return to.Kind == Time
 	case from.Kind == Interval:
 		return to.Kind == Time
 	}
@@ -103,7 +105,13 @@ func Assign(v Value, to Type) (Value, error) {
 		}
 		ts, err := DateToTimestamp(v.I)
 		return IntValue(to, ts), err
+	case TimeTZ:
+		return ClockIn(UTC, v)
 	case Time:
+		if from.Kind == TimeTZ {
+			local, _ := SplitTimeTZ(v.I)
+			return IntValue(to, local), nil
+		}
 		if from.Kind == Interval {
 			return IntValue(to, TimeOfInterval(v)), nil
 		}

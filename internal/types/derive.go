@@ -80,6 +80,8 @@ func CommonType(a, b Type) (Type, bool) {
 			return TTimestampTZ, true
 		}
 		return TTimestamp, true
+	case a.Kind == Time && b.Kind == TimeTZ || a.Kind == TimeTZ && b.Kind == Time:
+		return TTimeTZ, true
 	case a.Kind == Time && b.Kind == Interval || a.Kind == Interval && b.Kind == Time:
 		return TInterval, true
 	}

@@ -66,12 +66,19 @@ func castEnum(v Value, to Type) (Value, error) {
 	return parseEnum(to, v.label())
 }
 
-// WithoutEnums is t with texts in the place of enums, for those who do not know their labels.
-func (t Type) WithoutEnums() Type { return t.eachEnum(func(Type) Type { return TText }) }
+// InFiles is t with texts in the place of what files have not: enums, whose labels they do not know, and times of day with a zone.
+func (t Type) InFiles() Type {
+	return t.eachEnd(func(e Type) Type {
+		if e.Kind == Enum || e.Kind == TimeTZ {
+			return TText
+		}
+		return e
+	})
+}
 
 // WithEnum is t with one enum in the place of another.
 func (t Type) WithEnum(was, now Type) Type {
-	return t.eachEnum(func(e Type) Type {
+	return t.eachEnd(func(e Type) Type {
 		if e == was {
 			return now
 		}
@@ -79,17 +86,14 @@ func (t Type) WithEnum(was, now Type) Type {
 	})
 }
 
-// eachEnum is t with something else in the place of each enum.
-func (t Type) eachEnum(instead func(Type) Type) Type {
-	if !t.Holds(Enum) {
-		return t
-	}
-	if t.Kind == Enum {
+// eachEnd is t with something else in the place of what is not nested in it.
+func (t Type) eachEnd(instead func(Type) Type) Type {
+	if !t.IsNested() {
 		return instead(t)
 	}
 	fields := slices.Clone(t.Fields())
 	for i := range fields {
-		fields[i].Type = fields[i].Type.eachEnum(instead)
+		fields[i].Type = fields[i].Type.eachEnd(instead)
 	}
 	switch {
 	case t.Kind == List:

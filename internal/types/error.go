@@ -77,5 +77,5 @@ func (t Type) SQLName() string {
 var sqlNames = [...]string{
 	Unknown: "unknown", Bool: "boolean", Int8: "tinyint", UInt8: "utinyint", UInt16: "usmallint", UInt32: "uinteger", Int16: "smallint", Int32: "integer", Int64: "bigint",
 	Decimal: "numeric", Float32: "real", Float64: "double precision", Date: "date",
-	Timestamp: "timestamp", Interval: "interval", Text: "text", TimestampTZ: "timestamp with time zone", Time: "time", Bytes: "bytea", UUID: "uuid", List: "array", JSON: "json",
+	Timestamp: "timestamp", Interval: "interval", Text: "text", TimestampTZ: "timestamp with time zone", Time: "time", Bytes: "bytea", UUID: "uuid", List: "array", JSON: "json", TimeTZ: "time with time zone",
 }

@@ -73,7 +73,7 @@ func ExtractType(f Field, t Type) (Type, bool) {
 			return Type{}, false
 		}
 		return TInt64, true
-	case Time:
+	case Time, TimeTZ:
 		if f < Hour || f == Julian {
 			return Type{}, false
 		}
@@ -122,11 +122,15 @@ func Extract(f Field, v Value) (Value, error) {
 	if v.Type.Kind == Interval {
 		return extractInterval(f, t, v), nil
 	}
-	if v.Type.Kind == Time {
-		if f == Epoch {
-			return DecimalValue(t, FromInt64(v.I)), nil
+	if v.Type.Kind == Time || v.Type.Kind == TimeTZ {
+		local, west := v.I, int64(0)
+		if v.Type.Kind == TimeTZ {
+			local, west = SplitTimeTZ(v.I)
 		}
-		return extractClock(f, t, v.I), nil
+		if f == Epoch { // of the day in UTC
+			return DecimalValue(t, FromInt64(local+west*microsPerSecond)), nil
+		}
+		return extractClock(f, t, local), nil
 	}
 	days, micros := v.I, int64(0)
 	if v.Type.Kind == Timestamp {

@@ -41,6 +41,8 @@ func (v Value) AppendTextIn(dst []byte, z *Zone) []byte {
 		return AppendTimestampTZ(dst, v.I, z)
 	case Time:
 		return AppendTime(dst, v.I)
+	case TimeTZ:
+		return AppendTimeTZ(dst, v.I)
 	case Enum:
 		return append(dst, v.label()...)
 	case Bytes:
@@ -70,7 +72,7 @@ func (v Value) Literal() string {
 		return "'" + strings.ReplaceAll(v.S, "'", "''") + "'"
 	case Bytes, List, Struct, Map, Enum:
 		return "'" + strings.ReplaceAll(v.String(), "'", "''") + "'::" + v.Type.String()
-	case Date, Timestamp, TimestampTZ, Time, Interval, UUID, JSON:
+	case Date, Timestamp, TimestampTZ, Time, TimeTZ, Interval, UUID, JSON:
 		return kindNames[v.Type.Kind] + " '" + v.String() + "'"
 	case Float32, Float64:
 		if math.IsNaN(v.F) || math.IsInf(v.F, 0) {

@@ -15,7 +15,7 @@ var typeNames = map[string]Type{
 	"double": TFloat64, "double precision": TFloat64, "float8": TFloat64,
 	"date":      TDate,
 	"timestamp": TTimestamp, "timestamp without time zone": TTimestamp, "datetime": TTimestamp,
-	"timestamptz": TTimestampTZ, "timestamp with time zone": TTimestampTZ,
+	"timetz": TTimeTZ, "time with time zone": TTimeTZ, "timestamptz": TTimestampTZ, "timestamp with time zone": TTimestampTZ,
 	"time": TTime, "time without time zone": TTime,
 	"bytea": TBytes, "blob": TBytes, "binary": TBytes, "varbinary": TBytes,
 	"uuid": TUUID, "json": TJSON, "jsonb": TJSONB,
@@ -26,8 +26,8 @@ var typeNames = map[string]Type{
 
 // known are types that PostgreSQL or DuckDB have, and we do not yet: to say that there is no such type would be wrong.
 var known = func() map[string]bool {
-	m := map[string]bool{"time with time zone": true, "bit varying": true}
-	for _, n := range strings.Fields(`timestamp_s timestamp_ms timestamp_ns timetz xml
+	m := map[string]bool{"bit varying": true}
+	for _, n := range strings.Fields(`timestamp_s timestamp_ms timestamp_ns xml
 		enum struct row map list union array bit
 		varbit bitstring varint bignum money inet cidr macaddr macaddr8 point line lseg box path polygon circle tsvector tsquery oid regclass regtype
 		regproc name serial serial2 serial4 serial8 bigserial smallserial hstore geometry variant int4range int8range numrange tsrange tstzrange
@@ -70,7 +70,7 @@ func ParseType(name string, args []int) (Type, error) {
 		}
 		t.Len = uint32(args[0])
 		return t, nil
-	case t.Kind == Timestamp || t.Kind == Interval || t.Kind == TimestampTZ || t.Kind == Time:
+	case t.Kind == Timestamp || t.Kind == Interval || t.Kind == TimestampTZ || t.Kind == Time || t.Kind == TimeTZ:
 		// TIMESTAMP(6) is what we store; other precisions would have to round.
 		if len(args) == 1 && args[0] == 6 {
 			return t, nil

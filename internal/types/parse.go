@@ -43,6 +43,9 @@ func ParseIn(z *Zone, t Type, text string) (Value, error) {
 	case Time:
 		us, err := ParseTime(text)
 		return IntValue(t, us), err
+	case TimeTZ:
+		x, err := ParseTimeTZ(text, z)
+		return IntValue(t, x), err
 	case Enum:
 		return parseEnum(t, text)
 	case Bytes:

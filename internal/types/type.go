@@ -31,6 +31,7 @@ const (
 	Struct                  // fields with names: see struct.go
 	Map                     // from keys to values
 	Enum                    // one of some labels: see enum.go
+	TimeTZ                  // a time of day in a zone: see timetz.go
 )
 
 // MaxPrecision is the largest DECIMAL precision: what a signed 128-bit integer holds.
@@ -67,6 +68,7 @@ var (
 	TTime      = Type{Kind: Time}
 
 	TTimestampTZ = Type{Kind: TimestampTZ}
+	TTimeTZ      = Type{Kind: TimeTZ}
 	TBytes       = Type{Kind: Bytes}
 	TUUID        = Type{Kind: UUID}
 	TJSON        = Type{Kind: JSON}
@@ -110,7 +112,7 @@ func (t Type) String() string {
 var kindNames = [...]string{
 	Unknown: "UNKNOWN", Bool: "BOOLEAN", Int8: "TINYINT", UInt8: "UTINYINT", UInt16: "USMALLINT", UInt32: "UINTEGER", Int16: "SMALLINT", Int32: "INTEGER", Int64: "BIGINT",
 	Decimal: "DECIMAL", Float32: "REAL", Float64: "DOUBLE", Date: "DATE", Timestamp: "TIMESTAMP",
-	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST", JSON: "JSON", Struct: "STRUCT", Map: "MAP", Enum: "ENUM",
+	Interval: "INTERVAL", Text: "VARCHAR", TimestampTZ: "TIMESTAMP WITH TIME ZONE", Time: "TIME", Bytes: "BLOB", UUID: "UUID", List: "LIST", JSON: "JSON", Struct: "STRUCT", Map: "MAP", Enum: "ENUM", TimeTZ: "TIME WITH TIME ZONE",
 }
 
 // IsInteger reports an integer of any width, with a sign or without.

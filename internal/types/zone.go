@@ -219,6 +219,15 @@ func (z *Zone) Trunc(f Field, ts int64) (int64, error) {
 // AssignIn is Assign where calendars and clocks are those of the zone.
 func AssignIn(z *Zone, v Value, to Type) (Value, error) {
 	from := v.Type
+	if to.Kind == TimeTZ && !v.Null && from.Kind != TimeTZ {
+		if from.Kind == Text || from.Kind == Unknown {
+			return ParseIn(z, to, v.S)
+		}
+		if !CanCast(from, to) {
+			return Assign(v, to)
+		}
+		return ClockIn(z, v)
+	}
 	if v.Null || z.IsUTC() || (from.Kind == TimestampTZ) == (to.Kind == TimestampTZ) {
 		return Assign(v, to)
 	}

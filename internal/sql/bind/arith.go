@@ -145,7 +145,7 @@ func (b *binder) arithLiterals(op plan.Op, l, r plan.Expr, at place) (plan.Expr,
 				WithHint("could not choose a best candidate operator; add explicit casts"))
 		case t.Kind == types.Decimal:
 			return b.literal(e, t, pos)
-		case t.IsCalendar() && op == plan.Add, t.Kind == types.Time:
+		case t.IsCalendar() && op == plan.Add, t.Kind == types.Time, t.Kind == types.TimeTZ:
 			return b.convert(e, types.TInterval, pos)
 		}
 		return b.convert(e, t, pos)

@@ -62,7 +62,7 @@ func implicit(from, to types.Type) bool {
 		return from.Kind <= to.Kind
 	}
 	return from.Kind == types.Date && to.IsCalendar() || from.Kind == types.Timestamp && to.Kind == types.TimestampTZ ||
-		from.Kind == types.Time && to.Kind == types.Interval
+		from.Kind == types.Time && (to.Kind == types.Interval || to.Kind == types.TimeTZ)
 }
 
 // assignable reports that storing a value in a column converts it: also down the ladder, and
@@ -79,7 +79,8 @@ func assignable(from, to types.Type) bool {
 	}
 	return implicit(from, to) || from.IsNumeric() && to.IsNumeric() || to.Kind == types.Text ||
 		from.Kind == types.Enum && to.Kind == types.Enum && types.CanCast(from, to) ||
-		from.IsCalendar() && types.CanCast(from, to) || from.Kind == types.Interval && to.Kind == types.Time
+		from.IsCalendar() && types.CanCast(from, to) || from.Kind == types.Interval && to.Kind == types.Time ||
+		from.Kind == types.TimeTZ && to.Kind == types.Time
 }
 
 // members reports that two structs have fields that correspond, each of which can be converted; or two maps.

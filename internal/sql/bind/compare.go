@@ -71,6 +71,8 @@ func (b *binder) unify(l, r plan.Expr, at place) (plan.Expr, plan.Expr, bool) {
 		return l, r, true
 	case lt.IsCalendar() && rt.IsCalendar() && (lt.Kind == types.TimestampTZ || rt.Kind == types.TimestampTZ):
 		return b.convert(l, types.TTimestampTZ, at.l), b.convert(r, types.TTimestampTZ, at.r), true
+	case lt.Kind == types.Time && rt.Kind == types.TimeTZ, lt.Kind == types.TimeTZ && rt.Kind == types.Time:
+		return b.convert(l, types.TTimeTZ, at.l), b.convert(r, types.TTimeTZ, at.r), true
 	case lt.Kind == types.Time && rt.Kind == types.Interval, lt.Kind == types.Interval && rt.Kind == types.Time:
 		return b.convert(l, types.TInterval, at.l), b.convert(r, types.TInterval, at.r), true
 	case lt.Kind == types.Date && rt.Kind == types.Timestamp:

@@ -10,12 +10,15 @@ import (
 func (b *binder) dateArith(op plan.Op, l, r plan.Expr, at place) plan.Expr {
 	lt, rt := l.Type(), r.Type()
 	// a + b is b + a; the date goes to the left.
-	if op == plan.Add && (rt.IsCalendar() || lt.Kind == types.Time && rt.Kind == types.Interval) {
+	if op == plan.Add && (rt.IsCalendar() || isClock(lt) && rt.Kind == types.Interval) {
 		l, r, lt, rt = r, l, rt, lt
 		at.l, at.r = at.r, at.l
 	}
 	switch op {
 	case plan.Add, plan.Sub:
+		if lt.Kind == types.TimeTZ || rt.Kind == types.TimeTZ {
+			return b.zonedClockArith(op, l, r, at)
+		}
 		if lt.Kind == types.TimestampTZ || rt.Kind == types.TimestampTZ {
 			return b.instantArith(op, l, r, at)
 		}

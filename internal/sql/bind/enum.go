@@ -208,16 +208,17 @@ func enumCode(b *binder, c *call) plan.Expr {
 	return plan.NewApply(funcs.EnumCode, types.TInt32, c.pos, b.convert(c.args[0], b.enumArg(c), c.pos))
 }
 
-// asTexts puts texts in the place of a query's enums, for files, which do not know their labels.
+// asTexts puts texts in the place of what a query has and files have not.
 func (b *binder) asTexts(q *plan.Query) {
 	p := &plan.Project{Input: q.Root, Keep: q.Root.Produces(nil)}
 	for i, id := range q.Output {
 		t := q.Cols.Get(id).Type
-		if !t.Holds(types.Enum) {
+		text := t.InFiles()
+		if text == t {
 			continue
 		}
-		to := q.Cols.New(q.Names[i], t.WithoutEnums(), q.Cols.Get(id).NotNull)
-		p.Cols, p.Exprs = append(p.Cols, to), append(p.Exprs, plan.NewCall(plan.Cast, t.WithoutEnums(), q.Cols.NewRef(id)))
+		to := q.Cols.New(q.Names[i], text, q.Cols.Get(id).NotNull)
+		p.Cols, p.Exprs = append(p.Cols, to), append(p.Exprs, plan.NewCall(plan.Cast, text, q.Cols.NewRef(id)))
 		q.Output[i] = to
 	}
 	if p.Cols != nil {

@@ -282,7 +282,7 @@ func paramType(letter byte, t types.Type) (types.Type, bool) {
 		if unknown {
 			return types.TTimestamp, true
 		}
-		return t, t.IsCalendar() || t.Kind == types.Time || t.Kind == types.Interval
+		return t, t.IsCalendar() || isClock(t) || t.Kind == types.Interval
 	}
 	return t, true
 }

@@ -256,7 +256,12 @@ func (b *binder) extract(x plan.Expr, field string, xpos, pos int) plan.Expr {
 	if t.Kind == types.TimestampTZ {
 		return b.extractInstant(x, field, xpos, pos)
 	}
-	if t.Kind != types.Date && t.Kind != types.Timestamp && t.Kind != types.Interval && t.Kind != types.Time {
+	if t.Kind == types.TimeTZ {
+		if offset := b.extractZonedClock(x, field, pos); offset != nil {
+			return offset
+		}
+	}
+	if t.Kind != types.Date && t.Kind != types.Timestamp && t.Kind != types.Interval && !isClock(t) {
 		panic(noFunction("extract", []plan.Expr{plan.NullConst(types.TUnknown), x}, pos))
 	}
 	f, ok := types.ParseField(field)
@@ -279,6 +284,9 @@ func (b *binder) extract(x plan.Expr, field string, xpos, pos int) plan.Expr {
 // dateTrunc cuts a timestamp to a field; a date is a timestamp here.
 func (b *binder) dateTrunc(c *call) plan.Expr {
 	x := c.args[1]
+	if x.Type().Kind == types.TimeTZ {
+		panic(noFunction(c.name, c.args, c.pos))
+	}
 	if x.Type().Kind == types.Interval {
 		return plan.NewApply(funcs.Function("date_trunc interval"), types.TInterval, c.pos, c.args...)
 	}

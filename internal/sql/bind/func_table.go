@@ -67,6 +67,8 @@ func init() {
 		"julian":                    part("julian"),
 		"lastval":                   (*binder).lastvalFunc,
 		"least":                     variadic(plan.Least),
+		"current_time":              (*binder).zonedTime,
+		"get_current_time":          (*binder).zonedTime,
 		"localtime":                 (*binder).currentTime,
 		"localtimestamp":            (*binder).localTimestamp,
 		"make_timestamptz":          (*binder).makeInstant,

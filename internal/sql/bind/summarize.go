@@ -68,7 +68,7 @@ func summaryOf(t types.Type) summary {
 		s.middle = "percentile_cont(@) WITHIN GROUP (ORDER BY $)::varchar"
 	case t.Kind == types.Bool:
 		return summary{least: "bool_and($)::varchar", greatest: "bool_or($)::varchar"}
-	case t.Kind == types.Text, t.Kind == types.Interval, t.Kind == types.Enum:
+	case t.Kind == types.Text, t.Kind == types.Interval, t.Kind == types.Enum, t.Kind == types.Time, t.Kind == types.TimeTZ:
 	default:
 		return summary{}
 	}

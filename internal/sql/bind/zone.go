@@ -30,6 +30,9 @@ func instants(t types.Type) bool { return t.Holds(types.TimestampTZ) }
 // zonedCast is convert to or from TIMESTAMPTZ where the zone matters; nil where it does not.
 func (b *binder) zonedCast(e plan.Expr, t types.Type, pos int) plan.Expr {
 	from := e.Type()
+	if t.Kind == types.TimeTZ && from.Kind != types.TimeTZ && !plan.IsNullConst(e) && !b.zone().IsUTC() && types.CanCast(from, t) {
+		return computed(plan.NewApply(funcs.ClockInZone, t, pos, plan.NewConst(types.TextValue(b.zone().Spec())), e))
+	}
 	if instants(from) == instants(t) || plan.IsNullConst(e) {
 		return nil
 	}
@@ -111,13 +114,17 @@ func (b *binder) inZone(z, x plan.Expr, pos, zpos, xpos int) plan.Expr {
 	switch x.Type().Kind {
 	case types.Unknown, types.Date:
 		x = b.convert(x, types.TTimestampTZ, xpos)
-	case types.Timestamp, types.TimestampTZ:
+	case types.Time:
+		return b.inZone(z, b.convert(x, types.TTimeTZ, xpos), pos, zpos, xpos)
+	case types.Timestamp, types.TimestampTZ, types.TimeTZ:
 	default:
 		panic(noFunction("timezone", []plan.Expr{z, x}, pos))
 	}
 	to := types.TTimestampTZ
 	if x.Type().Kind == types.TimestampTZ {
 		to = types.TTimestamp
+	} else if x.Type().Kind == types.TimeTZ {
+		to = types.TTimeTZ
 	}
 	if z.Type().Kind == types.Interval {
 		return computed(plan.NewApply(funcs.AtOffset, to, pos, z, x))
@@ -129,7 +136,7 @@ func (b *binder) inZone(z, x plan.Expr, pos, zpos, xpos int) plan.Expr {
 	if c, ok := z.(*plan.Const); ok && !c.V.Null {
 		zone, err := types.FindZone(c.V.S)
 		check(err, zpos)
-		if zone.IsUTC() {
+		if zone.IsUTC() && to != types.TTimeTZ {
 			return sameNumber(x, to, pos)
 		}
 	}
@@ -236,4 +243,34 @@ func (b *binder) localTimestamp(c *call) plan.Expr {
 
 func (b *binder) currentTime(c *call) plan.Expr {
 	return b.convert(b.localTimestamp(c), types.TTime, c.pos)
+}
+
+// zonedTime is current_time: the session's clock, and its zone.
+func (b *binder) zonedTime(c *call) plan.Expr {
+	return b.convert(b.currentTimestamp(c), types.TTimeTZ, c.pos)
+}
+
+// isClock reports the two kinds of times of day.
+func isClock(t types.Type) bool { return t.Kind == types.Time || t.Kind == types.TimeTZ }
+
+// zonedClockArith binds + and - where a TIMETZ takes part; nil if there is no such operator. Of a sum, it is on the right.
+func (b *binder) zonedClockArith(op plan.Op, l, r plan.Expr, at place) plan.Expr {
+	switch lk, rk := l.Type().Kind, r.Type().Kind; {
+	case op == plan.Add && lk == types.Interval:
+		return computed(plan.NewApply(funcs.AddToTimeTZ, types.TTimeTZ, at.op, r, l))
+	case op == plan.Sub && rk == types.Interval:
+		return computed(plan.NewApply(funcs.AddToTimeTZ, types.TTimeTZ, at.op, l, b.negate(r, at.op)))
+	case op == plan.Add && lk == types.Date:
+		return computed(plan.NewApply(funcs.DateAtTimeTZ, types.TTimestampTZ, at.op, l, r))
+	}
+	return nil
+}
+
+// extractZonedClock is EXTRACT from a TIMETZ of what only that has.
+func (b *binder) extractZonedClock(x plan.Expr, field string, pos int) plan.Expr {
+	switch name := strings.ToLower(field); name {
+	case "timezone", "timezone_hour", "timezone_minute":
+		return computed(plan.NewApply(funcs.ClockOffset, types.TInt64, pos, plan.NewConst(types.TextValue(name)), x))
+	}
+	return nil
 }
