@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/kelpiedb/kelpie/gen/tpch"
+	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/plot"
 )
 
@@ -43,18 +45,58 @@ func power(b *bench, r *Result) error {
 	for _, v := range r.Table.column(0) {
 		sum += v
 	}
-	r.Claim = "all 22 queries in 4.49 s (3.96 s without the bus) on a GTX Titan"
+	r.Claim = "all 22 queries in 4.49 s (3.96 s without the bus) on a GTX Titan; TPC-H Power@Size 49,061 (67,245 without the bus)"
 	r.Ours = fmt.Sprintf("all 22 in %.3f s; TPC-H Power@Size, 3600 × scale factor ÷ geometric mean of seconds: %s", sum/1000, plot.Number(3600*sf/(geomean(r.Table.column(0))/1000)))
 	if b.Device == "simt" {
 		r.Ours = fmt.Sprintf("all 22 run; %s warp instructions in all; times of a simulation mean nothing", plot.Number(1000*total(r.Table.column(1))))
 	}
-	r.Notes = []string{"watts are not measured yet (NVML)"}
+	if b.Device == "gpu" {
+		if err := b.watts(r); err != nil {
+			return err
+		}
+	}
 	c := r.chart("ms", 0)
 	if b.Device == "simt" {
 		c = r.chart(b.unit(), 1)
 	}
 	c.LogY = true
 	r.Picture = c.Bars()
+	return nil
+}
+
+// metered is how long the 22 queries are repeated while the GPU's meter runs, whose readings are renewed some times a second.
+const metered = 3 * time.Second
+
+// watts notes what the GPU takes of power while the queries follow each other without a pause, and of energy for one round of them.
+func (b *bench) watts(r *Result) error {
+	meter, err := device.Energy()
+	if err != nil {
+		r.Notes = append(r.Notes, "watts are not known: "+err.Error())
+		return nil
+	}
+	if err := b.do("set gpu_times = off"); err != nil {
+		return err
+	}
+	before, err := meter()
+	if err != nil {
+		return err
+	}
+	start, rounds := time.Now(), 0
+	for ; time.Since(start) < metered; rounds++ {
+		for _, q := range tpch.Queries() {
+			if err := b.do(q.SQL); err != nil {
+				return err
+			}
+		}
+	}
+	took := time.Since(start).Seconds()
+	after, err := meter()
+	if err != nil {
+		return err
+	}
+	joules := after - before
+	r.Notes = append(r.Notes, fmt.Sprintf("the GPU takes %s W while the queries follow each other without a pause: %s J for all 22, %s J for a query (NVML, over %d rounds in %.1f s)",
+		plot.Number(joules/took), plot.Number(joules/float64(rounds)), plot.Number(joules/float64(rounds)/22), rounds, took))
 	return nil
 }
 

@@ -20,7 +20,7 @@ type Driver struct {
 
 var open = sync.OnceValues(func() (*Driver, error) {
 	d := &Driver{}
-	if err := load(&d.lib); err != nil {
+	if err := bind("libcuda.so.1", d.lib.functions()); err != nil {
 		return nil, err
 	}
 	// Threads keep a current context: cuInit too belongs to a locked one.

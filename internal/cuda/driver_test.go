@@ -38,6 +38,26 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestEnergy: the meter of a GPU that works goes up, and where there is none a user can read why.
+func TestEnergy(t *testing.T) {
+	d, err := Open()
+	if err != nil {
+		_, err := manage()
+		var u *Unavailable
+		if err != nil && (!errors.As(err, &u) || !strings.Contains(u.Why, "libnvidia-ml") && Built) {
+			t.Fatalf("not a reason that a user can read: %v", err)
+		}
+		t.Skip(err)
+	}
+	meter := must[func() (float64, error)](t)(d.Energy(0))
+	before := must[float64](t)(meter())
+	time.Sleep(500 * time.Millisecond)
+	after := must[float64](t)(meter())
+	if taken := after - before; taken < 1 || taken > 1000 {
+		t.Errorf("%g J in half a second, from %g to %g", taken, before, after)
+	}
+}
+
 // gpu returns a context and a stream on the first device, or skips.
 func gpu(t *testing.T) (*Context, *Stream) {
 	d, err := Open()

@@ -15,6 +15,7 @@ type library struct {
 	deviceName  func(name *byte, length, dev int32) Code
 	deviceBytes func(bytes *uint64, dev int32) Code
 	deviceAttr  func(value *int32, attribute, dev int32) Code
+	deviceBus   func(bus *byte, length, dev int32) Code
 	devicePool  func(pool *uintptr, dev int32) Code
 
 	primaryRetain  func(ctx *uintptr, dev int32) Code
@@ -74,7 +75,7 @@ func (l *library) functions() []function {
 		{"cuGetErrorName", &l.errorName}, {"cuGetErrorString", &l.errorText},
 		{"cuDeviceGetCount", &l.deviceCount}, {"cuDeviceGet", &l.deviceGet}, {"cuDeviceGetName", &l.deviceName},
 		{"cuDeviceTotalMem_v2", &l.deviceBytes},
-		{"cuDeviceGetAttribute", &l.deviceAttr}, {"cuDeviceGetDefaultMemPool", &l.devicePool},
+		{"cuDeviceGetAttribute", &l.deviceAttr}, {"cuDeviceGetPCIBusId", &l.deviceBus}, {"cuDeviceGetDefaultMemPool", &l.devicePool},
 		{"cuDevicePrimaryCtxRetain", &l.primaryRetain}, {"cuDevicePrimaryCtxRelease_v2", &l.primaryRelease},
 		{"cuCtxSetCurrent", &l.setCurrent},
 		{"cuCtxSynchronize", &l.syncContext}, {"cuCtxSetLimit", &l.setLimit},

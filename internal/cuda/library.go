@@ -11,13 +11,13 @@ import (
 // Built reports that this build can use GPUs.
 const Built = true
 
-// load opens the driver's library and binds the functions.
-func load(l *library) error {
-	handle, err := purego.Dlopen("libcuda.so.1", purego.RTLD_NOW|purego.RTLD_LOCAL)
+// bind opens a library of the driver and finds its functions.
+func bind(file string, functions []function) error {
+	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
-		return &Unavailable{Why: "no NVIDIA driver: libcuda.so.1 cannot be loaded"}
+		return &Unavailable{Why: fmt.Sprintf("no NVIDIA driver: %s cannot be loaded", file)}
 	}
-	for _, f := range l.functions() {
+	for _, f := range functions {
 		addr, err := purego.Dlsym(handle, f.name)
 		if err != nil {
 			return &Unavailable{Why: fmt.Sprintf("the NVIDIA driver is too old: it has no %s; 11.4 or newer is needed", f.name)}

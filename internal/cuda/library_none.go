@@ -5,4 +5,6 @@ package cuda
 // Built reports that this build can use GPUs.
 const Built = false
 
-func load(*library) error { return &Unavailable{Why: "this build of Kelpie has no GPU support"} }
+func bind(string, []function) error {
+	return &Unavailable{Why: "this build of Kelpie has no GPU support"}
+}

@@ -47,6 +47,19 @@ func GPUs() ([]Info, error) {
 	return CUDADevices()
 }
 
+// Energy finds the meter of what OpenGPU opens: a reading is the joules that it has taken.
+func Energy() (func() (float64, error), error) {
+	if os.Getenv("KELPIE_GPU") != "" {
+		return nil, &Error{Kind: Missing, Device: "cuda", Call: "meter", Err: errors.New("no real GPU is in use")}
+	}
+	d, err := cuda.Open()
+	if err != nil {
+		return nil, cudaError("cuda", "meter", err)
+	}
+	meter, err := d.Energy(0)
+	return meter, cudaError("cuda", "meter", err)
+}
+
 func simulatedGPU() *Simulated { return NewSimulated(SimulatedOptions{Memory: 8 << 30}) }
 
 var errNoGPU = &Error{Kind: Missing, Device: "cuda", Call: "open", Err: errors.New("KELPIE_GPU=none")}
