@@ -144,7 +144,7 @@ func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 	if err := w.source(&s.Request, facts); err != nil {
 		return nil, err
 	}
-	if w.Can.Samples && s.Whole && !w.Off.TopN && w.makers[p.Sink] == 1 && !w.Fuse.InPasses() {
+	if w.Can.Samples && s.Whole && !w.Off.TopN && w.makers[p.Sink] == 1 && !w.Fuse.At(p).InPasses() {
 		s.Sample = phys.ChooseSample(p, s.Rows, w.Options.Sample)
 	}
 	if t, ok := p.Source.(*pipe.Table); ok {
@@ -154,7 +154,7 @@ func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 		}
 	}
 	if w.Target == ir.GPU {
-		if s.Writing = phys.ChooseWriting(w.Fuse, p); s.Writing == phys.WriteClaimed {
+		if s.Writing = phys.ChooseWriting(w.Fuse.At(p), p); s.Writing == phys.WriteClaimed {
 			s.Expand, s.Queue.Queue = w.expansions(p, s.Filters)
 		} // else a row's lane must know what came of it
 	}
@@ -228,7 +228,7 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 // Decision is all that was decided for the pipeline, of which f is the code.
 func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 	d := f.How
-	d.Late, d.Sample, d.Resolve, d.Fuse, d.Writing = s.Late, s.Sample, s.w.Resolve, s.w.Fuse, s.Writing
+	d.Late, d.Sample, d.Resolve, d.Fuse, d.Writing = s.Late, s.Sample, s.w.Resolve.At(s.Pipeline), s.w.Fuse.At(s.Pipeline), s.Writing
 	for _, x := range s.Shapes {
 		if x.Bits > 0 {
 			d.Packed++
@@ -261,7 +261,7 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 // Emit makes the code of a request that is no pipeline of the program's.
 func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
 	req.Cols, req.Off, req.Check, req.Done, req.Takes, req.Stretch, req.Refill = w.prog.Query.Cols, w.Off, w.Check, w.Done, w.Takes, w.Stretch, w.Refill.At(req.Pipeline)
-	req.Tables, req.Resolve, req.Home = w.Tables, w.Resolve, w.Home
+	req.Tables, req.Resolve, req.Home = w.Tables, w.Resolve.At(req.Pipeline), w.Home.At(req.Pipeline)
 	if req.Target == 0 {
 		req.Target = w.Target
 	}

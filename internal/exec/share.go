@@ -12,6 +12,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // A pipeline that groups rows of a table can be shared with another processor: the threads of the CPU take morsels from the front of
@@ -49,33 +50,35 @@ func Mergeable(from, to *layout.Tuple) bool {
 	return true
 }
 
-// MayShare reports that the scans of a program's largest table can be shared, and which part of all rows is in others, which the CPU scans for itself.
-func MayShare(prog *pipe.Program) (ok bool, others float64) {
+// MayShare lists the scans of a program's largest table, if they can be shared, and tells which part of all rows is in others, which the CPU scans for itself.
+func MayShare(prog *pipe.Program) (scans []*plan.Scan, others float64) {
 	most, all := int64(0), int64(0)
 	for _, p := range prog.Pipelines {
 		if t, ok := p.Source.(*pipe.Table); ok {
 			if load.InFiles(t.Scan) {
-				return false, 0
+				return nil, 0
 			}
 			most = max(most, t.Scan.Snap.Rows)
 			all += t.Scan.Snap.Rows
 		}
 	}
-	shared := int64(0)
 	for _, p := range prog.Pipelines {
-		if t, ok := p.Source.(*pipe.Table); ok && t.Scan.Snap.Rows == most {
+		if t, ok := p.Source.(*pipe.Table); ok && most > 0 && t.Scan.Snap.Rows == most {
 			if !phys.MayShare(p) || pipe.Only(prog, p) == nil {
-				return false, 0
+				return nil, 0
 			}
-			shared += most
+			scans = append(scans, t.Scan)
 		}
 	}
-	return shared > 0, float64(all-shared) / float64(max(all, 1))
+	return scans, float64(all-int64(len(scans))*most) / float64(max(all, 1))
 }
 
 // shares reports that a job's rows are to be shared.
 func (j *job) shares() bool {
 	if j.r.Partner == nil || !phys.MayShare(j.p) || len(j.ranges) == 0 || load.InFiles(j.scan()) {
+		return false
+	}
+	if j.r.Share.At(j.scan()).Mode == phys.ShareOff && !j.r.CPUFirst { // another scan is
 		return false
 	}
 	for _, p := range j.r.prog.Pipelines {
@@ -92,8 +95,8 @@ func (j *job) executeShared() error {
 	r, sink := j.r, j.sink.(*groupSink)
 	rows := j.scan().Snap.Rows
 	meet := int64(-1)
-	if r.Share.Mode == phys.ShareFixed {
-		meet = rows - rows*int64(r.Share.Part)/100
+	if s := r.Share.At(j.scan()); s.Mode == phys.ShareFixed {
+		meet = rows - rows*int64(s.Part)/100
 	}
 	j.number()
 	j.split = newSplit(rows, meet, r.Count)

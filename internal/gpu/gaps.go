@@ -1,17 +1,23 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/kernels"
 	"github.com/kelpiedb/kelpie/internal/phys"
+	"github.com/kelpiedb/kelpie/internal/pipe"
 )
 
 // Warps that take room for several tuples at a time leave gaps when they end. They are closed by the last tuples, which is no order that anybody
 // relies on: where there are many tuples, warps come as they like anyway.
 
-// room is what is known of the room that warps take.
-func (r *run) room() phys.Room {
-	return phys.Room{Off: r.Off.WarpRoom || r.Resolve != phys.ResolveAuto || r.Fuse.InPasses(), Own: r.store.Takes}
+// room is what is known of the room that warps take which fill a sink.
+func (r *run) room(s pipe.Sink) phys.Room {
+	takes := func(p *pipe.Pipeline) bool {
+		return p.Sink == s && r.Resolve.At(p) == phys.ResolveAuto && phys.ChooseWriting(r.Fuse.At(p), p) == phys.WriteClaimed
+	}
+	return phys.Room{Off: r.Off.WarpRoom || !slices.ContainsFunc(r.prog.Pipelines, takes), Own: r.store.Takes}
 }
 
 // closeGaps makes the array dense again: so many tuples were taken, of which some are not used and lie in a number of gaps.

@@ -35,13 +35,13 @@ type deviceRows struct {
 func (r *run) newSink(s pipe.Sink, f *emit.Fragment, rows int64) sink {
 	switch s := s.(type) {
 	case *pipe.Collect:
-		return &collectSink{tupleSink: r.tupleSink(f, phys.Expected(s.Node)), s: s}
+		return &collectSink{tupleSink: r.tupleSink(s, f, phys.Expected(s.Node)), s: s}
 	case *pipe.Build:
-		return &buildSink{tupleSink: r.tupleSink(f, phys.Expected(s.Side())), s: s, lo: math.MaxInt64, hi: math.MinInt64}
+		return &buildSink{tupleSink: r.tupleSink(s, f, phys.Expected(s.Side())), s: s, lo: math.MaxInt64, hi: math.MinInt64}
 	case *pipe.Aggregate:
 		return &groupSink{r: r, s: s, plan: f.Group}
 	case *pipe.Fold:
-		t := r.tupleSink(f, phys.Expected(s.Node)) // its code takes room as for that many
+		t := r.tupleSink(s, f, phys.Expected(s.Node)) // its code takes room as for that many
 		t.expect = rows
 		return &foldSink{tupleSink: t, group: s.Group}
 	case *pipe.Stage:
@@ -50,8 +50,8 @@ func (r *run) newSink(s pipe.Sink, f *emit.Fragment, rows int64) sink {
 	return discardSink{}
 }
 
-func (r *run) tupleSink(f *emit.Fragment, expect int64) tupleSink {
-	return tupleSink{r: r, tuple: f.Sink, expect: expect, takes: r.room().Takes(expect)}
+func (r *run) tupleSink(s pipe.Sink, f *emit.Fragment, expect int64) tupleSink {
+	return tupleSink{r: r, tuple: f.Sink, expect: expect, takes: r.room(s).Takes(expect)}
 }
 
 // tupleSink is an array that pipelines append tuples to.
@@ -120,6 +120,7 @@ func (s *tupleSink) fromContext(c *block) (bool, error) {
 	gaps := c.get(layout.CtxGapCount)
 	err := s.closeGaps(int64(gaps/layout.GapUnit), n, int64(gaps%layout.GapUnit)/int64(s.tuple.Size))
 	s.r.free(s.gaps)
+	s.gaps = 0
 	return false, err
 }
 

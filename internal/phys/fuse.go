@@ -47,12 +47,8 @@ func (f Fuse) CutsBefore(p *pipe.Pipeline, i int) bool {
 
 // Apply cuts the pipelines of a program as the model wants them.
 func (f Fuse) Apply(prog *pipe.Program) {
-	if f == FuseOperator {
-		prog.Spread()
-	}
-	if f.InPasses() {
-		prog.Unfuse(f.CutsBefore)
-	}
+	prog.Spread(func(p *pipe.Pipeline) bool { return f.At(p) == FuseOperator })
+	prog.Unfuse(func(p *pipe.Pipeline, i int) bool { return f.At(p).CutsBefore(p, i) })
 }
 
 // drops reports a source that does not hand on all rows that it has.

@@ -72,7 +72,7 @@ func (p *Pipeline) cutStages() {
 	live := p.liveness()
 	source, first := p.Source, 0
 	cut := func(end int, sink Sink) {
-		p.Stages = append(p.Stages, &Pipeline{ID: p.ID, Source: source, Ops: p.Ops[first:end:end], Sink: sink, First: first})
+		p.Stages = append(p.Stages, &Pipeline{ID: p.ID, Source: source, Ops: p.Ops[first:end:end], Sink: sink, First: first, scan: p.Begins()})
 	}
 	for i, op := range p.Ops {
 		c, ok := op.(*Compute)

@@ -32,6 +32,15 @@ type Pipeline struct {
 
 	needs  []*Pipeline // must have run before
 	placed bool
+	scan   *plan.Scan // of a part: what the whole begins with
+}
+
+// Begins is the scan of a table that a pipeline begins with, also one of which this is a part; nil: it begins with something else.
+func (p *Pipeline) Begins() *plan.Scan {
+	if t, ok := p.Source.(*Table); ok {
+		return t.Scan
+	}
+	return p.scan
 }
 
 // Source is where a pipeline's rows come from: *Table, *Buffer, *Series or *Constants; in a stage also *Stage.

@@ -7,11 +7,15 @@ import (
 )
 
 // Spread gives each arithmetic operation of a projection or of an aggregate's argument an operator of its own, as engines have them that run
-// one operator at a time. It comes before Unfuse.
-func (p *Program) Spread() {
+// one operator at a time: in pipelines that are wanted so, and what comes to a sink of theirs. It comes before Unfuse.
+func (p *Program) Spread(wanted func(q *Pipeline) bool) {
 	s := &spreader{cols: p.Query.Cols, tails: map[*Aggregate][]Op{}}
+	into := map[Sink]bool{}
 	for _, q := range p.Pipelines {
-		if q.Loop != nil {
+		into[q.Sink] = into[q.Sink] || wanted(q)
+	}
+	for _, q := range p.Pipelines {
+		if q.Loop != nil || !into[q.Sink] {
 			continue
 		}
 		var ops []Op

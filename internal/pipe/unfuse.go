@@ -37,6 +37,7 @@ func (p *Pipeline) pieces(at func(q *Pipeline, i int) bool, sinks *int) (out []*
 	}
 	live, first, ops := p.liveness(), 0, p.Ops
 	node := sourceNode(p.Source)
+	p.scan = p.Begins()
 	for _, end := range cuts {
 		cols := live[end].Slice()
 		if len(cols) == 0 { // rows without columns cannot be kept
@@ -48,7 +49,7 @@ func (p *Pipeline) pieces(at func(q *Pipeline, i int) bool, sinks *int) (out []*
 			}
 		}
 		*sinks++
-		q := &Pipeline{Source: p.Source, Ops: ops[first:end:end], Gates: p.Gates, needs: p.needs, placed: true}
+		q := &Pipeline{Source: p.Source, Ops: ops[first:end:end], Gates: p.Gates, needs: p.needs, placed: true, scan: p.scan}
 		s := &Collect{ID: *sinks, Cols: cols, Limit: -1, Node: node, makers: []*Pipeline{q}}
 		q.Sink = s
 		p.Source, p.needs = &Buffer{Of: s}, append(slices.Clone(p.needs), q)

@@ -21,7 +21,7 @@ func oneTable() Lookup {
 			return table, nil
 		}
 		return nil, fmt.Errorf("table %q does not exist", name)
-	}, func(op, name, value string) error {
+	}, func(string) (types.Type, bool) { return types.Type{}, false }, func(op, name, value string) error {
 		if op != "join" || name != "speed" {
 			return fmt.Errorf("no %s of a %s can be %s", name, op, value)
 		}
@@ -161,7 +161,7 @@ func TestSwitches(t *testing.T) {
 		if got := p.Query.Shared[0].Plan.(*plan.Join).Props().Switches["speed"]; got != "5" {
 			t.Errorf("%q", got)
 		}
-		again, err := Write(p.Query, nil, func(*plan.Scan) (string, error) { return "", nil })
+		again, err := Write(p.Query, nil, func(*plan.Scan) (string, error) { return "", nil }, oneTable().Named)
 		if err != nil || strings.Count(string(again), `"switches"`) != 1 {
 			t.Fatalf("%v %s", err, again)
 		}
@@ -217,7 +217,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := Write(p.Query, nil, func(*plan.Scan) (string, error) { return "", nil }); err != nil && !strings.Contains(err.Error(), "cannot be written") {
+		if _, err := Write(p.Query, nil, func(*plan.Scan) (string, error) { return "", nil }, oneTable().Named); err != nil && !strings.Contains(err.Error(), "cannot be written") {
 			t.Error(err)
 		}
 	})

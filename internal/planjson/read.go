@@ -22,6 +22,8 @@ type Plan struct {
 type Lookup struct {
 	// Table finds a table; schema may be "".
 	Table func(schema, name string) (*catalog.Table, error)
+	// Named finds a type by the name that somebody gave it, as SQL writes that.
+	Named func(name string) (types.Type, bool)
 	// Switch tells what is wrong with a switch of an operator; nil: nothing is.
 	Switch func(op, name, value string) error
 }
@@ -123,11 +125,11 @@ func (r *reader) refs(names []string, have plan.ColSet, path string) []plan.ColI
 	return out
 }
 
-func typeAt(text, path string) types.Type {
+func (r *reader) typeAt(text, path string) types.Type {
 	if text == "" {
 		fail(path, "a type is missing")
 	}
-	t, err := types.ReadType(text)
+	t, err := types.ReadTypeOf(text, r.Named)
 	if err != nil {
 		fail(path, "%v", err)
 	}
@@ -218,7 +220,7 @@ func (r *reader) typed(cols []column, path string) []plan.ColID {
 	out := make([]plan.ColID, len(cols))
 	for i, c := range cols {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		out[i] = r.define(c.As, typeAt(c.Type, at+".type"), false, at+".as")
+		out[i] = r.define(c.As, r.typeAt(c.Type, at+".type"), false, at+".as")
 	}
 	return out
 }

@@ -31,17 +31,17 @@ func (r *reader) expr(o *operand, have plan.ColSet, path string) plan.Expr {
 		fail(path, "an expression is the name of a column, or has one of value, null, op and function")
 	}
 	if o.Value != nil || o.Null {
-		return literalAt(o, path)
+		return r.constant(o, path)
 	}
 	x := &plan.Call{Args: r.exprs(o.Args, have, path+".args"), Pos: -1}
 	if o.Function != "" {
 		x.Op, x.Fn = plan.Apply, choice(functions, o.Function, "function", path+".function")
-		x.T = typeAt(o.Type, path+".type")
+		x.T = r.typeAt(o.Type, path+".type")
 		return x
 	}
 	x.Op = choice(operations, o.Op, "operation", path+".op")
 	if o.Type != "" {
-		x.T = typeAt(o.Type, path+".type")
+		x.T = r.typeAt(o.Type, path+".type")
 	} else if sig := signatures[x.Op]; strings.HasSuffix(sig, ">b") {
 		x.T = types.TBool
 	} else {
@@ -53,11 +53,11 @@ func (r *reader) expr(o *operand, have plan.ColSet, path string) plan.Expr {
 	return x
 }
 
-func literalAt(o *operand, path string) plan.Expr {
+func (r *reader) constant(o *operand, path string) plan.Expr {
 	if len(o.Args) > 0 {
 		fail(path+".args", "a literal has no arguments")
 	}
-	t := typeAt(o.Type, path+".type")
+	t := r.typeAt(o.Type, path+".type")
 	if o.Null {
 		return plan.NewConst(types.NullOf(t))
 	}
@@ -73,7 +73,7 @@ func literalAt(o *operand, path string) plan.Expr {
 
 // fits reports that values of type a can stand where b is expected without a cast.
 func fits(a, b types.Type) bool {
-	return a.Kind == types.Unknown || b.Kind == types.Unknown || a.Kind == b.Kind && (a.Kind != types.Decimal || a.Scale == b.Scale)
+	return a.Kind == types.Unknown || b.Kind == types.Unknown || a.Kind == b.Kind && (a.Kind != types.Decimal || a.Scale == b.Scale) && (a.Kind != types.Enum || a == b)
 }
 
 func typesOf(es []plan.Expr) string {

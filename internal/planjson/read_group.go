@@ -24,7 +24,7 @@ func (r *reader) aggregate(a *aggregate, have plan.ColSet, path string) plan.Agg
 	if a.Filter != nil {
 		out.Filter = r.preds([]operand{*a.Filter}, have, path+".filter")[0]
 	}
-	t := typeAt(a.Type, path+".type")
+	t := r.typeAt(a.Type, path+".type")
 	if a.Fold {
 		r.fold(a, &out, args, have, path)
 	} else {
@@ -142,7 +142,7 @@ func (r *reader) windowFunc(f *windowFunc, windows int, have plan.ColSet, path s
 	if f.Window < 0 || f.Window >= windows {
 		fail(path+".window", "there is no window %d", f.Window)
 	}
-	t := typeAt(f.Type, path+".type")
+	t := r.typeAt(f.Type, path+".type")
 	var args [2]int
 	if f.Fold {
 		r.windowFold(f, &out, have, path)

@@ -30,7 +30,7 @@ func (r *reader) operator(o *operator, path string) plan.Node {
 	case "values":
 		return r.values(o, path)
 	case "series":
-		t := typeAt(o.Type, path+".type")
+		t := r.typeAt(o.Type, path+".type")
 		if !t.IsInteger() || o.Count < 1 || o.Step == 0 {
 			fail(path, "a series has a count and a step, and is of integers")
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// Write makes a document of a plan, with the settings under which it should run. schema tells in which schema a table is. The error names
-// what a document cannot hold.
-func Write(q *plan.Query, settings map[string]string, schema func(*plan.Scan) (string, error)) (text []byte, err error) {
+// Write makes a document of a plan, with the settings under which it should run. schema tells in which schema a table is, named finds the
+// types that have names of their own. The error names what a document cannot hold.
+func Write(q *plan.Query, settings map[string]string, schema func(*plan.Scan) (string, error), named func(name string) (types.Type, bool)) (text []byte, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -22,7 +22,7 @@ func Write(q *plan.Query, settings map[string]string, schema func(*plan.Scan) (s
 			panic(e)
 		}
 	}()
-	w := writer{q, schema}
+	w := writer{q, schema, named}
 	d := document{Version: version, Settings: settings}
 	for _, s := range q.Shared {
 		d.Shared = append(d.Shared, shared{s.Name, w.node(s.Plan), w.cols(s.Cols)})
@@ -47,12 +47,13 @@ func encode(v any) ([]byte, error) {
 type writer struct {
 	q      *plan.Query
 	schema func(*plan.Scan) (string, error)
+	named  func(name string) (types.Type, bool)
 }
 
 // typeText is the name of a type by which it is found again.
-func typeText(t types.Type) string {
+func (w *writer) typeText(t types.Type) string {
 	text := t.String()
-	if back, err := types.ReadType(text); err != nil || back != t {
+	if back, err := types.ReadTypeOf(text, w.named); err != nil || back != t {
 		cannot("a value of type %s", text)
 	}
 	return text
@@ -79,7 +80,7 @@ func (w *writer) cols(ids []plan.ColID) []string {
 func (w *writer) typed(ids []plan.ColID) []column {
 	out := make([]column, len(ids))
 	for i, id := range ids {
-		out[i] = column{As: w.col(id), Type: typeText(w.q.Cols.Get(id).Type)}
+		out[i] = column{As: w.col(id), Type: w.typeText(w.q.Cols.Get(id).Type)}
 	}
 	return out
 }
@@ -101,7 +102,7 @@ func (w *writer) operator(n plan.Node) *operator {
 		}
 		return o
 	case *plan.Series:
-		return &operator{Op: "series", As: w.col(x.Col), Type: typeText(w.q.Cols.Get(x.Col).Type), From: x.From, Step: x.Step, Count: x.N}
+		return &operator{Op: "series", As: w.col(x.Col), Type: w.typeText(w.q.Cols.Get(x.Col).Type), From: x.From, Step: x.Step, Count: x.N}
 	case *plan.SharedScan:
 		o := &operator{Op: "shared", Shared: &x.Index}
 		for i, id := range x.Cols {
@@ -142,7 +143,7 @@ func (w *writer) operator(n plan.Node) *operator {
 	case *plan.WorkScan:
 		o := &operator{Op: "work", Name: x.Name, Number: x.Number}
 		for i, id := range x.Cols {
-			o.Cols = append(o.Cols, column{As: w.col(id), Column: fmt.Sprint(x.Ordinal[i]), Type: typeText(w.q.Cols.Get(id).Type)})
+			o.Cols = append(o.Cols, column{As: w.col(id), Column: fmt.Sprint(x.Ordinal[i]), Type: w.typeText(w.q.Cols.Get(id).Type)})
 		}
 		return o
 	}
@@ -196,7 +197,7 @@ func (w *writer) join(x *plan.Join) *operator {
 }
 
 func (w *writer) aggregate(a *plan.Agg) aggregate {
-	out := aggregate{As: w.col(a.Col), Function: a.Func.String(), Args: w.exprs(a.Args()), Type: typeText(w.q.Cols.Get(a.Col).Type), Distinct: a.Distinct}
+	out := aggregate{As: w.col(a.Col), Function: a.Func.String(), Args: w.exprs(a.Args()), Type: w.typeText(w.q.Cols.Get(a.Col).Type), Distinct: a.Distinct}
 	if a.Filter != nil {
 		f := w.expr(a.Filter)
 		out.Filter = &f
@@ -212,7 +213,7 @@ func (w *writer) aggregate(a *plan.Agg) aggregate {
 		}
 	}
 	for _, v := range a.Direct {
-		out.Direct = append(out.Direct, literal(v))
+		out.Direct = append(out.Direct, w.literal(v))
 	}
 	for _, o := range a.Order {
 		out.Order = append(out.Order, foldOrder{w.expr(o.X), o.Desc, o.NullsFirst})
@@ -235,8 +236,8 @@ func (w *writer) window(x *plan.Window) *operator {
 	}
 	for i := range x.Funcs {
 		f := &x.Funcs[i]
-		out := windowFunc{As: w.col(f.Col), Function: f.Func.String(), Args: w.cols(f.Args), Type: typeText(w.q.Cols.Get(f.Col).Type), Window: f.Spec,
-			Unit: f.Frame.Unit.String(), Start: frameBound(f.Frame.Start), End: frameBound(f.Frame.End), Exclude: exclusions[f.Frame.Exclude],
+		out := windowFunc{As: w.col(f.Col), Function: f.Func.String(), Args: w.cols(f.Args), Type: w.typeText(w.q.Cols.Get(f.Col).Type), Window: f.Spec,
+			Unit: f.Frame.Unit.String(), Start: w.frameBound(f.Frame.Start), End: w.frameBound(f.Frame.End), Exclude: exclusions[f.Frame.Exclude],
 			Desc: f.Frame.Desc, IgnoreNulls: f.IgnoreNulls}
 		if f.Func == plan.WinAgg {
 			out.Function, out.Aggregate = f.Agg.String(), true
@@ -258,7 +259,7 @@ func (w *writer) windowFold(f *plan.WindowFold, out *windowFunc) {
 	}
 	out.Function, out.Fold, out.Distinct = f.Name, true, f.Distinct
 	for _, v := range f.Direct {
-		out.Direct = append(out.Direct, literal(v))
+		out.Direct = append(out.Direct, w.literal(v))
 	}
 	if f.Filter != 0 {
 		out.Filter = w.col(f.Filter)
@@ -268,10 +269,10 @@ func (w *writer) windowFold(f *plan.WindowFold, out *windowFunc) {
 	}
 }
 
-func frameBound(b plan.FrameBound) bound {
+func (w *writer) frameBound(b plan.FrameBound) bound {
 	out := bound{Kind: boundNames[b.Kind]}
 	if b.Kind == plan.Preceding || b.Kind == plan.Following {
-		v := literal(b.Offset)
+		v := w.literal(b.Offset)
 		out.Offset = &v
 	}
 	return out
@@ -290,9 +291,9 @@ func (w *writer) expr(e plan.Expr) operand {
 	case *plan.Ref:
 		return operand{Column: w.col(x.ID)}
 	case *plan.Const:
-		return literal(x.V)
+		return w.literal(x.V)
 	case *plan.Call:
-		out := operand{Op: x.Op.String(), Args: w.exprs(x.Args), Type: typeText(x.T)}
+		out := operand{Op: x.Op.String(), Args: w.exprs(x.Args), Type: w.typeText(x.T)}
 		if x.Op == plan.Apply {
 			name, ok := functionNames[x.Fn]
 			if !ok {
@@ -305,10 +306,10 @@ func (w *writer) expr(e plan.Expr) operand {
 	panic(fmt.Sprintf("planjson: expression %T", e))
 }
 
-func literal(v types.Value) operand {
+func (w *writer) literal(v types.Value) operand {
 	if v.Null {
-		return operand{Null: true, Type: typeText(v.Type)}
+		return operand{Null: true, Type: w.typeText(v.Type)}
 	}
 	text := v.String()
-	return operand{Value: &text, Type: typeText(v.Type)}
+	return operand{Value: &text, Type: w.typeText(v.Type)}
 }

@@ -24,7 +24,7 @@ func (s *Session) runPlan(ctx context.Context, tx *catalog.Tx, b *bind.Call, t T
 	}
 	start := time.Now()
 	e := s.env(ctx, tx)
-	p, err := planjson.Read([]byte(b.Args[0].Value.S), planjson.Lookup{Switch: phys.CheckSwitch, Table: func(schema, name string) (*catalog.Table, error) {
+	p, err := planjson.Read([]byte(b.Args[0].Value.S), planjson.Lookup{Switch: phys.CheckSwitch, Named: enumsOf(tx), Table: func(schema, name string) (*catalog.Table, error) {
 		if t, ok := e.Table(schema, name); ok {
 			return t, nil
 		}
@@ -76,8 +76,22 @@ func (s *Session) planJSON(ctx context.Context, tx *catalog.Tx, q *plan.Query, s
 			return "", fmt.Errorf("%s, which is no table of the database,", n.Table.Name)
 		}
 		return schema, nil
-	})
+	}, enumsOf(tx))
 	return string(text), err
+}
+
+// enumsOf finds enums as SQL writes their names.
+func enumsOf(tx *catalog.Tx) func(name string) (types.Type, bool) {
+	enums := map[string]types.Type{}
+	for _, r := range tx.Relations() {
+		if e, ok := r.(*catalog.Enum); ok {
+			enums[e.Type.EnumName()] = e.Type
+		}
+	}
+	return func(name string) (t types.Type, ok bool) {
+		t, ok = enums[name]
+		return t, ok
+	}
 }
 
 // leavePlan disables the passes that would change a plan, but for filters that a document has no words for.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -141,5 +142,54 @@ func TestPlanJSONRuns(t *testing.T) {
 	ask("BEGIN READ ONLY")
 	if got := ask("CALL run_plan($1)", types.TextValue(strings.Replace(strings.Replace(doc, "%s", "", 1), "%%", "%", 1))); got != want {
 		t.Errorf("in a read-only transaction: %s", got)
+	}
+}
+
+// TestPlanJSONEnums: plans with enums, of any schema, also ones that are parts of other types or have no name, run again from what was written.
+func TestPlanJSONEnums(t *testing.T) {
+	s := New(NewDB())
+	for _, sql := range []string{
+		"create schema x", "create type mood as enum ('sad', 'ok', 'happy')", `create type x."Odd, (name)[]" as enum ('it''s', 'a, b', ')', '')`,
+		`create table e (id int, m mood, o x."Odd, (name)[]", n enum('q''s,', 'r)'))`,
+		"insert into e values (1, 'ok', ')', 'r)'), (2, null, 'a, b', 'q''s,'), (3, 'happy', 'it''s', null), (4, 'sad', '', 'r)')",
+	} {
+		mustRun(t, s, sql)
+	}
+	for _, sql := range []string{
+		"select m, count(*) from e where m >= 'ok' group by m order by m",
+		"select max(m), min(o), max(n) from e",
+		"select o, n, m::text || 'x' from e where o <> 'it''s' or n = 'r)' order by o desc",
+		"select id, [m], [o, ')'], {'a': m, 'b': n} from e order by id",
+		"select 'ok'::mood a, n from e where n in ('r)', 'q''s,') union all select m, null from e order by 1, 2",
+		"select id, lag(m) over (order by id), first_value(o) over (order by id) from e order by id",
+	} {
+		want, err := askCorpus(s, sql, false)
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		text, err := planText(s, sql)
+		if err != nil {
+			t.Error(sql, err)
+			continue
+		}
+		if got, err := askCorpus(s, "CALL run_plan($1)", false, types.TextValue(text)); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v %v, want %v\n%s", sql, got, err, want, text)
+		}
+	}
+	text, err := planText(s, "select id from e where m = 'ok'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ was, is, wrong string }{
+		{`"value": "ok"`, `"value": "good"`, `.where[0].args[1].value: invalid input value for enum mood: "good"`},
+		{`"type": "mood"`, `"type": "moods"`, `.where[0].args[1].type: type "moods" does not exist`},
+		{`"type": "mood"`, `"type": "ENUM('ok', 'ok')"`, `is not a type`},
+		{`"type": "mood"`, `"type": "ENUM('ok', no)"`, `is not a type`},
+		{`"type": "mood"`, `"type": "ENUM('ok')"`, `.where[0]: `},
+	} {
+		doc := strings.Replace(text, c.was, c.is, 1)
+		if _, err := askCorpus(s, "CALL run_plan($1)", false, types.TextValue(doc)); err == nil || !strings.Contains(err.Error(), c.wrong) || !strings.Contains(err.Error(), "plan, at $.plan.") {
+			t.Errorf("%s: %v\n%s", c.is, err, doc)
+		}
 	}
 }

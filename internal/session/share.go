@@ -13,17 +13,22 @@ import (
 
 // share decides whether CPU and GPU run a program together, and gives the options a partner then.
 func (s *Session) share(prog *pipe.Program, set *Settings, opts *exec.Options) bool {
-	may, others := exec.MayShare(prog)
-	if !device.HasCPU() || opts.Lanes || !may {
+	scans, others := exec.MayShare(prog)
+	if !device.HasCPU() || opts.Lanes || len(scans) == 0 {
 		return false
+	}
+	modes := map[phys.ShareMode]bool{}
+	for _, x := range scans {
+		modes[set.Share.At(x).Mode] = true
 	}
 	dev := s.DB.accelerator(opts.Device)
 	switch {
 	case set.CPUFirst != phys.CPUFirstOff && phys.FewOthers(others) && cold(dev.opened(), prog, set):
-		opts.CPUFirst = set.Share.Mode != phys.ShareFixed
-	case set.Share.Mode == phys.ShareOff:
+		opts.CPUFirst = !modes[phys.ShareFixed]
+	case modes[phys.ShareOn] || modes[phys.ShareFixed]:
+	case !modes[phys.ShareAuto]:
 		return false
-	case set.Share.Mode == phys.ShareAuto:
+	default:
 		store, err := dev.open()
 		if err != nil || !phys.WorthSharing(streamed(store, prog, set), others) {
 			return false

@@ -1,19 +1,28 @@
 package types
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // ReadType reads a type as Type.String writes it, or by any other name of it.
 func ReadType(text string) (Type, error) {
+	return ReadTypeOf(text, func(string) (Type, bool) { return Type{}, false })
+}
+
+// ReadTypeOf is ReadType where types have names of their own, which named finds as SQL writes them.
+func ReadTypeOf(text string, named func(name string) (Type, bool)) (Type, error) {
 	text = strings.TrimSpace(text)
+	if t, ok := named(text); ok {
+		return t, nil
+	}
 	wrong := errf(codeUndefinedType, "%q is not a type", text)
 	if strings.EqualFold(text, TUnknown.String()) {
 		return TUnknown, nil
 	}
 	if elem, ok := strings.CutSuffix(text, "[]"); ok {
-		t, err := ReadType(elem)
+		t, err := ReadTypeOf(elem, named)
 		if err != nil || !CanList(t) {
 			return Type{}, wrong
 		}
@@ -29,6 +38,12 @@ func ReadType(text string) (Type, error) {
 	parts := splitType(rest)
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch name {
+	case "enum":
+		labels, ok := readLabels(parts)
+		if !ok {
+			return Type{}, wrong
+		}
+		return TEnum("", labels), nil
 	case "struct", "row":
 		var fields []Member
 		for _, p := range parts {
@@ -36,7 +51,7 @@ func ReadType(text string) (Type, error) {
 			if !ok {
 				return Type{}, wrong
 			}
-			t, err := ReadType(typ)
+			t, err := ReadTypeOf(typ, named)
 			if err != nil || !CanList(t) {
 				return Type{}, wrong
 			}
@@ -50,8 +65,8 @@ func ReadType(text string) (Type, error) {
 		if len(parts) != 2 {
 			return Type{}, wrong
 		}
-		k, err := ReadType(parts[0])
-		v, err2 := ReadType(parts[1])
+		k, err := ReadTypeOf(parts[0], named)
+		v, err2 := ReadTypeOf(parts[1], named)
 		if err != nil || err2 != nil || !CanList(k) || !CanList(v) {
 			return Type{}, wrong
 		}
@@ -68,14 +83,32 @@ func ReadType(text string) (Type, error) {
 	return ParseType(name, args)
 }
 
+// readLabels reads those of an enum, of which none comes twice.
+func readLabels(parts []string) (out []string, ok bool) {
+	for _, p := range parts {
+		if len(p) < 2 || p[0] != '\'' || p[len(p)-1] != '\'' {
+			return nil, false
+		}
+		label := strings.ReplaceAll(p[1:len(p)-1], "''", "'")
+		if slices.Contains(out, label) {
+			return nil, false
+		}
+		out = append(out, label)
+	}
+	return out, true
+}
+
 // splitType cuts at the commas that are neither in parentheses nor in quotes.
 func splitType(s string) (parts []string) {
-	depth, start, inside := 0, 0, false
+	depth, start, inside := 0, 0, byte(0)
 	for i := range len(s) {
 		switch c := s[i]; {
-		case c == '"':
-			inside = !inside
-		case inside:
+		case inside != 0:
+			if c == inside {
+				inside = 0
+			}
+		case c == '"' || c == '\'':
+			inside = c
 		case c == '(':
 			depth++
 		case c == ')':
