@@ -5,14 +5,17 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/kelpiedb/kelpie"
 	"github.com/kelpiedb/kelpie/gen"
+	"github.com/kelpiedb/kelpie/internal/session"
 )
 
 const checkHelp = `Asks each query of a benchmark on the CPU and then on another device, and
@@ -29,6 +32,10 @@ Flags:
   --repeat N         how often each query is asked on the device (default 1)
   --clients N        how many sessions ask all queries at once (default 1)
   --strict           a query that is left to the CPU counts as wrong, too
+  --switches each    ask each query with every value of every switch: fuse,
+                     expand, refill, resolve, groups, feed, prefilter, share …
+  --switches SEED    draw all switches anew each time that a query is asked
+                     In both, clients divide the work among themselves.
 ` + engineHelp
 
 // verdict is what was found of a query.
@@ -47,6 +54,7 @@ func checkCommand(ctx context.Context, args []string) error {
 	repeat := fs.Int("repeat", 1, "")
 	clients := fs.Int("clients", 1, "")
 	strict := fs.Bool("strict", false, "")
+	switches := fs.String("switches", "", "")
 	only := fs.String("queries", "", "")
 	words, err := parseFlags(fs, args, checkHelp)
 	if err != nil {
@@ -63,6 +71,10 @@ func checkCommand(ctx context.Context, args []string) error {
 		return usagef("--repeat and --clients must be 1 or more")
 	}
 	if s.queries, err = choose(s.queries, *only); err != nil {
+		return err
+	}
+	ways, err := waysFor(*switches, len(s.queries), *repeat)
+	if err != nil {
 		return err
 	}
 	if engine.device == "" || engine.device == "cpu" {
@@ -95,9 +107,34 @@ func checkCommand(ctx context.Context, args []string) error {
 		}
 	}
 	fmt.Printf("%s: the CPU has answered, in %.1f s\n", s.name, time.Since(start).Seconds())
-	c := &checking{db: db, queries: s.queries, want: want, clients: *clients, repeat: *repeat, tell: func(q *gen.Query, v *verdict) { v.print(s.name, q.Name) }}
+	c := &checking{db: db, queries: s.queries, want: want, clients: *clients, repeat: *repeat, ways: ways, tell: func(q *gen.Query, v *verdict) { v.print(s.name, q.Name) }}
 	found := c.askAtOnce(ctx)
-	return verdicts(s.name, *sf, engine.device, found, *clients**repeat, *strict, time.Since(start))
+	return verdicts(s.name, *sf, engine.device, found, c.times(), *strict, time.Since(start))
+}
+
+// waysFor are the ways in which each of n queries is asked; nil: all as the settings are.
+func waysFor(switches string, n, repeat int) ([][]session.Way, error) {
+	if switches == "" {
+		return nil, nil
+	}
+	out := make([][]session.Way, n)
+	if switches == "each" {
+		for i := range out {
+			out[i] = slices.Repeat(session.EachWay(), repeat)
+		}
+		return out, nil
+	}
+	seed, err := strconv.ParseUint(switches, 10, 64)
+	if err != nil {
+		return nil, usagef("--switches %s: each, or the seed by which they are drawn", switches)
+	}
+	draw := rand.New(rand.NewPCG(seed, 12))
+	for i := range out {
+		for range repeat {
+			out[i] = append(out[i], session.DrawWay(draw))
+		}
+	}
+	return out, nil
 }
 
 // checking is a comparison that is under way.
@@ -106,29 +143,80 @@ type checking struct {
 	queries         []gen.Query
 	want            []*rowSet
 	clients, repeat int
+	ways            [][]session.Way                // of each query, by number; nil: they are asked as the settings are, by all clients
 	tell            func(q *gen.Query, v *verdict) // what was found of a query that nobody asks any more
 }
 
-// askAtOnce asks all queries in several sessions, each in an order of its own, and compares.
-func (c *checking) askAtOnce(ctx context.Context) []verdict {
+// turn is a query, by number, and how it is asked.
+type turn struct {
+	query int
+	way   session.Way
+}
+
+// turns are those of a client, in an order of its own.
+func (c *checking) turns(client int) (out []turn) {
 	n := len(c.queries)
-	found := make([]verdict, n)
+	if c.ways == nil {
+		for k := range c.repeat * n {
+			out = append(out, turn{query: (k/c.repeat + client*n/c.clients) % n})
+		}
+		return out
+	}
+	for i, ways := range c.ways {
+		for k := range ways {
+			if (i+k)%c.clients == client {
+				out = append(out, turn{i, ways[k]})
+			}
+		}
+	}
+	return out
+}
+
+// times is how often each query is asked.
+func (c *checking) times() int {
+	if c.ways == nil {
+		return c.clients * c.repeat
+	}
+	return len(c.ways[0])
+}
+
+// ask asks for the rows of a query in its way.
+func (c *checking) ask(ctx context.Context, s *kelpie.Session, t turn) (*rowSet, error) {
+	for name, value := range t.way {
+		if _, err := s.Exec(ctx, fmt.Sprintf("set %s = '%s'", name, value)); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := askRows(ctx, s, c.queries[t.query])
+	for name := range t.way {
+		if _, again := s.Exec(ctx, "reset "+name); err == nil {
+			err = again
+		}
+	}
+	if err != nil && t.way != nil {
+		err = fmt.Errorf("%s: %w", t.way, err)
+	}
+	return rows, err
+}
+
+// askAtOnce asks all queries in several sessions, and compares.
+func (c *checking) askAtOnce(ctx context.Context) []verdict {
+	found := make([]verdict, len(c.queries))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for client := range c.clients {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			session := c.db.Session()
-			for k := range c.repeat * n {
-				i := (k/c.repeat + client*n/c.clients) % n
-				start := time.Now()
+			s := c.db.Session()
+			for _, t := range c.turns(client) {
+				i, start := t.query, time.Now()
 				var wrong, onCPU string
-				got, err := askRows(ctx, session, c.queries[i])
+				got, err := c.ask(ctx, s, t)
 				if err != nil {
 					wrong = err.Error()
-				} else {
-					wrong, onCPU = c.want[i].differs(got), got.notices
+				} else if wrong, onCPU = c.want[i].differs(got), got.notices; wrong != "" && t.way != nil {
+					wrong = fmt.Sprintf("%s: %s", t.way, wrong)
 				}
 				mu.Lock()
 				v := &found[i]
@@ -140,7 +228,7 @@ func (c *checking) askAtOnce(ctx context.Context) []verdict {
 				if onCPU != "" {
 					v.onCPU = onCPU
 				}
-				if v.asked == c.clients*c.repeat {
+				if v.asked == c.times() {
 					c.tell(&c.queries[i], v)
 				}
 				mu.Unlock()

@@ -5,29 +5,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
+	"testing"
 
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
-// switches are the settings that change how a GPU runs a query, and their values.
-var switches = []struct{ name, values string }{
-	{"fuse", "auto compound multipass operator"},
-	{"expand", "auto lane group warp balanced"},
-	{"refill", "auto off list flush"},
-	{"resolve", "auto tuple warp block segments"},
-	{"groups", "auto global local shared registers lanes block"},
-	{"feed", "resident run_to_finish kernel_at_a_time batch"},
-	{"prefilter", "auto off on on"},
-	{"gpu_threads", "0 32 96"},
-	{"gpu_blocks", "0 1 3"},
-	{"share", "auto off 50 100"},
-	{"cpu_first", "off on auto"},
-}
-
-// drawnSwitches are n combinations of their values, drawn by a fixed seed, or, for fresh ones, by that of KELPIE_SWITCHES. KELPIE_CORPUS=all runs all files in
-// each of them.
-func drawnSwitches(n int) (out []corpusCell) {
+// drawer draws by a fixed seed, or, for fresh ways, by that of KELPIE_SWITCHES.
+func drawer() *rand.Rand {
 	seed := uint64(12)
 	if text := os.Getenv("KELPIE_SWITCHES"); text != "" {
 		var err error
@@ -35,25 +19,29 @@ func drawnSwitches(n int) (out []corpusCell) {
 			panic("KELPIE_SWITCHES is a number: " + err.Error())
 		}
 	}
-	draw := rand.New(rand.NewPCG(seed, 11))
+	return rand.New(rand.NewPCG(seed, 11))
+}
+
+// drawnSwitches are n ways to run the corpus on the simulated GPU. KELPIE_CORPUS=all runs all files in each of them.
+func drawnSwitches(n int) (out []corpusCell) {
+	draw := drawer()
 	for range n {
-		name := "simt"
-		var values []string
-		for _, s := range switches {
-			all := strings.Fields(s.values)
-			values = append(values, all[draw.IntN(len(all))])
-			name += fmt.Sprintf(" %s=%s", s.name, values[len(values)-1])
-		}
-		out = append(out, corpusCell{name: name, set: func(x *Settings) {
+		w := DrawWay(draw)
+		out = append(out, corpusCell{name: "simt " + w.String(), set: func(x *Settings) {
 			x.Device = "simt"
-			for i, s := range switches {
-				if err := setByName(x, s.name, values[i]); err != nil {
-					panic(err)
-				}
-			}
+			w.apply(x)
 		}})
 	}
 	return out
+}
+
+// apply sets the switches.
+func (w Way) apply(x *Settings) {
+	for name, value := range w {
+		if err := setByName(x, name, value); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // setByName changes a setting by its name, as SET does.
@@ -64,4 +52,25 @@ func setByName(x *Settings, name, value string) error {
 		}
 	}
 	return fmt.Errorf("there is no setting %s", name)
+}
+
+// TestWays: the first value of a switch is what it is by itself, and all are values.
+func TestWays(t *testing.T) {
+	fresh := New(NewDB()).Settings()
+	for _, s := range Switches() {
+		for i, v := range s.Values {
+			x := fresh
+			if err := setByName(&x, s.Name, v); err != nil {
+				t.Error(s.Name, err)
+			}
+			for _, st := range settings {
+				if is := st.show(&x); st.name == s.Name && (is != v || (st.show(&fresh) == v) != (i == 0)) {
+					t.Errorf("%s = %s shows %s, and is %s by itself", s.Name, v, is, st.show(&fresh))
+				}
+			}
+		}
+	}
+	if got, want := fmt.Sprint(EachWay()[0], ", ", EachWay()[1]), "fuse=auto, fuse=compound"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
 }
