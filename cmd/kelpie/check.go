@@ -15,7 +15,7 @@ import (
 
 	"github.com/kelpiedb/kelpie"
 	"github.com/kelpiedb/kelpie/gen"
-	"github.com/kelpiedb/kelpie/internal/session"
+	"github.com/kelpiedb/kelpie/internal/techniques"
 )
 
 const checkHelp = `Asks each query of a benchmark on the CPU and then on another device, and
@@ -113,14 +113,14 @@ func checkCommand(ctx context.Context, args []string) error {
 }
 
 // waysFor are the ways in which each of n queries is asked; nil: all as the settings are.
-func waysFor(switches string, n, repeat int) ([][]session.Way, error) {
+func waysFor(switches string, n, repeat int) ([][]techniques.Way, error) {
 	if switches == "" {
 		return nil, nil
 	}
-	out := make([][]session.Way, n)
+	out := make([][]techniques.Way, n)
 	if switches == "each" {
 		for i := range out {
-			out[i] = slices.Repeat(session.EachWay(), repeat)
+			out[i] = slices.Repeat(techniques.EachWay(), repeat)
 		}
 		return out, nil
 	}
@@ -131,7 +131,7 @@ func waysFor(switches string, n, repeat int) ([][]session.Way, error) {
 	draw := rand.New(rand.NewPCG(seed, 12))
 	for i := range out {
 		for range repeat {
-			out[i] = append(out[i], session.DrawWay(draw))
+			out[i] = append(out[i], techniques.DrawWay(draw))
 		}
 	}
 	return out, nil
@@ -143,14 +143,14 @@ type checking struct {
 	queries         []gen.Query
 	want            []*rowSet
 	clients, repeat int
-	ways            [][]session.Way                // of each query, by number; nil: they are asked as the settings are, by all clients
+	ways            [][]techniques.Way                // of each query, by number; nil: they are asked as the settings are, by all clients
 	tell            func(q *gen.Query, v *verdict) // what was found of a query that nobody asks any more
 }
 
 // turn is a query, by number, and how it is asked.
 type turn struct {
 	query int
-	way   session.Way
+	way   techniques.Way
 }
 
 // turns are those of a client, in an order of its own.

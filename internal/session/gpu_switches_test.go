@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/kelpiedb/kelpie/internal/techniques"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -26,17 +27,17 @@ func drawer() *rand.Rand {
 func drawnSwitches(n int) (out []corpusCell) {
 	draw := drawer()
 	for range n {
-		w := DrawWay(draw)
+		w := techniques.DrawWay(draw)
 		out = append(out, corpusCell{name: "simt " + w.String(), set: func(x *Settings) {
 			x.Device = "simt"
-			w.apply(x)
+			applyWay(x, w)
 		}})
 	}
 	return out
 }
 
-// apply sets the switches.
-func (w Way) apply(x *Settings) {
+// applyWay sets switches.
+func applyWay(x *Settings, w techniques.Way) {
 	for name, value := range w {
 		if err := setByName(x, name, value); err != nil {
 			panic(err)
@@ -57,7 +58,7 @@ func setByName(x *Settings, name, value string) error {
 // TestWays: the first value of a switch is what it is by itself, and all are values.
 func TestWays(t *testing.T) {
 	fresh := New(NewDB()).Settings()
-	for _, s := range Switches() {
+	for _, s := range techniques.Switches() {
 		for i, v := range s.Values {
 			x := fresh
 			if err := setByName(&x, s.Name, v); err != nil {
@@ -70,7 +71,7 @@ func TestWays(t *testing.T) {
 			}
 		}
 	}
-	if got, want := fmt.Sprint(EachWay()[0], ", ", EachWay()[1]), "fuse=auto, fuse=compound"; got != want {
+	if got, want := fmt.Sprint(techniques.EachWay()[0], ", ", techniques.EachWay()[1]), "fuse=auto, fuse=compound"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
 }

@@ -1,6 +1,6 @@
 // Package techniques names what makes queries fast, so that each can be left out.
 //
-// In: nothing. Out: Off, which settings fill and every room that has a technique looks at.
+// In: nothing. Out: Off, which settings fill and every room that has a technique looks at, and the switches that change how a GPU runs a query.
 package techniques
 
 // Off names the techniques that are left out. Nobody needs that but those who want to see what each

@@ -1,4 +1,4 @@
-package session
+package techniques
 
 import (
 	"math/rand/v2"
