@@ -143,7 +143,7 @@ type checking struct {
 	queries         []gen.Query
 	want            []*rowSet
 	clients, repeat int
-	ways            [][]techniques.Way                // of each query, by number; nil: they are asked as the settings are, by all clients
+	ways            [][]techniques.Way             // of each query, by number; nil: they are asked as the settings are, by all clients
 	tell            func(q *gen.Query, v *verdict) // what was found of a query that nobody asks any more
 }
 
