@@ -24,7 +24,7 @@ func TestFunctionTablePostgres(t *testing.T) {
 			source, diff := "pg", ""
 			switch code := Code(err); {
 			case err != nil && code == r.Code:
-			case code == "42883" || code == "42601" || code == "42P18" || code == "42804" || code == "42703" || code == "42704" || code == "42725":
+			case code == "42883" || code == "42601" || code == "42P18" || code == "42804" || code == "42809" || code == "42703" || code == "42704" || code == "42725":
 				source = "nopg"
 			case err != nil:
 				source, diff = "own", err.Error()

@@ -127,7 +127,12 @@ func between(a, b types.Value, part float64, t types.Type) (types.Value, error) 
 		case b.IsInfinite():
 			return b, nil
 		}
-		return types.IntValue(t, a.I+int64(math.Round(part*float64(b.I-a.I)))), nil
+		// The distance of two times may be more than an int64.
+		at := uint64(a.I) + uint64(math.Round(part*float64(uint64(b.I)-uint64(a.I))))
+		if b.I < a.I {
+			at = uint64(a.I) - uint64(math.Round(part*float64(uint64(a.I)-uint64(b.I))))
+		}
+		return types.IntValue(t, int64(at)), nil
 	case types.Interval:
 		d, err := types.Sub(b, a, t)
 		if err == nil {

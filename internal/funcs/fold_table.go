@@ -177,12 +177,35 @@ func numberFold(name string, of func(*pairSums) (float64, bool)) *plan.Fold {
 	return &plan.Fold{Name: name, Skips: plan.SkipNull, Eval: ofNumbers(of), Parts: numberParts(of)}
 }
 
-// Of what a window's frame has, where values that are equal count once, and intervals.
+// Of a window's frame, where values that are equal count once, and of intervals.
 var (
 	CountRows   = &plan.Fold{Name: "count", Skips: plan.SkipNull, Eval: countRows}
 	SumExact    = &plan.Fold{Name: "sum_exact", Skips: plan.SkipNull, Eval: sumExact}
 	AvgInterval = &plan.Fold{Name: "avg_interval", Skips: plan.SkipNull, Eval: avgInterval}
 )
 
-// WindowFolds are folds that only windows have.
-var WindowFolds = []*plan.Fold{CountRows, SumExact, AvgInterval}
+// distinctPairs are aggregates of pairs that generated code computes, for calls with DISTINCT, where it cannot.
+var distinctPairs = []FoldRow{
+	fold("regr_count", "dd", types.TInt64, plan.SkipAnyNull, countRows, ""),
+	fold("regr_avgx", "dd", tDouble, plan.SkipAnyNull, ofPairs(func(s *pairSums) (float64, bool) { return s.X / s.N, true }), ""),
+	fold("regr_avgy", "dd", tDouble, plan.SkipAnyNull, ofPairs(func(s *pairSums) (float64, bool) { return s.Y / s.N, true }), ""),
+}
+
+// DistinctPairs is the fold of an aggregate of different pairs, of a name that means another aggregate without DISTINCT; nil: there is none.
+func DistinctPairs(name string) *FoldRow {
+	for i := range distinctPairs {
+		if distinctPairs[i].Name == name {
+			return &distinctPairs[i]
+		}
+	}
+	return nil
+}
+
+// Unnamed are folds that the binder chooses by more than their name.
+var Unnamed = func() []*plan.Fold {
+	out := []*plan.Fold{CountRows, SumExact, AvgInterval}
+	for _, r := range distinctPairs {
+		out = append(out, r.Fold)
+	}
+	return out
+}()

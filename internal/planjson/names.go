@@ -74,6 +74,11 @@ func foldOf(name string, within bool) *plan.Fold {
 				return f
 			}
 		}
+		for _, f := range funcs.Unnamed {
+			if f.Name == name {
+				return f
+			}
+		}
 	}
 	if r := funcs.FindFold(name, within); r != nil && r.Within == within {
 		return r.Fold
@@ -83,11 +88,6 @@ func foldOf(name string, within bool) *plan.Fold {
 
 // windowFoldOf finds an aggregate of frames that Go computes; nil: there is none.
 func windowFoldOf(name string) *plan.Fold {
-	for _, f := range funcs.WindowFolds {
-		if f.Name == name {
-			return f
-		}
-	}
 	if r := funcs.FindFold(name, false); r != nil && !r.Within {
 		return r.Fold
 	}

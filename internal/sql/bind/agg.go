@@ -59,7 +59,7 @@ var aggFuncs = [...]struct {
 }{
 	{"approx_count_distinct", plan.Count, "any", "how many different values there are: the exact number"},
 	{"any_value", plan.AnyValue, "any", "some value that is not NULL"},
-	{"avg", plan.Avg, "number", "the mean"},
+	{"avg", plan.Avg, "number or interval", "the mean"},
 	{"bool_and", plan.BoolAnd, "boolean", "whether all are true"},
 	{"bool_or", plan.BoolOr, "boolean", "whether any is true"},
 	{"count", plan.Count, "any", "how many are not NULL; `count(*)`: how many rows"},
@@ -67,7 +67,7 @@ var aggFuncs = [...]struct {
 	{"countif", plan.Count, "boolean", "how many are true"},
 	{"every", plan.BoolAnd, "boolean", "whether all are true"},
 	{"max", plan.Max, "any", "the greatest value"},
-	{"mean", plan.Avg, "number", "the mean"},
+	{"mean", plan.Avg, "number or interval", "the mean"},
 	{"min", plan.Min, "any", "the least value"},
 	{"regr_avgx", plan.Avg, "number y, number x", "the mean of x where neither is NULL"},
 	{"regr_avgy", plan.Avg, "number y, number x", "the mean of y where neither is NULL"},
@@ -75,7 +75,7 @@ var aggFuncs = [...]struct {
 	{"stddev", plan.StddevSamp, "number", "the standard deviation of a sample"},
 	{"stddev_pop", plan.StddevPop, "number", "the standard deviation of a population"},
 	{"stddev_samp", plan.StddevSamp, "number", "the standard deviation of a sample"},
-	{"sum", plan.Sum, "number", "the sum"},
+	{"sum", plan.Sum, "number or interval", "the sum"},
 	{"var_pop", plan.VarPop, "number", "the variance of a population"},
 	{"var_samp", plan.VarSamp, "number", "the variance of a sample"},
 	{"variance", plan.VarSamp, "number", "the variance of a sample"},
@@ -124,6 +124,7 @@ func (b *binder) aggregate(s *scope, e *ast.Func, f plan.AggFunc) plan.Expr {
 	t := b.aggregateType(&a, name, e)
 	b.ordered(&a, e, order)
 	b.deviation(&a)
+	intervals(&a)
 	return b.addAggregate(s, e, a, order, t, frame)
 }
 
@@ -137,6 +138,19 @@ func (b *binder) deviation(a *plan.Agg) {
 		} else if c, ok := a.Arg.(*plan.Call); ok && c.Op == plan.Cast && c.T.Kind == types.Float64 {
 			a.Arg = c.Args[0] // distinct values are told apart as what they are
 		}
+	}
+}
+
+// intervals has Go add intervals up: each is three numbers, of which none carries into another.
+func intervals(a *plan.Agg) {
+	if a.Arg == nil || a.Arg.Type().Kind != types.Interval {
+		return
+	}
+	switch a.Func {
+	case plan.Sum:
+		a.Func, a.Fold = plan.Folded, funcs.SumExact
+	case plan.Avg:
+		a.Func, a.Fold = plan.Folded, funcs.AvgInterval
 	}
 }
 

@@ -54,6 +54,9 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 		fail(diag.WrongObjectType, e.Pos, "window function %s requires an OVER clause", name)
 	}
 	if f, ok := aggregateNamed(name); ok {
+		if row := funcs.DistinctPairs(name); row != nil && e.Distinct {
+			return b.fold(s, e, row)
+		}
 		if made := madeAggregates[name]; made != nil {
 			e = made(e)
 		}

@@ -108,6 +108,9 @@ func (b *binder) windowFunction(s *scope, e *ast.Func) plan.Expr {
 	agg, isAgg := aggregateNamed(name)
 	win := windowNamed(name)
 	fold := funcs.FindFold(name, len(e.WithinGroup) > 0)
+	if row := funcs.DistinctPairs(name); row != nil && e.Distinct {
+		isAgg, fold = false, row
+	}
 	switch {
 	case isAgg:
 		if made := madeAggregates[name]; made != nil {

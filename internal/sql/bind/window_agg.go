@@ -86,6 +86,7 @@ func (b *binder) windowAggregate(s *scope, call *windowCall, e *ast.Func, f plan
 	s.windows.in = ""
 	t := b.aggregateType(&a, name, e)
 	b.ordered(&a, e, order)
+	intervals(&a)
 	if e.Filter != nil {
 		s.windows.in = "call"
 		cond := b.boolean(s, e.Filter, "FILTER")
@@ -102,7 +103,7 @@ func (b *binder) windowAggregate(s *scope, call *windowCall, e *ast.Func, f plan
 		switch {
 		case f == plan.Count && a.Distinct:
 			return folded(funcs.CountRows, arg, t)
-		case f == plan.Sum && (t.Kind == types.Interval || a.Distinct && !t.IsFloat()):
+		case f == plan.Sum && a.Distinct && !t.IsFloat():
 			return folded(funcs.SumExact, arg, t)
 		case f == plan.Sum && a.Distinct:
 			return folded(funcs.InOrder[plan.Sum], arg, t)
@@ -123,9 +124,6 @@ func (b *binder) windowAggregate(s *scope, call *windowCall, e *ast.Func, f plan
 	case plan.Folded:
 		return folded(a.Fold, a.Arg, t)
 	case plan.Avg:
-		if a.Arg.Type().Kind == types.Interval {
-			return folded(funcs.AvgInterval, a.Arg, t)
-		}
 		x := plan.AvgOf(a.Arg.Type(), sum(a.Arg), count())
 		if x.Type() != t {
 			x = plan.NewCall(plan.Cast, t, x)
