@@ -39,6 +39,12 @@ var jsonRows = func() []Row {
 	return rows
 }()
 
+// JSONBKey is what JSONB is compared and sorted by.
+var JSONBKey = internalFn("jsonb_key", func(a []types.Value, t types.Type) (types.Value, error) {
+	key, err := types.JSONBKey(a[0].S)
+	return types.Value{Type: t, S: key}, err
+})
+
 // The lists of what has several rows.
 var (
 	JSONElements = internalFn("json_array_elements", jsonParts('[', "array", func(v types.JSONValue, i int) string { return v.Elems[i].Raw }))

@@ -203,8 +203,7 @@ func (b *binder) aggregateOrder(s *scope, items []ast.OrderItem) []plan.AggOrder
 	for i := range items {
 		if x := items[i].X; x != nil {
 			k := direction(&items[i], orderKey{})
-			key := b.settle(b.expr(s, x))
-			mustHaveOrder(key.Type(), x.Position())
+			key := orderedBy(b.settle(b.expr(s, x)), x.Position())
 			out = append(out, plan.AggOrder{X: key, Desc: k.desc, NullsFirst: k.nullsFirst})
 		}
 	}

@@ -16,9 +16,8 @@ func (b *binder) compare(op plan.Op, l, r plan.Expr, at place) plan.Expr {
 	}
 	x, y, ok := b.unify(l, r, at)
 	if ok && x.Type().Kind == types.JSON {
-		ok = x.Type() == types.TJSONB // of the other kind, PostgreSQL does not say what is equal
-		if ok && op != plan.Eq && op != plan.Ne && op != plan.NotDistinct {
-			unsupported(at.op, "the order of jsonb")
+		if ok = x.Type() == types.TJSONB; ok { // of the other kind, PostgreSQL does not say what is equal
+			x, y = orderedBy(x, at.l), orderedBy(y, at.r)
 		}
 	}
 	if !ok {

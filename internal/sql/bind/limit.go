@@ -14,10 +14,10 @@ import (
 // sort orders the rows of n and cuts them to LIMIT and OFFSET. What a number of rows alone does not say (ties, a share of all
 // rows, a number that is known only when the query runs) numbers the rows before.
 func (b *binder) sort(n plan.Node, keys []orderKey, q *ast.Query) plan.Node {
+	n, keys = b.sortable(n, keys, orderPos(q))
 	out := &plan.Sort{Input: n, Limit: -1, Keys: make([]plan.SortKey, 0, len(keys))}
 next:
 	for _, k := range keys {
-		mustHaveOrder(b.cols.Get(k.col).Type, orderPos(q))
 		for _, have := range out.Keys {
 			if have.Col == k.col {
 				continue next // an earlier key on the same column decides
@@ -140,19 +140,6 @@ func (b *binder) add(w *plan.Window, f plan.WindowFunc, spec plan.WindowSpec) pl
 	f.Col = b.cols.New(f.Func.String(), t, f.NeverNull())
 	w.Funcs = append(w.Funcs, f)
 	return b.ref(f.Col)
-}
-
-// mustHaveOrder fails for types that cannot be sorted by.
-func mustHaveOrder(t types.Type, pos int) {
-	for t.Kind == types.List {
-		t = t.Elem()
-	}
-	switch t {
-	case types.TJSON:
-		fail(diag.UndefinedFunction, pos, "could not identify an ordering operator for type json")
-	case types.TJSONB:
-		unsupported(pos, "the order of jsonb")
-	}
 }
 
 // orderPos is where ORDER BY is.

@@ -83,8 +83,7 @@ func (b *binder) window(s *scope, c *windowCall, w *ast.Window) {
 			fail(diag.FeatureNotSupported, w.Pos, "ORDER BY ALL is not supported in a window")
 		}
 		k := direction(o, orderKey{})
-		x := b.settle(b.expr(s, o.X))
-		mustHaveOrder(x.Type(), o.X.Position())
+		x := orderedBy(b.settle(b.expr(s, o.X)), o.X.Position())
 		c.order = append(c.order, windowKey{x, k.desc, k.nullsFirst})
 	}
 	s.windows.in = ""
