@@ -187,7 +187,7 @@ func (w *forwarder) readWords() bool {
 	f.Code = slices.Grow(f.Code, to-len(f.Code))[:to]
 	for ; from >= 0; from-- {
 		in := f.Code[from]
-		if word := w.wordOf(&in); word != 0 {
+		if word := w.words[in.D]; word != 0 {
 			second := Instr{Op: WidenU, D: in.D, A: word.V()}
 			switch in.Op {
 			case Vreg, Clear:
@@ -210,14 +210,6 @@ func (w *forwarder) readWords() bool {
 		f.Code[to] = in
 	}
 	return true
-}
-
-// wordOf is the word beside the number that an instruction opens, makes or ends; 0: there is none.
-func (w *forwarder) wordOf(in *Instr) Reg {
-	if in.D == NoReg || int(in.D) >= len(w.words) {
-		return 0
-	}
-	return w.words[in.D]
 }
 
 // couldBeWord reports an instruction that could make the low half of its result as well. A product of words is made whole if somebody reads it so.
