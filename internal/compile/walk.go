@@ -168,6 +168,8 @@ func (w *Walk) expansions(p *pipe.Pipeline, filters []scanned.Filter) (out []phy
 	alone := !w.Off.MatchQueue
 	for i, op := range p.Ops {
 		switch op := op.(type) {
+		case *pipe.Filter:
+			out[i] = w.Expand.ForTexts(op)
 		case *pipe.Repeat:
 			alone = false
 		case *pipe.Probe:
@@ -242,6 +244,9 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 		d.Sets = append(d.Sets, phys.KeySet{Kind: x.Kind, Bits: x.Bits})
 	}
 	for i, op := range s.Pipeline.Ops {
+		if _, ok := op.(*pipe.Filter); ok && s.Expand != nil {
+			d.Texts = d.Texts || s.Expand[i] == phys.ExpandWarp
+		}
 		if p, ok := op.(*pipe.Probe); ok {
 			d.Probes = append(d.Probes, phys.Probe{Kind: s.w.Tables[p.Build].Kind})
 			if s.Expand != nil {

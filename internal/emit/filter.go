@@ -14,7 +14,15 @@ import (
 
 func (e *emitter) filterOp(op *pipe.Filter, i int) {
 	e.Say("filter", func(n plan.Names) string { return n.And(op.Preds) })
-	for _, p := range orderPreds(op.Preds) {
+	e.tests(orderPreds(op.Preds), i)
+}
+
+// tests goes on behind operator i if all predicates hold.
+func (e *emitter) tests(preds []plan.Expr, i int) {
+	for k, p := range preds {
+		if e.together(i, p, preds[k+1:], func() { e.tests(preds[k+1:], i) }) {
+			return
+		}
 		e.filter(p)
 	}
 	e.clearDead(i + 1)

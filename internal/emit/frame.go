@@ -25,6 +25,8 @@ type frame interface {
 	matches(p *probe)
 	// exists goes on by whether a probe of a table whose keys are not unique finds something.
 	exists(p *probe, rest func(found ir.Reg))
+	// together goes on with rest where a predicate of operator i holds, if lanes test it together; false: each row is tested by itself. after are those that rest tests.
+	together(i int, pred plan.Expr, after []plan.Expr, rest func()) bool
 	// repeat goes on with the row as often as the operator says.
 	repeat(op *pipe.Repeat, i int)
 	// refill goes on with the row before operator i, or later with another.

@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // rowLoop is the frame of the CPU: a thread takes a morsel row by row, or those rows that the front of a scan lists, and
@@ -232,3 +233,6 @@ func (e *rowLoop) matchesOrNone(p *probe) {
 	e.B.Clear(cur, end, any)
 	e.probeDone(p)
 }
+
+// together: a thread has its rows for itself.
+func (e *rowLoop) together(int, plan.Expr, []plan.Expr, func()) bool { return false }

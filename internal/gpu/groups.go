@@ -68,7 +68,7 @@ func (s *groupSink) begin(most int64) error {
 
 // unused is how many tuples a launch over so many rows may take without using them: each lane may have one in the end, and each warp room for some.
 func (s *groupSink) unused(rows int64) int64 {
-	lanes := phys.ChooseLaunch(s.r.grid(rows)).Lanes()
+	lanes := phys.MostLanes(s.r.grid(rows))
 	return lanes + lanes/32*s.r.room(s.s).Takes(s.plan.Expect)
 }
 

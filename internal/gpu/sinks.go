@@ -68,7 +68,7 @@ type tupleSink struct {
 func (s *tupleSink) begin(most int64) (err error) {
 	warps := int64(0)
 	if s.takes > 0 {
-		warps = phys.ChooseLaunch(s.r.grid(most)).Lanes() / 32
+		warps = phys.MostLanes(s.r.grid(most)) / 32
 		if s.gaps, err = s.r.alloc(16 * warps); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (r *run) makesTexts(f *emit.Fragment, items, kept int64) (*making, error) {
 	if m == nil || items == 0 {
 		return nil, nil
 	}
-	m.lanes = phys.ChooseLaunch(r.grid(items)).Lanes()
+	m.lanes = phys.MostLanes(r.grid(items))
 	bytes := min(items, kept) * keptText
 	m.take = min(max(textTakes, bytes/(2*m.lanes)&^7), mostTaken)
 	want := m.lanes*m.take + bytes

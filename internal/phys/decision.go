@@ -17,6 +17,7 @@ type Decision struct {
 	LaneRows  LaneRows // of a scan without a front
 	Sets      []KeySet // by which its scan drops rows that find nothing in a join
 	Probes    []Probe  // of the tables that rows are looked up in, in order
+	Texts     bool     // filters compare texts by all lanes of a warp, one row after the other
 	Late      Late
 	Top       Top
 	Sample    Sample  // on a GPU: what bounds the first rows
@@ -62,6 +63,9 @@ func (d Decision) String() string {
 	}
 	if len(d.Probes) > 0 {
 		parts = append(parts, "probes "+list(d.Probes))
+	}
+	if d.Texts {
+		parts = append(parts, "texts compared by the lanes of a warp together")
 	}
 	if len(d.Late.Ordinal) > 0 {
 		parts = append(parts, d.Late.String())

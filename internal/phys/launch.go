@@ -85,6 +85,15 @@ func ChooseLaunch(g Grid) Launch {
 	return l
 }
 
+// MostLanes is how many threads a launch has at the most, whatever its kernel needs: a number of blocks that somebody wants says nothing of their size.
+func MostLanes(g Grid) int64 {
+	l := ChooseLaunch(g)
+	if g.Blocks > 0 && g.Threads <= 0 {
+		l.Threads = maxThreads
+	}
+	return l.Lanes()
+}
+
 // KeepsOrder reports that the rows of a pipeline's source have an order that whoever reads its sink relies on: they were sorted, and
 // since then no operator has had another way to hand them on. ordered tells which sinks, beside those that sort, are in order.
 func KeepsOrder(p *pipe.Pipeline, ordered func(pipe.Sink) bool) bool {

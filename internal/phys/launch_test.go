@@ -103,3 +103,26 @@ func TestRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestMostLanes: a launch whose kernel is known has no more threads than one of which nothing is, or they have nothing to do.
+func TestMostLanes(t *testing.T) {
+	for _, items := range []int64{1, 100, 5000, 100_000, 600e6} {
+		for _, blocks := range []int{0, 1, 3, 1000} {
+			for _, threads := range []int{0, 32, 96, 1024} {
+				for _, shared := range []int{0, muchShared} {
+					for _, holds := range []int{1, 3, 16} {
+						g := Grid{Items: items, Units: 132, UnitThreads: 2048, Blocks: blocks, Threads: threads}
+						most := MostLanes(g)
+						g.Shared, g.Resident = shared, func(n int) int { return min(holds, 2048/n) }
+						if l := ChooseLaunch(g); min(l.Lanes(), max(items, int64(l.Threads*blocks))) > most {
+							t.Errorf("%+v: %s, more than %d", g, l, most)
+						}
+					}
+				}
+			}
+		}
+	}
+	if got := MostLanes(Grid{Items: 1, Units: 132, UnitThreads: 2048, Blocks: 3, Threads: 96}); got != 288 {
+		t.Error(got)
+	}
+}

@@ -74,6 +74,7 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *
 	}
 	s.place(prog, set)
 	if set.Device != "cpu" {
+		set.Expand.Apply(prog)
 		set.Fuse.Apply(prog)
 	}
 	can := scalar.CanEmit

@@ -103,19 +103,13 @@ func Equal(e *code.Emitter, c ir.Cond, l, r code.Value) ir.Reg {
 			left := e.Int("left")
 			e.B.Op2(ir.Sub, left, l.B, i.V())
 			e.B.Break(lp, ir.LE, left.V(), ir.K(0))
-			a, b := wordAt(e, l.A, i), wordAt(e, r.A, i)
-			e.B.Op2(ir.Xor, a, a.V(), b.V())
-			e.When(ir.LT, left.V(), ir.K(8), func() { // little-endian: low bytes come first
-				e.B.Op2(ir.Shl, left, left.V(), ir.K(3))
-				e.B.Op2(ir.Sub, left, ir.K(64), left.V())
-				e.B.Op2(ir.Shl, a, a.V(), left.V())
-			}, nil)
+			a := xorWords(e, l.A, r.A, i, left)
 			e.When(ir.NE, a.V(), ir.K(0), func() {
 				e.B.Mov(res, ir.K(0))
 				e.B.Break(lp, ir.Always, ir.K(0), ir.K(0))
 			}, nil)
 			e.B.Op2(ir.Add, i, i.V(), ir.K(8))
-			e.B.Clear(left, a, b)
+			e.B.Clear(left, a)
 		})
 		e.B.Clear(i)
 	}, nil)
@@ -123,6 +117,29 @@ func Equal(e *code.Emitter, c ir.Cond, l, r code.Value) ir.Reg {
 		e.B.Op2(ir.Xor, res, res.V(), ir.K(1))
 	}
 	return res
+}
+
+// xorWords opens a register with the bits in which 8 bytes of two texts differ, from byte i on; left are the bytes that they have from there on, more than 0. It is
+// used up.
+func xorWords(e *code.Emitter, l, r ir.Val, i, left ir.Reg) ir.Reg {
+	a, b := wordAt(e, l, i), wordAt(e, r, i)
+	e.B.Op2(ir.Xor, a, a.V(), b.V())
+	e.When(ir.LT, left.V(), ir.K(8), func() { // little-endian: low bytes come first
+		e.B.Op2(ir.Shl, left, left.V(), ir.K(3))
+		e.B.Op2(ir.Sub, left, ir.K(64), left.V())
+		e.B.Op2(ir.Shl, a, a.V(), left.V())
+	}, nil)
+	e.B.Clear(b)
+	return a
+}
+
+// Difference opens a register that is not 0 if two texts of n bytes, more than i, differ in the 8 bytes from byte i on.
+func Difference(e *code.Emitter, l, r ir.Val, i ir.Reg, n ir.Val) ir.Reg {
+	left := e.Int("left")
+	e.B.Op2(ir.Sub, left, n, i.V())
+	a := xorWords(e, l, r, i, left)
+	e.B.Clear(left)
+	return a
 }
 
 // bytesAre opens a register telling whether the bytes at [p] begin with a literal, which is not
