@@ -231,8 +231,12 @@ func looksWell(t *testing.T, r *Result) {
 		}
 	}
 	dir := t.TempDir()
-	if err := r.Write(filepath.Join(dir, "results", "2026-01-01-x")); err != nil {
-		t.Fatal(err)
+	before := *r
+	before.Ours = "what was found earlier that day"
+	for folder, x := range map[string]*Result{"2026-01-01": &before, "2026-01-01-x": r} {
+		if err := x.Write(filepath.Join(dir, "results", folder)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := Page(dir); err != nil {
 		t.Fatal(err)

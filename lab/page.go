@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -34,7 +35,9 @@ func Page(dir string) error {
 	if err != nil {
 		return err
 	}
-	slices.Sort(files) // dates come first in names
+	slices.SortFunc(files, func(a, b string) int { // dates come first in the names of folders, and what is later that day is longer
+		return cmp.Or(strings.Compare(filepath.Dir(a), filepath.Dir(b)), strings.Compare(a, b))
+	})
 	found := map[string]*Result{}
 	for _, f := range files {
 		text, err := os.ReadFile(f)

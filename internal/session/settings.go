@@ -121,7 +121,7 @@ var settings = []setting{
 	{"disabled_optimizers", "optimizer passes to leave out, separated by commas",
 		func(s *Settings) string { return passList(s.Disabled) },
 		func(s *Settings, v types.Value) error { return s.setDisabled(v.S) }},
-	{"expand", "how lanes of a GPU share the matches of rows that find several: auto, lane, group, warp or balanced",
+	{"expand", "how lanes of a GPU share the matches of rows that find several: auto, lane, group, warp (long texts are compared so, too) or balanced",
 		func(s *Settings) string { return s.Expand.String() },
 		func(s *Settings, v types.Value) error { return choose(&s.Expand, v, phys.ParseExpand) }},
 	{"feed", "how columns come to a GPU: resident (they stay), run_to_finish, kernel_at_a_time or batch (nothing stays)",
