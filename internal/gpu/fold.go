@@ -34,11 +34,6 @@ func (s *foldSink) finish() error {
 		return err
 	}
 	s.out = deviceRows{tuple: groups.Tuple, n: groups.Len()}
-	if s.out.n == 0 {
-		return nil
-	}
-	if s.out.addr, err = r.uploadTuples(groups); err != nil {
-		return err
-	}
-	return r.sync()
+	s.out.addr, err = r.uploadTuples(groups)
+	return err
 }

@@ -5,12 +5,9 @@ import (
 	"encoding/binary"
 
 	"github.com/kelpiedb/kelpie/internal/column"
-	"github.com/kelpiedb/kelpie/internal/device"
-	"github.com/kelpiedb/kelpie/internal/exec/mem"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/exec/sorting"
 	"github.com/kelpiedb/kelpie/internal/exec/tuples"
-	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 )
@@ -87,33 +84,4 @@ func (r *run) sorted(d deviceRows, s *pipe.Collect) (deviceRows, error) {
 		err = r.sync()
 	}
 	return out, err
-}
-
-// uploadTuples copies tuples of the host, with their texts, to the device.
-func (r *run) uploadTuples(rows tuples.Rows) (device.Addr, error) {
-	n, size := int(rows.Len()), rows.Tuple.Size
-	b := make([]byte, 0, n*size)
-	var err error
-	rows.Each(func(a uintptr) bool {
-		at := len(b)
-		b = append(b, mem.Bytes(a, size)...)
-		for i := range rows.Tuple.Fields {
-			f := &rows.Tuple.Fields[i]
-			if f.Desc.Form != layout.Str || f.Null >= 0 && b[at+f.Null] != 0 {
-				continue
-			}
-			host, n := uintptr(binary.LittleEndian.Uint64(b[at+f.Off:])), int(binary.LittleEndian.Uint64(b[at+f.Off+8:]))
-			var text device.Addr
-			if text, err = r.upload(mem.Bytes(host, n+column.TextPad)); err != nil {
-				return false
-			}
-			r.texts = append(r.texts, homes{text, n, host})
-			binary.LittleEndian.PutUint64(b[at+f.Off:], uint64(text))
-		}
-		return true
-	})
-	if err != nil {
-		return 0, err
-	}
-	return r.upload(b)
 }

@@ -97,10 +97,7 @@ func (r *run) uploadTexts(texts []mem.Piece) ([]homes, error) {
 	n := 0
 	for _, p := range texts {
 		out = append(out, homes{device.Addr(n), p.Size, p.Addr})
-		for at := 0; at < p.Size; at += visitBytes {
-			part := mem.Bytes(p.Addr+uintptr(at), min(visitBytes, p.Size-at))
-			pieces = append(pieces, piece{len(part), func(dst []byte) { copy(dst, part) }})
-		}
+		pieces = append(pieces, copies(mem.Bytes(p.Addr, p.Size))...)
 		n += p.Size
 	}
 	if n == 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,6 +34,14 @@ const (
 type piece struct {
 	n    int
 	fill func(dst []byte)
+}
+
+// copies are pieces of host memory that go to the device as they are.
+func copies(b []byte) (out []piece) {
+	for part := range slices.Chunk(b, visitBytes) {
+		out = append(out, piece{len(part), func(dst []byte) { copy(dst, part) }})
+	}
+	return out
 }
 
 // open makes the blocks, of so many bytes. mu is held.
