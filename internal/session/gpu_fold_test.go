@@ -23,7 +23,7 @@ func TestGPUFoldedTexts(t *testing.T) {
 	sizes := []int{1, 0, 5, 4500} // the last is more than a task of a thread
 	for _, n := range sizes {
 		mustRun(t, s, fmt.Sprintf(`create table f%d as select g as id, g %% 4400 as g,
-			case when g %% 7 = 0 then null when g %% 5 = 0 then '' when g = 777 then repeat('long é', 2000) else 'a' || g end as s,
+			case when g %% 7 = 0 then null when g %% 5 = 0 then '' when g = 777 then repeat('long é', 700) else 'a' || g end as s,
 			case when g %% 3 = 0 then null when g %% 4 = 0 then '' else 'key' || g %% 2 end as k from generate_series(1, %d) g`, n, n))
 	}
 	for i, q := range foldedTexts {
@@ -41,7 +41,7 @@ func TestGPUFoldedTexts(t *testing.T) {
 				useStore(s, store)
 				onCPU := map[string]int{}
 				var sent int
-				for range 2 { // columns go there the first time
+				for range 2 - min(block, 1) { // columns go there the first time
 					before := dev.Counts().Uploads
 					if got := rowsInOrder(must(askNoting(s, sql, onCPU))); got != want || len(onCPU) > 0 {
 						t.Errorf("%s\ngot  %.300s\nwant %.300s\n%v", sql, got, want, onCPU)
