@@ -138,7 +138,7 @@ var absent = func() map[string]string {
 	m := map[string]string{}
 	for what, names := range map[string][]string{
 		missing("lists of several rows or dimensions"):                      {"array_dims", "array_fill", "string_split_regex", "width_buckets"},
-		missing("structs and maps"):                                         {"json_each_recursive", "json_object", "jsonb_path_query", "jsonb_pretty", "jsonb_set", "json_populate_record", "json_to_recordset"},
+		missing("structs and maps"):                                         {"json_each_recursive", "json_object", "jsonb_path_query", "json_populate_record", "json_to_recordset"},
 		missing("values that differ on every row"):                          {"random_normal"},
 		"statements run one after the other; statement_timeout bounds them": {"pg_sleep", "pg_sleep_for", "sleep_ms"},
 		"SHOW name shows a setting, and SET name = value sets it":           {"current_setting", "set_config"},

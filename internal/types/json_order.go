@@ -54,6 +54,11 @@ func (v JSONValue) appendKey(dst []byte) []byte {
 	return dst
 }
 
+// SameScalar reports that two scalars are equal: 1 and 1.0 are.
+func (v JSONValue) SameScalar(w JSONValue) bool {
+	return string(v.appendKey(nil)) == string(w.appendKey(nil))
+}
+
 func appendTextKey(dst []byte, s string) []byte {
 	dst = append(dst, strings.ReplaceAll(s, "\x00", "\x00\xff")...)
 	return append(dst, 0, 1)

@@ -329,7 +329,7 @@ func (l *lexer) operator() {
 		}
 		i++
 	}
-	for i-start > 1 && (l.text[i-1] == '-' || l.text[i-1] == '+') {
+	for i-start > 1 && (l.text[i-1] == '-' || l.text[i-1] == '+') && l.text[start:i] != "#-" {
 		i--
 	}
 	l.pos = i

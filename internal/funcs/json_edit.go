@@ -1,0 +1,182 @@
+package funcs
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// What PostgreSQL has for JSONB alone: what contains what, and values with a part of them changed.
+
+// jsonbRows are these functions.
+var jsonbRows = []Row{
+	fn("@>", "JJ", tBool, `'{"a": 1, "b": 2}'::jsonb @> '{"b": 2}' → true`, func(a []types.Value, _ types.Type) (types.Value, error) {
+		return jsonContains(a[0], a[1])
+	}, fails),
+	fn("<@", "JJ", tBool, `'2'::jsonb <@ '[1, 2]' → true`, func(a []types.Value, _ types.Type) (types.Value, error) {
+		return jsonContains(a[1], a[0])
+	}, fails),
+	fn("#-", "JX", types.TJSONB, `'{"a": [1, 2]}'::jsonb #- '{a,0}' → {"a": [2]}`, func(a []types.Value, t types.Type) (types.Value, error) {
+		return jsonEdited(a[0], t, func(v types.JSONValue) (types.JSONValue, error) {
+			if err := notScalar(v, "delete path in"); err != nil {
+				return v, err
+			}
+			return editedAt(v, a[1].Elems(), 1, false, nil)
+		})
+	}, fails),
+	fn("jsonb_set", "JXJ?b", types.TJSONB, `jsonb_set('{"a": 1}', '{a}', '2') → {"a": 2}`, func(a []types.Value, t types.Type) (types.Value, error) {
+		by, err := types.ParseJSON(a[2].S)
+		if err != nil {
+			return types.Value{}, err
+		}
+		return jsonEdited(a[0], t, func(v types.JSONValue) (types.JSONValue, error) {
+			if err := notScalar(v, "set path in"); err != nil {
+				return v, err
+			}
+			return editedAt(v, a[1].Elems(), 1, at(a, 3, 1) != 0, []types.JSONValue{by})
+		})
+	}, fails),
+	fn("jsonb_pretty", "J", tText, "jsonb_pretty('1') → 1", func(a []types.Value, _ types.Type) (types.Value, error) {
+		v, err := types.ParseJSON(a[0].S)
+		if err != nil {
+			return types.Value{}, err
+		}
+		return text(string(appendPretty(nil, v, 0)))
+	}, fails),
+}
+
+// jsonContains reports that every part of b is in a, wherever it stands in an array. An array by itself contains its scalars, too.
+func jsonContains(a, b types.Value) (types.Value, error) {
+	x, err := types.ParseJSON(a.S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	y, err := types.ParseJSON(b.S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	if x.Kind == '[' && !isContainer(y) {
+		y = types.JSONValue{Kind: '[', Elems: []types.JSONValue{y}}
+	}
+	return boolean(contained(x, y))
+}
+
+func isContainer(v types.JSONValue) bool { return v.Kind == '[' || v.Kind == '{' }
+
+func contained(x, y types.JSONValue) bool {
+	switch {
+	case x.Kind != y.Kind:
+		return false
+	case x.Kind == '{':
+		for i, k := range y.Keys {
+			if have, ok := x.Field(k); !ok || !contained(have, y.Elems[i]) {
+				return false
+			}
+		}
+		return true
+	case x.Kind == '[':
+		for _, e := range y.Elems {
+			if !slices.ContainsFunc(x.Elems, func(have types.JSONValue) bool { return contained(have, e) }) {
+				return false
+			}
+		}
+		return true
+	}
+	return x.SameScalar(y)
+}
+
+func notScalar(v types.JSONValue, what string) error {
+	if !isContainer(v) {
+		return errorf(diag.InvalidParameter, "cannot %s scalar", what)
+	}
+	return nil
+}
+
+// jsonEdited is a value of JSONB that was changed.
+func jsonEdited(v types.Value, t types.Type, edit func(types.JSONValue) (types.JSONValue, error)) (types.Value, error) {
+	x, err := types.ParseJSON(v.S)
+	if err == nil {
+		x, err = edit(x)
+	}
+	if err != nil {
+		return types.Value{}, err
+	}
+	return types.Value{Type: t, S: string(x.AppendJSONB(nil))}, nil
+}
+
+// editedAt is v with something else, or nothing, in the place of what a path leads to; at is the number of its first step. What is not there is added
+// if it may be: a key to an object, an element at the beginning or the end of an array. A path that leads nowhere changes nothing.
+func editedAt(v types.JSONValue, path []types.Value, at int, add bool, instead []types.JSONValue) (types.JSONValue, error) {
+	if len(path) == 0 {
+		return v, nil
+	}
+	if path[0].Null {
+		return v, errorf(diag.NullNotAllowed, "path element at position %d is null", at)
+	}
+	if !isContainer(v) {
+		return v, nil
+	}
+	step, i := path[0].S, 0
+	if v.Kind == '{' {
+		if i = slices.Index(v.Keys, step); i < 0 {
+			i = len(v.Keys)
+		}
+	} else {
+		n, err := strconv.ParseInt(step, 10, 32)
+		if err != nil {
+			return v, errorf(diag.InvalidTextRepresentation, "path element at position %d is not an integer: %q", at, step)
+		}
+		if i = int(n); i < 0 {
+			i = max(i+len(v.Elems), -1)
+		}
+	}
+	out := types.JSONValue{Kind: v.Kind, Keys: slices.Clone(v.Keys), Elems: slices.Clone(v.Elems)}
+	if i >= 0 && i < len(v.Elems) {
+		if len(path) > 1 {
+			part, err := editedAt(v.Elems[i], path[1:], at+1, add, instead)
+			out.Elems[i] = part
+			return out, err
+		}
+		out.Elems = slices.Replace(out.Elems, i, i+1, instead...)
+		if len(instead) == 0 && v.Kind == '{' {
+			out.Keys = slices.Delete(out.Keys, i, i+1)
+		}
+		return out, nil
+	}
+	if !add || len(path) > 1 {
+		return v, nil
+	}
+	place := len(out.Elems)
+	if i < 0 {
+		place = 0
+	}
+	out.Elems = slices.Insert(out.Elems, place, instead...)
+	if v.Kind == '{' {
+		out.Keys = append(out.Keys, step)
+	}
+	return out, nil
+}
+
+// appendPretty writes a value over several lines, each step inwards by four blanks.
+func appendPretty(dst []byte, v types.JSONValue, depth int) []byte {
+	if !isContainer(v) {
+		return v.AppendJSONB(dst)
+	}
+	line := func(depth int) { dst = append(append(dst, '\n'), strings.Repeat("    ", depth)...) }
+	dst = append(dst, v.Kind)
+	for i, e := range v.Elems {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		line(depth + 1)
+		if v.Kind == '{' {
+			dst = append(types.AppendJSONString(dst, v.Keys[i]), ": "...)
+		}
+		dst = appendPretty(dst, e, depth+1)
+	}
+	line(depth)
+	return append(dst, v.Kind+2) // { and }, [ and ]
+}
