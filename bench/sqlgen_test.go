@@ -416,6 +416,8 @@ func (g *sqlGen) ordered(k kind, sc scope, distinct string) string {
 		return fmt.Sprintf("%s(%s%s order by %[3]s%s)::text", g.pick("json_agg", "jsonb_agg"), distinct, g.windowKeyOf(anInt, sc), g.pick("", " desc"))
 	case k == aDouble && g.chance(60):
 		return g.statistic(e, sc)
+	case k == aBig && g.column(aTime, sc, nil) != "" && g.chance(60): // intervals
+		return fmt.Sprintf("floor(extract(epoch from %s(%s%s - %s)))::bigint", g.pick("sum", "min", "max", "avg"), distinct, g.column(aTime, sc, nil), g.literal(aTime))
 	case (k == anInt || k == aBig) && g.chance(30):
 		return g.pick("bit_and", "bit_or", "bit_xor") + "((" + e + ")::bigint)"
 	case g.chance(50):

@@ -60,6 +60,8 @@ func (g *sqlGen) window(sc scope, total bool) string {
 	dir := func() string { return g.pick("", "", " desc", " nulls first", " desc nulls last") }
 	ints := g.column(anInt, sc, nil)
 	times := g.column(kind("mtz"[g.r.IntN(3)]), sc, nil)
+	exact := kind("dwe"[g.r.IntN(3)])
+	numbers := g.column(exact, sc, nil)
 	switch {
 	case total:
 		var by []string
@@ -75,6 +77,17 @@ func (g *sqlGen) window(sc scope, total bool) string {
 		text = append(text, "order by "+times+dir())
 		near := g.pick("interval '1 day'", "interval '1 month'", "interval '10 years'", "interval '0'", "interval '36:00'")
 		text = append(text, g.pick("range between "+near+" preceding and current row", "range between unbounded preceding and "+near+" following", "range between "+near+" preceding and "+near+" following exclude ties"))
+		return strings.Join(text, " ")
+	case numbers != "" && g.chance(15): // distances with digits after the point
+		near := func() string {
+			d := g.pick("0", "0.25", "1.5", "100", "99999999.75")
+			if exact == aDouble {
+				d += "::double precision"
+			}
+			return d
+		}
+		text = append(text, "order by "+numbers+dir(), g.pick("range between "+near()+" preceding and current row", "range between unbounded preceding and "+near()+" following",
+			"range between "+near()+" following and unbounded following", "range between "+near()+" preceding and "+near()+" following exclude "+g.pick("ties", "group", "current row")))
 		return strings.Join(text, " ")
 	case ints != "" && g.chance(30):
 		text = append(text, "order by "+ints+dir())
@@ -167,6 +180,9 @@ func (g *sqlGen) windowFunc(k kind, sc scope, total bool) string {
 	filter := ""
 	if g.chance(15) {
 		filter = " filter (where " + g.cond(sc, nil, 0) + ")"
+	}
+	if (k == anInt || k == aBig) && g.chance(15) {
+		return fmt.Sprintf("%s((%s)::bigint)%s", g.pick("bit_and", "bit_or", "bit_xor"), g.windowKeyOf(k, sc), filter)
 	}
 	switch { // PostgreSQL has no DISTINCT and no order inside of these, and no ordered sets
 	case total && k == aText && g.chance(40):
