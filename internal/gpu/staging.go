@@ -118,17 +118,22 @@ func fillAll(dst []byte, pieces []piece, threads int) {
 	for i, p := range pieces {
 		ends[i+1] = ends[i] + p.n
 	}
+	each(len(pieces), threads, func(i int) { pieces[i].fill(dst[ends[i]:ends[i+1]:ends[i+1]]) })
+}
+
+// each calls f for 0 … n-1, by so many threads.
+func each(n, threads int, f func(i int)) {
 	var next atomic.Int64
-	fill := func() {
-		for i := int(next.Add(1)) - 1; i < len(pieces); i = int(next.Add(1)) - 1 {
-			pieces[i].fill(dst[ends[i]:ends[i+1]:ends[i+1]])
+	some := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			f(i)
 		}
 	}
 	var wg sync.WaitGroup
-	for range min(threads, len(pieces)) - 1 {
-		wg.Go(fill)
+	for range min(threads, n) - 1 {
+		wg.Go(some)
 	}
-	fill()
+	some()
 	wg.Wait()
 }
 

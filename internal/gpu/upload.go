@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"time"
-	"unsafe"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/column"
@@ -94,13 +93,7 @@ func (u *upload) threads() int {
 
 // put copies host bytes to new memory of the device.
 func (u *upload) put(b []byte) (device.Addr, error) {
-	const part = 1 << 20
-	var pieces []piece
-	for at := 0; at < len(b); at += part {
-		from := b[at:min(at+part, len(b))]
-		pieces = append(pieces, piece{len(from), func(dst []byte) { copy(dst, from) }})
-	}
-	return u.putPieces(pieces, 0)
+	return u.putPieces(copies(b), 0)
 }
 
 // putPieces copies pieces to new memory of the device, and so many zeros behind them.
@@ -223,96 +216,6 @@ func packedPieces(c *deviceColumn, snap *catalog.Snapshot, ord int, form packing
 		}})
 	}
 	return pieces
-}
-
-// texts copies descriptors, and the heaps of all segments as one. A segment of codes becomes
-// descriptors of its dictionary's texts. Descriptors are packed if that is wished and all texts are long.
-func (u *upload) texts(c *deviceColumn, snap *catalog.Snapshot, ord int, pack bool) error {
-	var descs []column.StrDesc
-	var heap []byte
-	var own []homes // offsets instead of addresses until those are known
-	var long []homes
-	dictAt := map[*column.Dict]int{}
-	for _, seg := range snap.Segments {
-		ch := seg.Chunks[ord]
-		first := len(descs)
-		if ch.Enc == column.EncStr {
-			src := descriptors(ch.Data, ch.Rows)
-			descs = append(descs, src...)
-			own = append(own, homes{device.Addr(16 * first), 16 * ch.Rows, ch.Data})
-			at, n := len(heap), heapEnd(src)
-			rebase(descs[first:], at)
-			if n > 0 {
-				heap = append(heap, hostBytes(ch.Heap, n)...)
-				long = append(long, homes{device.Addr(at), n, ch.Heap})
-			}
-			continue
-		}
-		view := ch.Dict.View()
-		at, known := dictAt[ch.Dict]
-		if !known {
-			at = len(heap)
-			dictAt[ch.Dict] = at
-			if n := heapEnd(descriptors(view.Desc, view.Len)); n > 0 {
-				heap = append(heap, hostBytes(view.Heap, n)...)
-				long = append(long, homes{device.Addr(at), n, view.Heap})
-			}
-		}
-		for i := range ch.Rows {
-			code := int(loadWord(ch.Data+uintptr(i)*uintptr(ch.Width), ch.Width))
-			descs = append(descs, *view.At(code))
-			own = append(own, homes{device.Addr(16 * (first + i)), 16, view.Desc + uintptr(16*code)})
-		}
-		rebase(descs[first:], at)
-	}
-	data, err := []byte(nil), error(nil)
-	if pack {
-		data = packDescriptors(descs)
-	}
-	if data != nil {
-		c.bits, own = packedDescriptor, nil
-	} else {
-		data = make([]byte, 16*(len(descs)+emit.ArrayPad))
-		if len(descs) > 0 {
-			copy(data, unsafe.Slice((*byte)(unsafe.Pointer(&descs[0])), 16*len(descs)))
-		}
-	}
-	if c.data, err = u.put(data); err != nil {
-		return err
-	}
-	heap = append(heap, make([]byte, column.TextPad)...)
-	if c.heap, err = u.put(heap); err != nil {
-		return err
-	}
-	for _, h := range own {
-		c.texts = append(c.texts, homes{c.data + h.at, h.n, h.host})
-	}
-	for _, h := range long {
-		c.texts = append(c.texts, homes{c.heap + h.at, h.n, h.host})
-	}
-	return nil
-}
-
-// packDescriptors are descriptors of 8 bytes; nil: not all texts can have those.
-func packDescriptors(descs []column.StrDesc) []byte {
-	out := make([]byte, 8*(len(descs)+emit.ArrayPad))
-	for i := range descs {
-		x, ok := descs[i].Packed()
-		if !ok {
-			return nil
-		}
-		binary.LittleEndian.PutUint64(out[8*i:], x)
-	}
-	return out
-}
-
-// rebase lets descriptors point into a heap that begins by bytes further on.
-func rebase(descs []column.StrDesc, by int) {
-	for i := range descs {
-		if d := &descs[i]; d.Len > column.StrInline {
-			binary.LittleEndian.PutUint64(d.Rest[:], binary.LittleEndian.Uint64(d.Rest[:])+uint64(by))
-		}
-	}
 }
 
 // dict copies a dictionary.

@@ -35,7 +35,7 @@ type warmUp struct {
 // errBusy: there is no room now for what nobody waits for.
 var errBusy = errors.New("others need the room")
 
-// maxWaiting bounds the programs that wait, and with them the rows that they keep alive. Who finds no place asks again when its query comes again.
+// maxWaiting bounds the programs that wait, and with them the rows that they keep alive. The oldest goes then: its query asks again, if it comes again.
 const maxWaiting = 16
 
 // Warm makes ready what a program would have found missing, behind the queries. Nobody waits for that; what fails is met again by whoever needs it.
@@ -43,13 +43,17 @@ func (s *Store) Warm(prog *pipe.Program, opts exec.Options) {
 	shape := shapeOfProgram(prog)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.done || s.warming[shape] || len(s.waiting) == maxWaiting || opts.Code != exec.CodeKept { // who must not use it needs none
+	if s.done || s.warming[shape] || opts.Code != exec.CodeKept { // who must not use it needs none
 		return
 	}
 	opts.Account, opts.Progress, opts.Deliver, opts.Partner = budget.New(opts.Account.Limit()), nil, nil, nil
 	opts.Count, opts.Lanes, opts.Profile, opts.Listing, opts.Times, opts.Tally, opts.Parts, opts.CPUFirst = false, false, false, false, false, false, false, false
 	opts.Threads, opts.Behind, opts.Last = 1, true, true
 	opts.Off.EarlyKernels = true // one after the other
+	if len(s.waiting) == maxWaiting {
+		delete(s.warming, shapeOfProgram(s.waiting[0].prog))
+		s.waiting = s.waiting[1:]
+	}
 	s.warming[shape] = true
 	s.waiting = append(s.waiting, warmUp{prog, opts})
 	if !s.busy {
@@ -64,8 +68,10 @@ func (s *Store) warmAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.waiting) > 0 {
-		w := s.waiting[0]
-		s.waiting = s.waiting[1:]
+		last := len(s.waiting) - 1 // of the queries that were asked last, more may come
+		w := s.waiting[last]
+		s.waiting[last] = warmUp{}
+		s.waiting = s.waiting[:last]
 		ctx, stop := context.WithCancel(context.Background())
 		s.stop = stop
 		s.awaited.Store(false)

@@ -47,8 +47,10 @@ func TestChoosePlace(t *testing.T) {
 			"cpu: about 6.8 ms, 97 ms on the GPU with copying 480 MB there"},
 		{q6, 1, with(func(a *Accelerator) { a.Absent, a.Behind, a.Free = 480e6, true, 100e9 }), // it would gain, if not much
 			"cpu: about 105 ms, 97 ms on the GPU with copying 480 MB there, which is done behind the query"},
-		{q6, 1, with(func(a *Accelerator) { a.Absent, a.Behind, a.Free = 240e6, true, 100e9 }),
-			"gpu: about 49 ms with copying 240 MB there, 105 ms on the CPU"},
+		{q6, 1, with(func(a *Accelerator) { a.Absent, a.Behind, a.Free = 52.1e6, true, 100e9 }),
+			"gpu: about 11 ms with copying 52 MB there, 105 ms on the CPU"},
+		{q6, 1, with(func(a *Accelerator) { a.Absent, a.Behind, a.Free = 52.3e6, true, 100e9 }),
+			"cpu: about 105 ms, 11 ms on the GPU with copying 52 MB there, which is done behind the query"},
 		{q6, 1, with(func(a *Accelerator) { a.Absent, a.Behind, a.Room, a.Compiled = 480e6, true, 400e6, false }), // what streams is not fetched before
 			"cpu: about 105 ms, 147 ms on the GPU with compiling its kernels, 480 MB over the bus each time"},
 		{q6, 16, with(func(a *Accelerator) { a.Behind = true }), "gpu: about 0.8 ms, 6.8 ms on the CPU"},

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// behind is how much a thread gives way: beside one that wants all of a processor it gets a tenth of it. Less would let those wait too long who need what it holds.
-const behind = 10
+// behind is how much a thread gives way: beside one that wants all of a processor it gets a quarter of it, which 16 others do not notice. Less would let those wait too long who need what it holds.
+const behind = 5
 
 // GiveWay lets the thread of this goroutine run where processors are idle, and little elsewhere, until the goroutine ends, and the thread with it: nobody may take that back.
 func GiveWay() {
