@@ -230,7 +230,7 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 // Decision is all that was decided for the pipeline, of which f is the code.
 func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 	d := f.How
-	d.Late, d.Sample, d.Resolve, d.Fuse, d.Writing = s.Late, s.Sample, s.w.Resolve.At(s.Pipeline), s.w.Fuse.At(s.Pipeline), s.Writing
+	d.Late, d.Sample, d.Resolve, d.Fuse, d.Writing, d.Cut = s.Late, s.Sample, s.w.Resolve.At(s.Pipeline), s.w.Fuse.At(s.Pipeline), s.Writing, s.Pipeline.Cut
 	for _, x := range s.Shapes {
 		if x.Bits > 0 {
 			d.Packed++

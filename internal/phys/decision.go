@@ -29,6 +29,7 @@ type Decision struct {
 	Apart     string  // why Resolve is not by blocks, as somebody wants it; "": it is
 	Fuse      Fuse    // likewise
 	Writing   Writing
+	Cut       fmt.Stringer // why the pipeline ends where it need not; nil: it has to
 }
 
 // String tells what is worth to be told, "" if nothing is.
@@ -83,6 +84,9 @@ func (d Decision) String() string {
 		}
 		text += d.Home.String()
 		parts = append(parts, text)
+	}
+	if d.Cut != nil {
+		parts = append(parts, d.Cut.String())
 	}
 	if text := d.passes(); text != "" {
 		parts = append(parts, text)

@@ -1,6 +1,8 @@
 package pipe
 
 import (
+	"fmt"
+
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
@@ -26,6 +28,9 @@ type Pipeline struct {
 	// is nothing to compute and the pipeline is one part.
 	Stages []*Pipeline
 	First  int // of a stage: the number of its first operator in the whole pipeline
+
+	// Cut is why the pipeline ends where another operator could follow; nil: it has to.
+	Cut fmt.Stringer
 
 	// Loop: it runs again in every round of a recursion. Pipelines of one loop follow each other.
 	Loop *Rounds

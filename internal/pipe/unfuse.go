@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Unfuse cuts pipelines further than they must be: what comes to a cut is kept as rows, which the next pipeline reads. at tells of each place in
@@ -36,7 +37,7 @@ func (p *Pipeline) pieces(at func(q *Pipeline, i int) bool, sinks *int) (out []*
 		}
 	}
 	live, first, ops := p.liveness(), 0, p.Ops
-	node := sourceNode(p.Source)
+	node := SourceNode(p.Source)
 	p.scan = p.Begins()
 	for _, end := range cuts {
 		cols := live[end].Slice()
@@ -44,7 +45,7 @@ func (p *Pipeline) pieces(at func(q *Pipeline, i int) bool, sinks *int) (out []*
 			continue
 		}
 		for _, op := range ops[first:end] {
-			if n := opNode(op); n != nil {
+			if n := OpNode(op); n != nil {
 				node = n
 			}
 		}
@@ -60,8 +61,20 @@ func (p *Pipeline) pieces(at func(q *Pipeline, i int) bool, sinks *int) (out []*
 	return out
 }
 
-// sourceNode is the plan's operator that a source stands for; nil: none.
-func sourceNode(s Source) plan.Node {
+// Width is about how many bytes the rows have that a cut before operator i would keep; 0: rows without columns cannot be kept.
+func (p *Pipeline) Width(i int, cols *plan.Columns) (bytes int) {
+	for _, id := range p.liveness()[i].Slice() {
+		bytes += 8
+		switch cols.Get(id).Type.Phys() {
+		case types.PhysI128, types.PhysStr, types.PhysIvl:
+			bytes += 8
+		}
+	}
+	return bytes
+}
+
+// SourceNode is the plan's operator that a source stands for; nil: none.
+func SourceNode(s Source) plan.Node {
 	switch s := s.(type) {
 	case *Table:
 		return s.Scan
@@ -75,8 +88,8 @@ func sourceNode(s Source) plan.Node {
 	return nil
 }
 
-// opNode is the plan's operator that an operator is, or is part of; nil: none.
-func opNode(op Op) plan.Node {
+// OpNode is the plan's operator that an operator is, or is part of; nil: none.
+func OpNode(op Op) plan.Node {
 	switch op := op.(type) {
 	case *Filter:
 		return op.Node

@@ -176,7 +176,9 @@ func (x *explanation) listings(place compile.Place) []compile.Listing {
 		opts := x.session.options(&x.set)
 		prog = gpu.Prefiltered(prog, &opts)
 	}
-	return compile.Explain(prog, place, compile.Options{Off: x.set.Off, Verbose: true, Expand: x.set.Expand, Refill: x.set.Refill, Resolve: x.set.Resolve, Home: x.set.Home, Fuse: x.set.Fuse})
+	o := compileOptions(&x.set)
+	o.Verbose = true
+	return compile.Explain(prog, place, o)
 }
 
 // pipelineHead tells time and morsels of a pipeline.

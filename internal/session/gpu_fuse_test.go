@@ -13,9 +13,10 @@ import (
 func TestFuse(t *testing.T) {
 	for _, suite := range []string{"tpch", "ssb"} {
 		s := load(t, suite, "0.01")
-		for i, how := range []phys.Fuse{phys.FuseMultipass, phys.FuseOperator} {
+		for i, how := range []phys.Fuse{phys.FuseMultipass, phys.FuseOperator, phys.FuseAuto} {
 			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
 				x.Fuse = how
+				x.FuseBudget = 32 // by which many are cut, under auto
 				if i == 0 {
 					x.Grid, x.Block, x.Refill = 3, 64, phys.RefillFlush
 				}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
+	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/exec"
@@ -73,19 +74,50 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *
 		return nil, nil, err
 	}
 	s.place(prog, set)
-	if set.Device != "cpu" {
-		set.Expand.Apply(prog)
-		set.Fuse.Apply(prog)
-	}
 	can := scalar.CanEmit
 	if set.Off.TextCode {
 		can = scalar.CanEmitTextless
 	}
 	patience := diag.Patience{Done: ctx.Done()}
-	return prog, passes, prog.Split(func(e *plan.Call) bool {
-		patience.Tick()
-		return can(e)
-	})
+	split := func(prog *pipe.Program) error {
+		return prog.Split(func(e *plan.Call) bool {
+			patience.Tick()
+			return can(e)
+		})
+	}
+	if set.Device != "cpu" {
+		prog, err = s.fuse(prog, set, split)
+		return prog, passes, err
+	}
+	return prog, passes, split(prog)
+}
+
+// fuse is the program of a query for a GPU, whose pipelines are cut as the settings say, or where a kernel would need too many registers.
+func (s *Session) fuse(first *pipe.Program, set *Settings, split func(*pipe.Program) error) (*pipe.Program, error) {
+	f := compile.Fusion{Budget: set.FuseBudget, Options: compileOptions(set), Known: &s.DB.fused}
+	f.Place = func() compile.Place {
+		opts := s.options(set)
+		return s.DB.accelerator(set.Device).known().Place("gpu", &opts)
+	}
+	q := first.Query
+	f.Fresh = func(change func(*pipe.Program)) (*pipe.Program, error) {
+		prog, err := first, error(nil)
+		if first = nil; prog == nil {
+			if prog, err = pipe.Cut(q); err != nil {
+				return nil, err
+			}
+		}
+		set.Expand.Apply(prog)
+		set.Fuse.Apply(prog)
+		change(prog)
+		return prog, split(prog)
+	}
+	return f.Program()
+}
+
+// compileOptions are what settings say of the code of pipelines that is only looked at.
+func compileOptions(set *Settings) compile.Options {
+	return compile.Options{Off: set.Off, Expand: set.Expand, Refill: set.Refill, Resolve: set.Resolve, Home: set.Home, Fuse: set.Fuse}
 }
 
 var Trace bool

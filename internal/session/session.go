@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
+	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
@@ -24,6 +25,7 @@ type DB struct {
 	gpu     accelerator
 	simt    accelerator  // simulated
 	scans   atomic.Int64 // of files whose rejects were stored
+	fused   compile.Decided
 }
 
 // NewDB returns an empty database.

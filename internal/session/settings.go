@@ -38,6 +38,7 @@ type Settings struct {
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
 	Refill     phys.Refill     // GPU: what becomes of lanes whose rows are dropped
 	Fuse       phys.Fuse       // GPU: how much one kernel does
+	FuseBudget phys.FuseBudget // GPU: and how many registers it may need
 	GPUCode    exec.CodeFrom   // GPU: which code it may use
 	Disabled   map[string]bool // optimizer passes
 	SIMD       device.SIMD     // vector instructions of the CPU
@@ -148,6 +149,9 @@ var settings = []setting{
 	{"fuse", "how much of a query one kernel of a GPU does: auto, compound (a pipeline), multipass (a pipeline that counts its rows, adds the counts up and writes) or operator (likewise each operator)",
 		func(s *Settings) string { return s.Fuse.String() },
 		func(s *Settings, v types.Value) error { return choose(&s.Fuse, v, phys.ParseFuse) }},
+	{"fuse_budget", "registers that the threads of a GPU's kernel may need before fuse = auto cuts its pipeline: auto, or a number from 16 to 255",
+		func(s *Settings) string { return s.FuseBudget.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.FuseBudget, v, phys.ParseFuseBudget) }},
 	technique("fused_operands", "read and change operands of machine instructions in memory",
 		func(s *Settings) *bool { return &s.Off.Fusing }),
 	{"gpu_blocks", "blocks per launch on a GPU; 0: by the number of rows",

@@ -9,6 +9,7 @@ import (
 type Switch struct {
 	Name   string
 	Values []string // to be tried; the first is what it is by itself
+	Alone  bool     // it is not drawn together with others
 }
 
 // Switches are all of them.
@@ -26,9 +27,9 @@ func Switches() (out []Switch) {
 		{"share", "auto off on 50 100"},
 		{"cpu_first", "off on auto"},
 	} {
-		out = append(out, Switch{s.name, strings.Fields(s.values)})
+		out = append(out, Switch{Name: s.name, Values: strings.Fields(s.values)})
 	}
-	return out
+	return append(out, Switch{"fuse_budget", []string{"auto", "28", "32", "36"}, true})
 }
 
 // Way is a value for some switches, by their names.
@@ -63,7 +64,9 @@ func EachWay() (out []Way) {
 func DrawWay(draw *rand.Rand) Way {
 	w := Way{}
 	for _, s := range Switches() {
-		w[s.Name] = s.Values[draw.IntN(len(s.Values))]
+		if !s.Alone {
+			w[s.Name] = s.Values[draw.IntN(len(s.Values))]
+		}
 	}
 	return w
 }
