@@ -240,6 +240,10 @@ func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 		d.Packed-- // the bits
 		d.Prefilter = phys.Prefiltered{Filters: len(t.Before.Filter), Columns: len(t.Before.Scan.Cols) + 1 - len(t.Scan.Cols)}
 	}
+	if t, ok := s.Pipeline.Source.(*pipe.Table); ok && t.Search != nil {
+		d.Packed-- // the bits
+		d.Searched = phys.Searched{Column: s.w.prog.Query.Cols.Get(t.Search.Col).Name, Pattern: t.Search.Pattern}
+	}
 	for _, x := range s.Filters {
 		d.Sets = append(d.Sets, phys.KeySet{Kind: x.Kind, Bits: x.Bits})
 	}

@@ -140,23 +140,26 @@ type Counter struct {
 
 // Pipeline compiles a pipeline.
 func Pipeline(req Request) (frag *Fragment, err error) {
+	defer recovered(req.Name, &err)
 	e := newEmitter(req)
-	defer func() {
-		switch x := recover().(type) {
-		case nil:
-		case code.Unsupported:
-			err = x.Err
-		case *diag.Error:
-			err = x
-		default:
-			bug := diag.Internalf("emit "+req.Name, "%v", x)
-			bug.Stack = debug.Stack() // for the log: a message to a user has none
-			err = bug
-		}
-	}()
 	e.live = e.liveness()
 	e.source()
 	return e.fragment(), nil
+}
+
+// recovered makes an error of what ended a compilation.
+func recovered(name string, err *error) {
+	switch x := recover().(type) {
+	case nil:
+	case code.Unsupported:
+		*err = x.Err
+	case *diag.Error:
+		*err = x
+	default:
+		bug := diag.Internalf("emit "+name, "%v", x)
+		bug.Stack = debug.Stack() // for the log: a message to a user has none
+		*err = bug
+	}
 }
 
 // emitter is the state of one compilation.

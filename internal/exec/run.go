@@ -57,6 +57,8 @@ type Options struct {
 	FeedBlock int64
 	// Prefilter is whether the CPU tests filters of scans whose columns stream to a GPU.
 	Prefilter phys.Prefilter
+	// Search is how a GPU searches texts, if somebody wants it so.
+	Search phys.Search
 	// Expand is how lanes of a GPU share the matches of their rows, 0: as it pays.
 	Expand phys.Expand
 	// Fuse is how much of a query one kernel of a GPU does.

@@ -38,6 +38,11 @@ func (r *run) foresee() {
 			f.keySet(x)
 		}
 		f.begin(l.Fragment.Func)
+		if t, ok := l.Pipeline.Source.(*pipe.Table); ok && t.Search != nil {
+			if x, err := r.searchCode(t, r.lease.form(t.Scan.Snap, t.Search.Ordinal).bits); err == nil {
+				f.begin(x.Func)
+			}
+		}
 		if l.Counting != nil {
 			f.begin(l.Counting.Func)
 		}

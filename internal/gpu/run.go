@@ -85,7 +85,7 @@ func (r *run) begin(t terms) (err error) {
 	if r.lease, err = r.store.lease(r.ctx, r.prog, t); err != nil {
 		return r.failed(err)
 	}
-	r.prog = r.lease.prefiltered(r.prog, &r.Options)
+	r.prog = r.lease.searched(r.lease.prefiltered(r.prog, &r.Options), &r.Options)
 	if r.st, err = r.dev.Stream(r.ctx); err != nil {
 		return err
 	}
@@ -278,6 +278,7 @@ type source struct {
 	queue   device.Addr   // of rows with many matches; 0: there is none
 	sieve   []scanned.Filter
 	before  *pipe.Table // whose filters the CPU tests; nil: it does not
+	search  *search     // what comes before its kernel; nil: nothing does
 	// bytes is the size of the columns, carried what of them had to be copied first.
 	bytes   int64
 	carried carried
@@ -364,6 +365,11 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if p.First == 0 {
 		st.RowsIn = src.rows
 	}
+	if src.search != nil && !st.Idle {
+		if err := r.search(src.search, st); err != nil {
+			return err
+		}
+	}
 	if step.Sample.Rows > 0 && src.rows > 0 {
 		f, compiling, err = r.boundedChunks(step, f, fn, src, st)
 		st.Compile += compiling
@@ -415,8 +421,22 @@ func (r *run) source(p *pipe.Pipeline) (*source, error) {
 		if s.before = src.Before; s.before != nil { // zones tell of its columns
 			s.scan.scan = s.before.Scan
 		}
+		brought := func(c *deviceColumn, one carried) {
+			s.bytes += c.bytes
+			s.carried.bytes += one.bytes
+			s.carried.took += one.took
+		}
 		for _, ord := range scan.Ordinal {
-			if ord == plan.Tested {
+			switch {
+			case ord == plan.Tested && src.Search != nil:
+				x, carried, err := r.newSearch(src)
+				if err != nil {
+					return nil, err
+				}
+				brought(x.text, carried)
+				s.search, s.scan.cols = x, append(s.scan.cols, x.bits)
+				continue
+			case ord == plan.Tested:
 				s.scan.cols = append(s.scan.cols, testedColumn())
 				continue
 			}
@@ -424,9 +444,7 @@ func (r *run) source(p *pipe.Pipeline) (*source, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.bytes += c.bytes
-			s.carried.bytes += carried.bytes
-			s.carried.took += carried.took
+			brought(c, carried)
 			r.texts = append(r.texts, c.texts...)
 			s.scan.cols = append(s.scan.cols, c)
 		}

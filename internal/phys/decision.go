@@ -11,7 +11,8 @@ type Decision struct {
 	Stream Stream // of a scan on a GPU, once it is known
 	// Prefilter is what the CPU does for a scan on a GPU.
 	Prefilter Prefiltered
-	Packed    int // columns that lie packed in a GPU's memory
+	Searched  Searched // what a search finds out before; no column: nothing
+	Packed    int      // columns that lie packed in a GPU's memory
 	Front     Front
 	Refill    Refill
 	LaneRows  LaneRows // of a scan without a front
@@ -43,6 +44,9 @@ func (d Decision) String() string {
 	}
 	if d.Prefilter.Filters > 0 {
 		parts = append(parts, d.Prefilter.String())
+	}
+	if d.Searched.Column != "" {
+		parts = append(parts, d.Searched.String())
 	}
 	if d.Packed > 0 {
 		parts = append(parts, plural(d.Packed, "column")+" packed")

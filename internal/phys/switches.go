@@ -22,6 +22,7 @@ var switchesAt = []struct {
 	{"prefilter", "scan", checked(ParsePrefilter)},
 	{"refill", "scan", checked(ParseRefill)},
 	{"resolve", "scan", checked(ParseResolve)},
+	{"search", "scan", checked(ParseSearch)},
 	{"share", "scan", checked(ParseShare)},
 }
 
@@ -98,3 +99,6 @@ func (x Share) At(s *plan.Scan) Share { return switchAt(s, "share", ParseShare, 
 func (x Prefilter) At(s *plan.Scan) Prefilter {
 	return switchAt(s, "prefilter", ParsePrefilter, x)
 }
+
+// At is how the texts of a scan are searched.
+func (x Search) At(s *plan.Scan) Search { return switchAt(s, "search", ParseSearch, x) }

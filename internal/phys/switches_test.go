@@ -14,6 +14,8 @@ func TestSwitches(t *testing.T) {
 		{"join", "expand", "warp", ""},
 		{"scan", "refill", "list", ""},
 		{"scan", "prefilter", "on", ""},
+		{"scan", "search", "flat", ""},
+		{"join", "search", "flat", "the operator join has no switch search, but the operator scan does"},
 		{"scan", "prefilter", "perhaps", `"perhaps" is none of auto, off, on`},
 		{"scan", "expand", "warp", "the operator scan has no switch expand, but the operator join does"},
 		{"join", "refill", "list", "the operator join has no switch refill, but the operator scan does"},
@@ -23,19 +25,22 @@ func TestSwitches(t *testing.T) {
 		{"scan", "share", "101", "101 is no percentage from 0 to 100"},
 		{"group", "groups", "lanes", ""},
 		{"scan", "groups", "lanes", "the operator scan has no switch groups, but the operator group does"},
-		{"scan", "feed", "batch", `no operator has a switch "feed", but expand, fuse, groups, prefilter, refill, resolve, share; others are settings`},
+		{"scan", "feed", "batch", `no operator has a switch "feed", but expand, fuse, groups, prefilter, refill, resolve, search, share; others are settings`},
 	} {
 		err := CheckSwitch(c.op, c.name, c.value)
 		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	scan := &plan.Scan{Props_: plan.Props{Switches: map[string]string{"refill": "list", "prefilter": "off"}}}
+	scan := &plan.Scan{Props_: plan.Props{Switches: map[string]string{"refill": "list", "prefilter": "off", "search": "lane"}}}
 	join := &plan.Join{Props_: plan.Props{Switches: map[string]string{"expand": "balanced"}}}
 	if got := RefillOff.At(&pipe.Pipeline{Source: &pipe.Table{Scan: scan}}); got != RefillList {
 		t.Error(got)
 	}
 	if got := PrefilterOn.At(scan); got != PrefilterOff {
+		t.Error(got)
+	}
+	if got := SearchFlat.At(scan); got != SearchLane || SearchFlat.At(&plan.Scan{}) != SearchFlat {
 		t.Error(got)
 	}
 	if got := ExpandLane.At(join); got != ExpandBalanced {

@@ -58,6 +58,8 @@ type Table struct {
 	Reduce []Reduce    // semi-join filters
 	// Before: the same scan, whose filters somebody else has tested, see Prefilter; nil: nobody has.
 	Before *Table
+	// Search is what finds out before whether a row passes one of the filters; nil: nothing does.
+	Search *Search
 }
 
 // Reduce is a semi-join filter: Col must be among the values of key number Key of Build.

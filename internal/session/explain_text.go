@@ -174,7 +174,7 @@ func (x *explanation) listings(place compile.Place) []compile.Listing {
 	prog := x.prog
 	if place.Target == ir.GPU {
 		opts := x.session.options(&x.set)
-		prog = gpu.Prefiltered(prog, &opts)
+		prog = gpu.Searched(gpu.Prefiltered(prog, &opts), &opts)
 	}
 	o := compileOptions(&x.set)
 	o.Verbose = true

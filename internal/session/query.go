@@ -124,7 +124,7 @@ var Trace bool
 
 func (s *Session) options(set *Settings) exec.Options {
 	o := exec.Options{Threads: set.Threads, MorselRows: set.MorselRows, Account: budget.New(set.Memory), Verify: set.Check, Off: set.Off,
-		Device: set.Device, Grid: set.Grid, Block: set.Block, GPUMemory: set.GPUMemory, HostMemory: set.HostMemory, Feed: set.Feed, FeedBlock: set.FeedBlock, Prefilter: set.Prefilter, Times: set.GPUTimes, Code: set.GPUCode, Expand: set.Expand, Refill: set.Refill, Resolve: set.Resolve, Home: set.Home, Fuse: set.Fuse, Share: set.Share, SIMD: set.SIMD, Tally: set.Tally}
+		Device: set.Device, Grid: set.Grid, Block: set.Block, GPUMemory: set.GPUMemory, HostMemory: set.HostMemory, Feed: set.Feed, FeedBlock: set.FeedBlock, Prefilter: set.Prefilter, Search: set.Search, Times: set.GPUTimes, Code: set.GPUCode, Expand: set.Expand, Refill: set.Refill, Resolve: set.Resolve, Home: set.Home, Fuse: set.Fuse, Share: set.Share, SIMD: set.SIMD, Tally: set.Tally}
 	if s.Progress != nil {
 		o.Progress = func(done, total int64) { s.Progress("running", done, total, done) }
 	}

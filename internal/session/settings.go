@@ -33,6 +33,7 @@ type Settings struct {
 	Feed       phys.Feed       // GPU: how columns come there
 	FeedBlock  int64           // GPU: bytes of columns that stream at a time; 0: as many as pay
 	Prefilter  phys.Prefilter  // whether the CPU tests filters of scans whose columns stream to a GPU
+	Search     phys.Search     // how a GPU searches texts
 	CPUFirst   phys.CPUFirst   // whether the CPU begins while a GPU is not ready
 	Share      phys.Share      // whether CPU and GPU share the rows of a pipeline
 	Expand     phys.Expand     // GPU: how lanes share the matches of their rows
@@ -242,6 +243,9 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.RegisterBound }),
 	technique("row_front", "test several rows of a scan at a time in each lane of a GPU",
 		func(s *Settings) *bool { return &s.Off.RowFront }),
+	{"search", "how a GPU looks for the words of a LIKE pattern in long texts: auto, lane (each lane in its own row's) or flat (all lanes side by side, in a kernel before, which leaves a bit a row)",
+		func(s *Settings) string { return s.Search.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.Search, v, phys.ParseSearch) }},
 	technique("semijoin_filters", "drop rows at the scan whose keys no join will find",
 		func(s *Settings) *bool { return &s.Off.SemiJoins }),
 	{"share", "whether CPU and GPU share the rows of a pipeline: auto (where columns stream and it pays), off, on, or the percentage of the GPU",
