@@ -44,13 +44,9 @@ const SearchPad = searchTile
 
 // TextSearch is a search to write code for.
 type TextSearch struct {
-	Name   string
-	Cols   *plan.Columns
-	Scan   *plan.Scan    // of the text's column alone, all chunks of which have descriptors of their own
-	Shape  scanned.Shape // of that, as one array
-	Device string
 	*pipe.Search
-	Check, Verbose bool
+	Scan  *plan.Scan    // of the text's column alone, all chunks of which have descriptors of their own
+	Shape scanned.Shape // of that, as one array
 }
 
 // FlatWord is the word that a flat search for a pattern looks for; "": there can be none.
@@ -59,10 +55,11 @@ func FlatWord(pattern string) string {
 	return f.Word
 }
 
-// Search writes the function of a flat search over the rows of a column, which leaves a bit for each of them where layout.CtxCur says.
-func Search(s TextSearch) (frag *Fragment, err error) {
-	defer recovered(s.Name, &err)
-	e := newEmitter(Request{Name: s.Name, Cols: s.Cols, Target: ir.GPU, Device: s.Device, Check: s.Check, Verbose: s.Verbose})
+// Search writes the function of a flat search over the rows of a column, which leaves a bit for each of them where layout.CtxCur says. Of the request, which has no
+// pipeline, only what all functions have counts; its target is one with warps.
+func Search(req Request, s TextSearch) (frag *Fragment, err error) {
+	defer recovered(req.Name, &err)
+	e := newEmitter(req)
 	e.table = &scanned.Table{Emitter: &e.Emitter, Scan: s.Scan, Shapes: []scanned.Shape{s.Shape}}
 	f, _ := text.FlatPattern(s.Pattern)
 	x := &flatSearch{warp: e.frame.(*warp), s: s, f: f}

@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/column"
 	"github.com/kelpiedb/kelpie/internal/emit"
 	"github.com/kelpiedb/kelpie/internal/exec"
+	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -64,8 +65,8 @@ func (r *run) searchCode(t *pipe.Table, bits int) (*emit.Fragment, error) {
 	s, snap := t.Search, t.Scan.Snap
 	sh, _ := shapeOf(snap, s.Ordinal)
 	scan := &plan.Scan{Table: t.Scan.Table, Snap: snap, Cols: []plan.ColID{s.Col}, Ordinal: []int{s.Ordinal}}
-	return emit.Search(emit.TextSearch{Name: "search", Cols: r.prog.Query.Cols, Scan: scan, Shape: onDevice(sh, bits), Device: r.Device, Search: s,
-		Check: r.Verify, Verbose: r.Listing})
+	req := emit.Request{Name: "search", Cols: r.prog.Query.Cols, Target: ir.GPU, Device: r.Device, Check: r.Verify, Verbose: r.Listing}
+	return emit.Search(req, emit.TextSearch{Search: s, Scan: scan, Shape: onDevice(sh, bits)})
 }
 
 // search fills the column of bits.
