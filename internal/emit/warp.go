@@ -54,7 +54,7 @@ type warp struct {
 	piece    piece       // of a row from the queue
 	made     *textRoom   // nil: no texts are made
 	ofGroup  *groupTexts // nil: its keys and aggregates make no texts, or keep them
-	ranges   bool        // warps take ranges of rows
+	runs     *runs       // groups are runs of rows; nil: they are not
 }
 
 // guard is where lanes without a row stay out.
@@ -209,8 +209,8 @@ func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 				e.B.Op2(ir.Add, w.first, w.first.V(), step.V())
 			}
 		})
-	if e.ranges {
-		e.takeRanges(i, n, step)
+	if e.runs != nil {
+		e.takeRuns(code, i, n, step, several)
 	} else if several {
 		e.takeSeveral(code, i, n, step)
 	}
@@ -322,6 +322,7 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 	if g.together != nil {
 		g.together()
 	}
+	alone := e.here()
 	e.B.Clear(g.ofRow...)
 	end := e.here()
 	e.B.Clear(g.has)
@@ -340,7 +341,7 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 		code[gate.at] = ir.Instr{}
 	}
 	e.guard, e.skipTo = outer, skipTo
-	return rowCode{head: head, gate: gate, end: end, label: once, together: together}
+	return rowCode{head: head, gate: gate, alone: alone, end: end, label: once, together: together, ofRow: g.ofRow}
 }
 
 // arrive is the end of the guard: the row is in, and together takes over, if there is something that lanes do together.

@@ -99,6 +99,62 @@ func (e *warp) positionIn(r *room, all ir.Reg) ir.Reg {
 	return out
 }
 
+// tuplePlaces are where some tuples of a warp go: the first are what is left of its room, if it has some.
+type tuplePlaces struct {
+	first, then ir.Reg // addresses to which those before and behind left add how far they lie behind the first of all
+	left        ir.Reg // bytes; NoReg: all lie behind
+}
+
+// takePlaces takes room for tuples of n bytes in all, which all lanes know: from the warp's own, if there is one, first what is left of it, then more.
+func (e *warp) takePlaces(own *room, n ir.Reg) tuplePlaces {
+	take := func(bytes ir.Val) ir.Reg {
+		more := e.Int("more")
+		e.B.Mov(more, ir.K(0))
+		e.When(ir.EQ, e.lane.V(), ir.K(0), func() { e.B.Atom(ir.AtomAdd, more, ir.At(ir.Ctx, layout.CtxCur), bytes, ir.Val{}) }, nil)
+		e.B.Op2(ir.Shfl, more, more.V(), ir.K(0))
+		return more
+	}
+	if own == nil {
+		return tuplePlaces{first: ir.NoReg, then: take(n.V()), left: ir.NoReg}
+	}
+	p := tuplePlaces{e.Int("first"), e.Int("then"), e.Int("left")}
+	e.B.Mov(p.first, own.next.V())
+	e.B.Mov(p.then, own.next.V())
+	e.B.Op2(ir.Sub, p.left, own.end.V(), own.next.V())
+	e.B.Op2(ir.Add, own.next, own.next.V(), n.V())
+	e.When(ir.GT, n.V(), p.left.V(), func() {
+		bytes, least := e.Int("bytes"), ir.K(own.takes*int64(own.size))
+		e.B.Op2(ir.Sub, bytes, n.V(), p.left.V())
+		e.B.Sel(bytes, ir.LT, bytes.V(), least, least, bytes.V())
+		more := take(bytes.V())
+		e.B.Op2(ir.Add, own.end, more.V(), bytes.V())
+		e.B.Op2(ir.Sub, p.then, more.V(), p.left.V())
+		e.B.Op2(ir.Add, own.next, p.then.V(), n.V())
+		e.B.Clear(bytes, more)
+	}, nil)
+	return p
+}
+
+// place opens a register with the place of a tuple that lies so far behind the first.
+func (p tuplePlaces) place(e *warp, at ir.Reg) ir.Reg {
+	out := e.Int("out")
+	if p.left == ir.NoReg {
+		e.B.Op2(ir.Add, out, at.V(), p.then.V())
+		return out
+	}
+	e.B.Sel(out, ir.LT, at.V(), p.left.V(), p.first.V(), p.then.V())
+	e.B.Op2(ir.Add, out, out.V(), at.V())
+	return out
+}
+
+// close ends the use of registers.
+func (p tuplePlaces) close(e *warp) {
+	e.B.Clear(p.then)
+	if p.left != ir.NoReg {
+		e.B.Clear(p.first, p.left)
+	}
+}
+
 // noteGap tells the sink what is left of room in the end.
 func (e *warp) noteGap(r *room) {
 	e.When(ir.EQ, e.lane.V(), ir.K(0), func() {

@@ -17,9 +17,11 @@ import (
 type rowCode struct {
 	head     *place // where it is asked whether there is a row, by five instructions
 	gate     *place // a lane without a row leaves there
+	alone    *place // where its registers are not needed any more
 	end      *place
 	label    int32 // of the loop that it leaves then
 	together bool  // lanes do something together
+	ofRow    []ir.Reg
 }
 
 // rowLoad is a load of a column, at the row.
@@ -238,8 +240,8 @@ func (l rowLoad) registers(rows int) (ir.Type, int) {
 	return ir.I32, max(rows*l.width/4, 1)
 }
 
-// write writes the code for row j. gate is where a lane without a row leaves it, by breaking out of a loop.
-func (r *laneRows) write(body []ir.Instr, j, gate int, label int32) {
+// write writes the code for row j, and tells which registers it has there. gate is where a lane without a row leaves it, by breaking out of a loop.
+func (r *laneRows) write(body []ir.Instr, j, gate int, label int32) *ir.Again {
 	again := r.B.Again()
 	row := r.row
 	if j > 0 && slices.ContainsFunc(body, func(in ir.Instr) bool { return in.Reads(r.row) }) { // somebody wants its number
@@ -270,6 +272,7 @@ func (r *laneRows) write(body []ir.Instr, j, gate int, label int32) {
 	if row != r.row {
 		r.B.Clear(row)
 	}
+	return again
 }
 
 // take sets d to a column of row j.

@@ -28,14 +28,20 @@ func Searched(prog *pipe.Program, opts *exec.Options) *pipe.Program {
 }
 
 func searched(prog *pipe.Program, opts *exec.Options, shared bool, here func(t *pipe.Table, ord int) bool) *pipe.Program {
-	return prog.Search(func(t *pipe.Table, s *pipe.Search) bool {
+	return prog.Search(func(p *pipe.Pipeline, t *pipe.Table, s *pipe.Search) bool {
 		word := emit.FlatWord(s.Pattern)
 		if word == "" || isFile(t.Scan.Snap) || !liesInOrder(t.Scan.Snap, s.Ordinal) || !here(t, s.Ordinal) {
 			return false
 		}
 		return opts.Search.At(t.Scan).Choose(phys.Searchable{Rows: t.Scan.Snap.Rows, Length: t.Scan.Snap.Stats[s.Ordinal].AvgLen, Word: len(word),
-			Others: len(t.Filter) > 1 || len(t.Reduce) > 0, Shared: shared})
+			Others: len(t.Filter) > 1 || len(t.Reduce) > 0, LooksUp: looksUp(p), Shared: shared})
 	})
+}
+
+// looksUp reports a pipeline whose rows look for something in the device's memory, each somewhere else.
+func looksUp(p *pipe.Pipeline) bool {
+	agg, ok := p.Sink.(*pipe.Aggregate)
+	return ok && len(agg.Group.Keys) > 0 || slices.ContainsFunc(p.Ops, func(op pipe.Op) bool { _, ok := op.(*pipe.Probe); return ok })
 }
 
 // liesInOrder reports a column whose long texts lie in the order of its rows, each once: so chunks have them that are not coded.

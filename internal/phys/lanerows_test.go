@@ -34,3 +34,27 @@ func TestChooseLaneRows(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// TestChooseRunRows: rows of a lane lie side by side, and are no more than it has registers for.
+func TestChooseRunRows(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		code  RowCode
+		words int
+		want  int
+	}{
+		{"keys of 4 bytes", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 2, 4},
+		{"keys of 2 bytes", RowCode{Instrs: 10, Bytes: 3, Widest: 2}, 2, 8},
+		{"keys of 8 bytes", RowCode{Instrs: 10, Bytes: 9, Widest: 8}, 2, 2},
+		{"all that registers hold", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 4, 4},
+		{"more", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 5, 2},
+		{"all that two rows may have", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 8, 2},
+		{"too much", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 9, 0},
+		{"a column of texts", RowCode{Instrs: 10, Bytes: 12, Others: 1, Widest: 1}, 2, 0},
+	} {
+		got := ChooseRunRows(c.code, c.words)
+		if got.Rows != c.want || got.Side != c.want {
+			t.Errorf("%s: %+v, not %d", c.name, got, c.want)
+		}
+	}
+}

@@ -120,6 +120,9 @@ func KeepsOrder(p *pipe.Pipeline, ordered func(pipe.Sink) bool) bool {
 // them up where many write. Less pays only for the kernels that then close the gaps.
 const manyTuples = 1 << 20
 
+// veryMany is the number from which on they take room for more: 1.3 billion times a second is what the counter stands, and each tuple is written in less.
+const veryMany = 1 << 25
+
 // Room is what is known of the room that warps of a GPU take for tuples.
 type Room struct {
 	Off bool  // warps take as much as their lanes write at the moment
@@ -135,6 +138,8 @@ func (r Room) Takes(expect int64) int64 {
 		return r.Own
 	case expect < manyTuples:
 		return 0
+	case expect < veryMany:
+		return 64
 	}
-	return 64
+	return 256
 }

@@ -94,6 +94,8 @@ func TestRoom(t *testing.T) {
 	}{
 		{Room{}, manyTuples, 64},
 		{Room{}, manyTuples - 1, 0},
+		{Room{}, veryMany - 1, 64},
+		{Room{}, veryMany, 256},
 		{Room{Own: 32}, 1, 32},
 		{Room{Own: 32}, 0, 0},
 		{Room{Own: 32, Off: true}, manyTuples, 0},

@@ -16,12 +16,12 @@ type Search struct {
 	Pos     int // where errors of the pattern are shown
 }
 
-// Search is a program with the same result where, of the scans that want says so of, one filter each is searched for before. p stays as it is.
-func (p *Program) Search(want func(t *Table, s *Search) bool) *Program {
+// Search is a program with the same result where, of the scans that want says so of, one filter each is searched for before. want knows the part of a pipeline that reads the table. p stays as it is.
+func (p *Program) Search(want func(q *Pipeline, t *Table, s *Search) bool) *Program {
 	return p.withScans(func(first *Pipeline, t *Table, cols func() *plan.Columns) *Table {
 		for i, x := range t.Filter {
 			s := searchOf(t.Scan, x)
-			if s == nil || !want(t, s) {
+			if s == nil || !want(first, t, s) {
 				continue
 			}
 			scan, is := t.without(cols(), first.unread(t, []plan.Expr{x}))

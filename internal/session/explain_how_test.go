@@ -30,7 +30,7 @@ func TestExplainDecides(t *testing.T) {
 		{"select sum(v) from fact where v < 10", "64 rows at a time by 1 test, 10% pass", "8 rows at a time by 1 test, 10% pass"},
 		{"select v, sum(w) from fact group by v", "groups in array of 100 slots", "8 rows a lane by wide loads; groups in array of 100 slots in shared memory, 8 copies"},
 		{"select k, v, count(*) from fact group by k, v", "groups in hash table by packed keys", "groups in hash table by packed keys behind 4096 slots in shared memory"},
-		{"select w, count(*) from fact group by w", "groups in hash table", "groups in runs of sorted rows"},
+		{"select w, count(*) from fact group by w", "groups in hash table", "2 rows a lane by wide loads; groups in runs of sorted rows"},
 		{"select sum(w) from fact, dim where fact.k = dim.k and dim.part = 7",
 			"64 rows at a time by 1 test, 2% pass / semi-join by bitmap; probes direct", "8 rows at a time by 1 test, 2% pass / 8 rows at a time by 1 test, 2% pass; semi-join by bitmap; probes direct"},
 		{"select k, v, w, s from fact where v = 3 order by w limit 5", "64 rows at a time by 2 tests, <1% pass; 3 late columns; keeps the first 5, 2048 at a time", "8 rows at a time by 1 test, 1% pass; 3 late columns"},
