@@ -45,8 +45,8 @@ func ChooseLaneRows(c RowCode) LaneRows {
 	return LaneRows{}
 }
 
-// mostRunWords is how many numbers of rows a lane keeps at a time, until those of one run are added up: half of its registers.
-const mostRunWords = 16
+// mostRunWords is how many numbers of rows a lane keeps at a time, until those of one run are added up. With 12 instead, kernels want more than 64 registers.
+const mostRunWords = 8
 
 // ChooseRunRows decides how many rows a lane takes where a group is a run of them: all lie side by side. A row is so many numbers then, its key and what it brings to aggregates.
 func ChooseRunRows(c RowCode, words int) LaneRows {

@@ -44,12 +44,11 @@ func TestChooseRunRows(t *testing.T) {
 		want  int
 	}{
 		{"keys of 4 bytes", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 2, 4},
-		{"keys of 2 bytes", RowCode{Instrs: 10, Bytes: 3, Widest: 2}, 2, 8},
+		{"keys of 2 bytes", RowCode{Instrs: 10, Bytes: 3, Widest: 2}, 2, 4},
 		{"keys of 8 bytes", RowCode{Instrs: 10, Bytes: 9, Widest: 8}, 2, 2},
-		{"all that registers hold", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 4, 4},
-		{"more", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 5, 2},
-		{"all that two rows may have", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 8, 2},
-		{"too much", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 9, 0},
+		{"more numbers", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 3, 2},
+		{"all that two rows may have", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 4, 2},
+		{"too much", RowCode{Instrs: 10, Bytes: 5, Widest: 4}, 5, 0},
 		{"a column of texts", RowCode{Instrs: 10, Bytes: 12, Others: 1, Widest: 1}, 2, 0},
 	} {
 		got := ChooseRunRows(c.code, c.words)
