@@ -181,8 +181,9 @@ func TestGPUBusReads(t *testing.T) {
 		if host[1] != 0 {
 			t.Errorf("%s: %d bytes were read over the bus, which nobody allowed", c.sql, host[1])
 		}
-		// id and late have 4 bytes a row, and late a NULL byte
-		if over := up[0] < up[1]-800_000; over != c.over || over != (host[0] > 0) || host[0] > up[1]/10 {
+		// id and late have 4 bytes a row, and late a NULL byte. A real device does not count what it reads over the bus.
+		_, counts := dev.(*device.Simulated)
+		if over := up[0] < up[1]-800_000; over != c.over || counts && over != (host[0] > 0) || host[0] > up[1]/10 {
 			t.Errorf("%s: %d bytes copied and %d read over the bus; without that %d", c.sql, up[0], host[0], up[1])
 		}
 	}
