@@ -1,9 +1,6 @@
 package types
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // TIMETZ is a time of day and how far the clock that shows it is from UTC. PostgreSQL orders such times by when they are in UTC, and those at the
 // same moment by their zones, from east to west. Its number has both in that order, so that it is compared, sorted and grouped as numbers are:
@@ -55,20 +52,11 @@ func ParseTimeTZ(s string, z *Zone) (int64, error) {
 		return 0, st.err(TTimeTZ, s)
 	}
 	if own != "" {
-		secs, after, ok := scanOffset(own)
-		switch {
-		case ok && after == "":
-			if secs > mostOffset || secs < -mostOffset {
-				return 0, errf("22009", "time zone displacement out of range: %s", quoted(s))
-			}
-			return MakeTimeTZ(local, int64(-secs)), nil
-		case !isLetter(own[0]) || strings.ContainsAny(own, " \t\n"):
-			return 0, dateSyntax.err(TTimeTZ, s)
-		}
 		var err error
-		if z, err = FindZone(own); err != nil && strings.ContainsAny(own, "/_") {
-			return 0, errf(codeBadParameter, "time zone %s not recognized", quoted(own))
-		} else if err != nil || z.history() && !dated {
+		if z, err = writtenZone(own, TTimeTZ, s); err != nil {
+			return 0, err
+		}
+		if z.history() && !dated {
 			return 0, dateSyntax.err(TTimeTZ, s)
 		}
 	}

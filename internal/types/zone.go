@@ -304,22 +304,9 @@ func ParseTimestampTZ(s string, z *Zone) (int64, error) {
 		return 0, st.err(TTimestampTZ, s)
 	}
 	if own != "" {
-		secs, after, ok := scanOffset(own)
-		switch {
-		case ok && after == "":
-			if secs > mostOffset || secs < -mostOffset {
-				return 0, errf("22009", "time zone displacement out of range: %s", quoted(s))
-			}
-			z = FixedZone(secs)
-		case !isLetter(own[0]) || strings.ContainsAny(own, " \t\n"):
-			return 0, dateSyntax.err(TTimestampTZ, s)
-		default:
-			var err error
-			if z, err = FindZone(own); err != nil && strings.ContainsAny(own, "/_") {
-				return 0, errf(codeBadParameter, "time zone %s not recognized", quoted(own))
-			} else if err != nil {
-				return 0, dateSyntax.err(TTimestampTZ, s)
-			}
+		var err error
+		if z, err = writtenZone(own, TTimestampTZ, s); err != nil {
+			return 0, err
 		}
 	}
 	if days >= MinDate && days <= MaxTimestamp/MicrosPerDay {
@@ -328,6 +315,27 @@ func ParseTimestampTZ(s string, z *Zone) (int64, error) {
 		}
 	}
 	return 0, errf(codeDateOverflow, "timestamp out of range: %q", s)
+}
+
+// writtenZone is the zone that stands behind a time of day in a text of some type: ±HH:MM, or a name.
+func writtenZone(own string, t Type, whole string) (*Zone, error) {
+	secs, after, ok := scanOffset(own)
+	switch {
+	case ok && after == "":
+		if secs > mostOffset || secs < -mostOffset {
+			return nil, errf("22009", "time zone displacement out of range: %s", quoted(whole))
+		}
+		return FixedZone(secs), nil
+	case !isLetter(own[0]) || strings.ContainsAny(own, " \t\n"):
+		return nil, dateSyntax.err(t, whole)
+	}
+	z, err := FindZone(own)
+	if err != nil && strings.ContainsAny(own, "/_") {
+		return nil, errf(codeBadParameter, "time zone %s not recognized", quoted(own))
+	} else if err != nil {
+		return nil, dateSyntax.err(t, whole)
+	}
+	return z, nil
 }
 
 // scanTimeAndZone reads a time of day; zone is what follows it.
