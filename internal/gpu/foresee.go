@@ -8,7 +8,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
-	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // A driver takes 10 to 50 ms to compile a kernel, but compiles many at a time. So all kernels of a query are begun at once: those
@@ -172,11 +171,7 @@ func (f *foresight) sorted(s *pipe.Collect, t *layout.Tuple) {
 	if len(t.Fields) == 1 && t.Fields[0].ID == layout.LateRow && 8*unsure*phys.Expected(s.Node) >= manyNumbers {
 		f.begin(shortNumbers())
 	}
-	from := s.Node
-	for x, ok := from.(*plan.Sort); ok; x, ok = from.(*plan.Sort) { // of its rows a limit may leave few
-		from = x.Input
-	}
-	d := deviceRows{tuple: t, n: unsure * phys.Expected(from)}
+	d := deviceRows{tuple: t, n: expectedRows(s)}
 	how := f.r.chooseSort(d, s)
 	if !how.Here || len(s.Keys) == 0 {
 		return
@@ -185,7 +180,7 @@ func (f *foresight) sorted(s *pipe.Collect, t *layout.Tuple) {
 	if !ok {
 		return
 	}
-	c := newSortCode(t, words, s == f.r.prog.Result)
+	c := newSortCode(t, words, how.Few, s == f.r.prog.Result)
 	f.begin(c.order.Kernel())
 	if len(c.texts) > 0 {
 		f.begin(longestTexts(t.Size, c.texts))

@@ -26,7 +26,7 @@ func TestPtxasKernels(t *testing.T) {
 		{Kind: sorting.IntPart, Bits: 12, Off: 16, Width: 4, Null: 20, First: true, Flip: true},
 		{Kind: sorting.RankPart, Bits: 10, Off: 8, Width: 8, Null: -1},
 		{Kind: sorting.FloatPart, Bits: 16, Off: 8, Width: 8, Null: 20}}}}
-	sorts, addrs := newSortCode(tuple, words, true), newSortCode(tuple, words, false)
+	sorts, addrs := newSortCode(tuple, words, false, true), newSortCode(tuple, words, true, false)
 	all := []*ir.Func{flaggedTuples(tuple), enteredTuples(), usedEntries(), repeatTuple(40), enterAgain(), moveEntries(40), gatherTuples(40),
 		checkField(&text), longestTexts(40, []*layout.Field{&text}), sorts.order.Kernel(), addrs.order.Kernel(), sorts.choice(0).Kernel(), slotBits(false), slotBits(true), closingGaps(40).Kernel()}
 	for _, of := range []*layout.Tuple{tuple, bare} {

@@ -61,7 +61,7 @@ func (s *collectSink) keepBest(sample phys.Sample) (last int64, ok bool, err err
 	}
 	first := *s.s
 	first.Offset, first.Limit = 0, want
-	out, done, err := r.sortedHere(rows, &first, phys.Sort{Here: true, Top: want < rows.n/2}, s.s == r.prog.Result)
+	out, done, err := r.sortedHere(rows, &first, phys.Sort{Here: true, Top: want < rows.n/2, Few: rows.n <= phys.FewSorted}, s.s == r.prog.Result)
 	if err != nil || !done {
 		return 0, false, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // Rows are sorted on the device as on the host: keys become words that order as they do (sorting/keys.go), and a stable radix
@@ -25,7 +26,16 @@ func (r *run) chooseSort(d deviceRows, s *pipe.Collect) phys.Sort {
 	if r.Off.RadixSort || d.indirect {
 		return phys.Sort{}
 	}
-	return phys.ChooseSort(phys.Unsorted{Rows: d.n, Wanted: phys.Wanted(s, d.n), Size: d.tuple.Size, Most: kernels.MostItems, Least: r.store.SortLeast})
+	return phys.ChooseSort(phys.Unsorted{Rows: d.n, Wanted: phys.Wanted(s, d.n), Expected: expectedRows(s), Size: d.tuple.Size, Most: kernels.MostItems, Least: r.store.SortLeast})
+}
+
+// expectedRows is how many rows come to a sink that sorts, as far as one can say before they do.
+func expectedRows(s *pipe.Collect) int64 {
+	from := s.Node
+	for x, ok := from.(*plan.Sort); ok; x, ok = from.(*plan.Sort) { // of its rows a limit may leave few
+		from = x.Input
+	}
+	return unsure * phys.Expected(from)
 }
 
 // sortedHere puts rows in the order of a sink, of which it keeps those that are wanted: whole tuples, for the host, or else a list of their addresses. false: the keys are
@@ -35,7 +45,7 @@ func (r *run) sortedHere(d deviceRows, s *pipe.Collect, how phys.Sort, whole boo
 	if !ok {
 		return d, false, nil
 	}
-	so := &sortRun{run: r, rows: d, Sorting: kernels.Sorting{N: int(d.n)}, code: newSortCode(d.tuple, words, whole), params: []uint64{uint64(d.addr), 0}}
+	so := &sortRun{run: r, rows: d, Sorting: kernels.Sorting{N: int(d.n)}, code: newSortCode(d.tuple, words, how.Few, whole), params: []uint64{uint64(d.addr), 0}}
 	if ok, err := so.add(words); err != nil || !ok {
 		return d, false, err
 	}

@@ -26,9 +26,9 @@ const (
 	partParams = 5
 )
 
-func newSortCode(t *layout.Tuple, words []sorting.Word, whole bool) *sortCode {
+func newSortCode(t *layout.Tuple, words []sorting.Word, few, whole bool) *sortCode {
 	c := &sortCode{whole: whole}
-	c.order.Name, c.order.Params = "sort_rows", ownParams
+	c.order.Name, c.order.Params, c.order.Few = "sort_rows", ownParams, few
 	for i := range words {
 		w := &words[i]
 		c.words = append(c.words, len(c.order.Words))

@@ -235,11 +235,11 @@ func TestOrder(t *testing.T) {
 			b.Store(ir.AtIndex(at, place, 8, 0), item.V(), 8)
 			b.Clear(at)
 		}}
-	each(t, func(b *bench) {
+	order := func(b *bench) {
 		ok(t, ir.Verify(o.Kernel()))
 		fn := b.load(o.Kernel())
 		r := rand.New(rand.NewPCG(11, 12))
-		for _, n := range []int{1, 2, 255, 4096, 4097, 9000, b.big / 2} {
+		for _, n := range []int{1, 2, 255, 1023, 1024, 1025, 4096, 4097, 9000, b.big / 4} {
 			one, two, list, items := make([]uint64, n), make([]uint64, n), make([]uint32, n), make([]uint64, n)
 			for i := range n {
 				one[i], two[i], list[i] = uint64(r.IntN(50)), r.Uint64(), uint32(n-1-i)
@@ -285,6 +285,11 @@ func TestOrder(t *testing.T) {
 		}
 		if _, err := b.lib.Order(b.s, nil, o, fn, &Sorting{N: MostItems + 1}); err == nil {
 			t.Error("too many items")
+		}
+	}
+	each(t, func(b *bench) {
+		for _, o.Few = range []bool{false, true} {
+			order(b)
 		}
 	})
 }

@@ -17,9 +17,9 @@ const (
 	digitBits = 8
 	digits    = 1 << digitBits // as many as a block has threads
 
-	// orderPer is how many keys a thread has of a tile.
-	orderPer  = 16
-	orderTile = orderPer * threads
+	// manyPer is how many keys a thread has of a tile, fewPer how many where there are few: the code is a third as long, and more blocks have some.
+	manyPer = 16
+	fewPer  = 4
 
 	// Counters in shared memory, a row for each warp, or for each digit of a word; rows begin in different banks.
 	counterRow   = 4 * (digits + 8)
@@ -40,7 +40,8 @@ const (
 // Ordering is what is sorted. Its functions open registers of their own and close them; params are numbers of parameters behind the library's.
 type Ordering struct {
 	Name   string
-	Params int // its own
+	Params int  // its own
+	Few    bool // items are few, so that it pays to compile less
 	// Words write a word of an item's key: item is its number, arg what the word's use says. nil: the keys are there.
 	Words []func(b *ir.Builder, param func(name string, i int) ir.Reg, item, arg, key ir.Reg)
 	// Put takes items in order: the place at which it is, and its number. nil: nobody does.
@@ -67,9 +68,9 @@ const digitStep = 0
 // Kernel is the function.
 func (o *Ordering) Kernel() *ir.Func {
 	w := begin(o.Name, orderOwn-1+o.Params)
-	w.F.SharedBytes = orderItems + 8*orderTile
+	w.F.SharedBytes = orderItems + 8*o.tile()
 	tid := w.special("tid", ir.ThreadID)
-	bodies := []func(ir.Reg, arguments){func(tile ir.Reg, arg arguments) { w.moveDigit(tid, tile, arg) }}
+	bodies := []func(ir.Reg, arguments){func(tile ir.Reg, arg arguments) { w.moveDigit(o.per(), tid, tile, arg) }}
 	for _, word := range o.Words {
 		bodies = append(bodies, func(tile ir.Reg, arg arguments) { o.makeWord(w, word, tid, tile, arg) })
 	}
@@ -79,6 +80,17 @@ func (o *Ordering) Kernel() *ir.Func {
 	w.steps(tid, orderStepAt, bodies)
 	return w.end()
 }
+
+// per is how many keys a thread has of a tile of a step that moves them.
+func (o *Ordering) per() int {
+	if o.Few {
+		return fewPer
+	}
+	return manyPer
+}
+
+// tile is how many keys such a tile has.
+func (o *Ordering) tile() int { return o.per() * threads }
 
 // own opens a register with a parameter of the ordering's own.
 func (w *writer) own(first int) func(name string, i int) ir.Reg {
@@ -226,40 +238,40 @@ func (w *writer) digitOf(d, key, shift, mask ir.Reg) {
 	})
 }
 
-// moveDigit moves the keys of a tile, and their values, to where they belong by a digit. Arguments: its lowest bit, mask, its row of counts, which arrays,
+// moveDigit moves the keys of a tile, of which a thread has per, and their values, to where they belong by a digit. Arguments: its lowest bit, mask, its row of counts, which arrays,
 // the parity of the pass, and the number of all keys.
-func (w *writer) moveDigit(tid, tile ir.Reg, arg arguments) {
+func (w *writer) moveDigit(per int, tid, tile ir.Reg, arg arguments) {
 	w.clearCounters(tid)
 	lane, below := w.special("lane", ir.LaneID), w.special("below", ir.LanesBelow)
 	row, first := w.word("warprow"), w.word("first")
 	w.Op2(ir.Shr, row, tid.V(), ir.K(5))
 	w.Op2(ir.Mul, row, row.V(), ir.K(counterRow))
-	// A warp has 32 × orderPer keys in a row, and takes 32 at a time: key k of a thread.
+	// A warp has 32 × per keys in a row, and takes 32 at a time: key k of a thread.
 	w.Op2(ir.Sub, first, tid.V(), lane.V())
-	w.Op2(ir.Mul, first, first.V(), ir.K(orderPer))
+	w.Op2(ir.Mul, first, first.V(), ir.K(int64(per)))
 	w.Op2(ir.Add, first, first.V(), lane.V())
 	w.scope(func() {
 		before := w.word("before")
-		w.Op2(ir.Mul, before, tile.V(), ir.K(orderTile))
+		w.Op2(ir.Mul, before, tile.V(), ir.K(int64(per)*threads))
 		w.Op2(ir.Add, first, first.V(), before.V())
 	})
 	// A thread needs half of its 64 registers for keys. So it keeps their places in the tile as halves of words, and digits as quarters; and it reads arguments anew
 	// where it needs them, since assemblers keep what was made of them for later: a digit, or what a comparison said, of each key.
-	place := w.of("places", ir.I32, orderPer/2)
+	place := w.of("places", ir.I32, per/2)
 	local, start, count := w.word("local"), w.word("start"), w.word("count")
 	i, d := w.word("i"), w.word("d")
 	w.scope(func() {
-		key := w.of("key", ir.I64, orderPer)
+		key := w.of("key", ir.I64, per)
 		w.scope(func() {
 			keys, has := w.advanced("keys", w.side("keys", arg.get(3), orderKeys, otherKeys), first, 8), w.from(first, arg.get(5))
-			for k := range ir.Reg(orderPer) { // behind the end they are the largest, and come last
+			for k := range ir.Reg(per) { // behind the end they are the largest, and come last
 				w.Mov(key+k, ir.K(-1))
 				w.when(ir.UGT, has.V(), ir.K(32*int64(k)), func() { w.Load(key+k, ir.At(keys, 8*32*int(k)), 8, false) })
 			}
 		})
 		w.scope(func() {
 			shift, mask := arg.get(0), arg.get(1)
-			for k := range ir.Reg(orderPer) {
+			for k := range ir.Reg(per) {
 				w.digitOf(d, key+k, shift, mask)
 				w.rank(i, d, row, lane, below)
 				w.pack(place, i, int(k), 2)
@@ -269,7 +281,7 @@ func (w *writer) moveDigit(tid, tile ir.Reg, arg arguments) {
 		w.placeCounters(tid, tile, lane, arg, local, start, count)
 		w.Barrier()
 		shift, mask := arg.get(0), arg.get(1)
-		for k := range ir.Reg(orderPer) {
+		for k := range ir.Reg(per) {
 			w.digitOf(d, key+k, shift, mask)
 			w.Load(i, counter(row, d), 4, false)
 			w.addPacked(place, i, int(k), 2)
@@ -277,10 +289,10 @@ func (w *writer) moveDigit(tid, tile ir.Reg, arg arguments) {
 			w.Store(sharedIndex(i, 8, orderItems), (key + k).V(), 8)
 		}
 	})
-	value := w.of("value", ir.I32, orderPer)
+	value := w.of("value", ir.I32, per)
 	w.scope(func() {
 		values, has := w.advanced("values", w.side("values", arg.get(3), orderValues, otherValues), first, 4), w.from(first, arg.get(5))
-		for k := range ir.Reg(orderPer) {
+		for k := range ir.Reg(per) {
 			w.Mov(value+k, ir.K(0))
 			w.when(ir.UGT, has.V(), ir.K(32*int64(k)), func() { w.Load(value+k, ir.At(values, 4*32*int(k)), 4, false) })
 		}
@@ -289,11 +301,11 @@ func (w *writer) moveDigit(tid, tile ir.Reg, arg arguments) {
 	w.Op2(ir.Sub, start, start.V(), local.V()) // not below 0: a tile's keys of lower digits are some of all
 	w.Store(sharedIndex(tid, 4, basesAt), start.V(), 4)
 	w.Barrier()
-	digit := w.of("digits", ir.I32, orderPer/4)
+	digit := w.of("digits", ir.I32, per/4)
 	w.scope(func() {
 		out, key, to := w.advanced("outkeys", w.side("outkeys", arg.get(3), otherKeys, orderKeys), tid, 8), w.long("key"), w.word("to")
-		shift, mask, has := arg.get(0), arg.get(1), w.ofTile(tid, tile, arg.get(5))
-		for k := range ir.Reg(orderPer) {
+		shift, mask, has := arg.get(0), arg.get(1), w.ofTile(per, tid, tile, arg.get(5))
+		for k := range ir.Reg(per) {
 			if k%4 == 0 {
 				w.Mov(digit+k/4, ir.K(0))
 			}
@@ -307,15 +319,15 @@ func (w *writer) moveDigit(tid, tile ir.Reg, arg arguments) {
 		}
 	})
 	w.Barrier()
-	for k := range ir.Reg(orderPer) {
+	for k := range ir.Reg(per) {
 		w.packed(i, place, int(k), 2)
 		w.Store(sharedIndex(i, 4, orderItems), (value + k).V(), 4)
 	}
 	w.Barrier()
 	w.scope(func() {
 		out, to := w.advanced("outvalues", w.side("outvalues", arg.get(3), otherValues, orderValues), tid, 4), w.word("to")
-		has := w.ofTile(tid, tile, arg.get(5))
-		for k := range ir.Reg(orderPer) {
+		has := w.ofTile(per, tid, tile, arg.get(5))
+		for k := range ir.Reg(per) {
 			w.when(ir.UGT, has.V(), ir.K(threads*int64(k)), func() {
 				w.packed(d, digit, int(k), 1)
 				w.Load(to, sharedIndex(d, 4, basesAt), 4, false)
@@ -335,9 +347,9 @@ func (w *writer) from(first, n ir.Reg) ir.Reg {
 }
 
 // ofTile opens a register with the number of a tile's keys from the thread's first on, and of those behind it.
-func (w *writer) ofTile(tid, tile, n ir.Reg) ir.Reg {
+func (w *writer) ofTile(per int, tid, tile, n ir.Reg) ir.Reg {
 	first := w.word("first")
-	w.Op2(ir.Mul, first, tile.V(), ir.K(orderTile))
+	w.Op2(ir.Mul, first, tile.V(), ir.K(int64(per)*threads))
 	w.Op2(ir.Add, first, first.V(), tid.V())
 	return w.from(first, n)
 }
@@ -481,7 +493,7 @@ func (l *Library) orderSteps(o *Ordering, k *Sorting) (steps Steps, rows int, fl
 		first = 0
 		for bit := key.From; bit < key.To; bit += digitBits {
 			mask := uint32(1)<<min(digitBits, key.To-bit) - 1
-			steps = append(steps, Step{Kind: digitStep, Tiles: tiles(k.N, orderTile), Args: [stepArgs]uint32{uint32(bit), mask, uint32(rows), flip, parity, uint32(k.N)}})
+			steps = append(steps, Step{Kind: digitStep, Tiles: tiles(k.N, o.tile()), Args: [stepArgs]uint32{uint32(bit), mask, uint32(rows), flip, parity, uint32(k.N)}})
 			flip, parity = 1-flip, 1-parity
 			rows++
 		}
@@ -504,7 +516,7 @@ func (l *Library) Order(s device.Stream, upload Upload, o *Ordering, f device.Fu
 	if len(steps) == 0 {
 		return k.A, nil
 	}
-	err := l.launchSteps(s, upload, f, steps, 4*digits*((k.N+orderTile-1)/orderTile), rows, func(look, counts uint64) []uint64 {
+	err := l.launchSteps(s, upload, f, steps, 4*digits*((k.N+o.tile()-1)/o.tile()), rows, func(look, counts uint64) []uint64 {
 		return append([]uint64{uint64(k.A.Keys), uint64(k.A.Values), uint64(k.B.Keys), uint64(k.B.Values), uint64(k.N), uint64(size), look, counts, uint64(k.List)}, own...)
 	})
 	if flipped {

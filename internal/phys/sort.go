@@ -54,6 +54,7 @@ func ChooseTop(s *pipe.Collect, size int) Top {
 type Sort struct {
 	Here bool // the device
 	Top  bool // what cannot be among the first rows is left out before
+	Few  bool // rows that are left to sort are few: less code does
 }
 
 func (s Sort) String() string {
@@ -69,6 +70,7 @@ func (s Sort) String() string {
 // Unsorted is rows on a device that are to be sorted.
 type Unsorted struct {
 	Rows, Wanted int64
+	Expected     int64 // rows, before anything was counted: the code is compiled by then
 	Size         int   // of a tuple
 	Most         int64 // rows that the device can sort
 	Least        int64 // from how many rows on somebody wants it to; 0: from as many as pay
@@ -81,6 +83,10 @@ const (
 	// sortTop is from how many bytes of rows on a device leaves out what is not among the first: fewer take less time over the
 	// bus, and on the host, than the launches.
 	sortTop = 48 << 10
+	// FewSorted is how many rows are few: the long code that is best for many takes the driver three times as long to compile, more than it can save.
+	FewSorted = 1 << 20
+	// farOff is how much more rows than were expected are many all the same.
+	farOff = 16
 )
 
 // ChooseSort decides who sorts rows.
@@ -93,5 +99,8 @@ func ChooseSort(u Unsorted) Sort {
 	if u.Least > 0 {
 		here = u.Rows >= u.Least
 	}
-	return Sort{Here: here, Top: here && few}
+	if few && here {
+		return Sort{Here: true, Top: true, Few: u.Wanted <= FewSorted}
+	}
+	return Sort{Here: here, Few: here && u.Expected <= FewSorted && u.Rows <= farOff*FewSorted}
 }

@@ -73,4 +73,21 @@ func TestChooseSort(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.rows, got, c.want)
 		}
 	}
+	for _, c := range []struct {
+		rows Unsorted
+		few  bool
+	}{
+		{Unsorted{Rows: 8192, Wanted: 8192, Expected: 1 << 20}, true},
+		{Unsorted{Rows: 8192, Wanted: 8192, Expected: 1<<20 + 1}, false}, // what is compiled by now
+		{Unsorted{Rows: 16 << 20, Wanted: 16 << 20, Expected: 8192}, true},
+		{Unsorted{Rows: 16<<20 + 1, Wanted: 16<<20 + 1, Expected: 8192}, false},
+		{Unsorted{Rows: 1e9, Wanted: 1 << 20, Expected: 1e9}, true},
+		{Unsorted{Rows: 1e9, Wanted: 1<<20 + 1, Expected: 8192}, false},
+		{Unsorted{Rows: 8191, Wanted: 8191}, false},
+	} {
+		c.rows.Size, c.rows.Most = 8, 1e9
+		if got := ChooseSort(c.rows).Few; got != c.few {
+			t.Errorf("%+v: few %v, want %v", c.rows, got, c.few)
+		}
+	}
 }
