@@ -143,6 +143,9 @@ func (c *Chunk) Hash(row int) uint64 {
 		w := c.pair(row)
 		return hashInterval(w[0], w[1])
 	}
+	if c.Type.Keyed() {
+		return hashBytes([]byte(types.OrderKey(c.Value(row)).S))
+	}
 	return hashBytes(c.Bytes(row))
 }
 
@@ -151,7 +154,7 @@ func EqualRows(a *Chunk, i int, b *Chunk, j int) bool {
 	switch {
 	case a.Enc == EncInt && b.Enc == EncInt:
 		return a.Int(i) == b.Int(j)
-	case a.Enc == EncStr || a.Enc == EncDict:
+	case (a.Enc == EncStr || a.Enc == EncDict) && !a.Type.Keyed():
 		return bytes.Equal(a.Bytes(i), b.Bytes(j))
 	}
 	return types.Equal(a.Value(i), b.Value(j))

@@ -25,10 +25,10 @@ func (c *Chunk) HasRange() bool {
 // with a longer text cares little for the rest.
 const zoneBytes = 256
 
-// setTextZone makes the smallest and the greatest text the range, each cut to zoneBytes.
+// setTextZone makes the smallest and the greatest text the range, each cut to zoneBytes. There is none where bytes do not compare values.
 func (p *sealing) setTextZone(lo, hi []byte) {
 	top, ok := cutAbove(hi)
-	if !ok {
+	if !ok || p.b.t.Keyed() {
 		return
 	}
 	p.c.Zone.Min = types.Value{Type: p.b.t, S: string(lo[:min(len(lo), zoneBytes)])} // what begins a text is not greater

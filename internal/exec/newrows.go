@@ -114,7 +114,11 @@ func (d *newRows) hash(a uintptr) uint64 {
 		at := a + uintptr(f.Off)
 		switch f.Desc.Form {
 		case layout.Str:
-			mix(maphash.Bytes(d.seed, mem.Bytes(uintptr(mem.Load64(at)), int(mem.Load64(at+8)))))
+			text := mem.Bytes(uintptr(mem.Load64(at)), int(mem.Load64(at+8)))
+			if f.Desc.Type.Keyed() {
+				text = []byte(types.OrderKey(types.Value{Type: f.Desc.Type, S: string(text)}).S)
+			}
+			mix(maphash.Bytes(d.seed, text))
 		case layout.F64:
 			switch x := math.Float64frombits(mem.Load64(at)); {
 			case x != x:

@@ -39,11 +39,19 @@ var jsonRows = func() []Row {
 	return rows
 }()
 
-// JSONBKey is what JSONB is compared and sorted by.
-var JSONBKey = internalFn("jsonb_key", func(a []types.Value, t types.Type) (types.Value, error) {
-	key, err := types.JSONBKey(a[0].S)
-	return types.Value{Type: t, S: key}, err
-})
+// OrderKey is what JSONB, and what has JSONB or intervals inside, is compared and sorted by.
+var OrderKey = internalFn("order_key", func(a []types.Value, _ types.Type) (types.Value, error) { return types.OrderKey(a[0]), nil })
+
+// Extreme is the least or greatest of values that are compared by their keys: of the second argument on. Of equal ones it is the first.
+var Extreme = internalFn("extreme", func(a []types.Value, t types.Type) (types.Value, error) {
+	best := types.NullOf(t)
+	for _, v := range a[1:] {
+		if !v.Null && (best.Null || types.Compare(v, best) == int(a[0].I)) {
+			best = v
+		}
+	}
+	return best, nil
+}, seesNull)
 
 // The lists of what has several rows.
 var (

@@ -318,7 +318,7 @@ func (c *checker) group(x *Group, outer ColSet) {
 		if c.final && (a.Distinct || a.Func == Avg || a.Func >= StddevSamp && a.Func <= VarPop) && a.Func != Folded {
 			c.fail(x, "aggregate %s was not split", a.Func)
 		}
-		if r, ok := a.Arg.(*Ref); !ok || r.ID != a.Col || a.Func != AnyValue && a.Func != First && a.Func != Folded {
+		if r, ok := a.Arg.(*Ref); !ok || r.ID != a.Col || a.Func != AnyValue && a.Func != First && a.Func != Min && a.Func != Folded {
 			c.define(x, a.Col)
 		}
 	}

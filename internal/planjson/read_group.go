@@ -42,7 +42,7 @@ func (r *reader) aggregate(a *aggregate, have plan.ColSet, path string) plan.Agg
 			fail(path+".type", "%s of %s is not %s", a.Function, typesOf(args), t)
 		}
 	}
-	if ref, ok := out.Arg.(*plan.Ref); ok && r.names[a.As] == ref.ID && (out.Func == plan.AnyValue || out.Func == plan.First || out.Func == plan.Folded) {
+	if ref, ok := out.Arg.(*plan.Ref); ok && r.names[a.As] == ref.ID && (out.Func == plan.AnyValue || out.Func == plan.First || out.Func == plan.Min || out.Func == plan.Folded) {
 		out.Col = ref.ID // a column that keeps its name
 		return out
 	}

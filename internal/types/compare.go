@@ -17,7 +17,12 @@ func Compare(a, b Value) int {
 		return CompareFloat(a.Float(), b.Float())
 	}
 	switch a.Type.Kind {
-	case Text, Unknown, Bytes, UUID, List, JSON, Struct, Map:
+	case List, JSON, Struct, Map:
+		if a.Type.Keyed() {
+			a, b = OrderKey(a), OrderKey(b)
+		}
+		return strings.Compare(a.S, b.S)
+	case Text, Unknown, Bytes, UUID:
 		return strings.Compare(a.S, b.S)
 	case Interval:
 		am, ad, au := a.IntervalParts()

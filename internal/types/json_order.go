@@ -15,18 +15,15 @@ import (
 //	object   = number of pairs, { text, value }    in the order of the spelling
 //	text     = bytes, 0x00 as 0x00 0xff, then 0x00 0x01
 //	number   = 0x80 | 0x81 exponent digits 0x00    negative ones with all bits of the latter inverted behind 0x7f
-func JSONBKey(text string) (string, error) {
-	v, err := ParseJSON(text)
-	if err != nil {
-		return "", err
-	}
+func JSONBKey(text string) string {
+	v, _ := ParseJSON(text) // a value of JSONB was read before
 	switch {
 	case v.Kind == '[' && len(v.Elems) == 0: // before scalars, unlike one inside of another value
-		return "\x00", nil
+		return "\x00"
 	case v.Kind == '[' || v.Kind == '{':
-		return string(v.appendKey([]byte{2})), nil
+		return string(v.appendKey([]byte{2}))
 	}
-	return string(v.appendKey([]byte{1})), nil
+	return string(v.appendKey([]byte{1}))
 }
 
 func (v JSONValue) appendKey(dst []byte) []byte {

@@ -25,13 +25,14 @@ type key struct {
 	nullsFirst bool
 	text       func(code uint64) []byte // dictionary fields
 	grouped    bool                     // equal values come together, in whatever order
+	keyed      bool                     // bytes do not compare it: see types.OrderKey
 }
 
 func keysOf(t *layout.Tuple, ks []plan.SortKey, view func(*column.Dict) column.DictView) []key {
 	out := make([]key, len(ks))
 	for i, k := range ks {
 		f := t.Find(int32(k.Col))
-		out[i] = key{f: f, desc: k.Desc, nullsFirst: k.NullsFirst}
+		out[i] = key{f: f, desc: k.Desc, nullsFirst: k.NullsFirst, keyed: f.Desc.Type.Keyed()}
 		if f.Desc.Form == layout.Code {
 			texts := view(f.Desc.Dict)
 			out[i].text = func(code uint64) []byte { return texts.Bytes(int(code)) }
@@ -355,6 +356,10 @@ func (k *key) bytes(a uintptr) []byte {
 	return mem.Bytes(uintptr(mem.Load64(a+uintptr(k.f.Off))), int(mem.Load64(a+uintptr(k.f.Off)+8)))
 }
 
+func (k *key) value(a uintptr) types.Value {
+	return types.Value{Type: k.f.Desc.Type, S: string(k.bytes(a))}
+}
+
 // orderedFloat maps floats to numbers in PostgreSQL's order: NaN above all, zeros equal. No float
 // becomes the smallest or the largest number.
 func orderedFloat(f float64) uint64 {
@@ -393,7 +398,11 @@ func (k *key) compare(a, b uintptr) int {
 	case layout.Ivl:
 		c = interval(a + off).Cmp(interval(b + off))
 	default:
-		c = bytes.Compare(k.bytes(a), k.bytes(b))
+		if k.keyed {
+			c = types.Compare(k.value(a), k.value(b))
+		} else {
+			c = bytes.Compare(k.bytes(a), k.bytes(b))
+		}
 	}
 	if k.desc {
 		c = -c

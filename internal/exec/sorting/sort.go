@@ -39,6 +39,9 @@ type Options struct {
 // New orders tuples of t by keys.
 func New(t *layout.Tuple, keys []plan.SortKey, o Options) *Sorter {
 	s := &Sorter{Options: o, tuple: t, keys: keysOf(t, keys, o.View)}
+	if slices.ContainsFunc(s.keys, func(k key) bool { return k.keyed }) { // words of bytes say nothing about them
+		s.NoRadix = true
+	}
 	for i := range s.keys[:o.Grouped] {
 		s.keys[i].grouped = true
 	}

@@ -415,7 +415,11 @@ func (x *foldedBlock) words(by []plan.SortKey) []uint64 {
 	}
 	v := x.b.column(by[0].Col)
 	switch v.f.Desc.Form {
-	case layout.I64, layout.F64, layout.Code:
+	case layout.I64, layout.F64:
+	case layout.Code:
+		if v.f.Desc.Type.Keyed() { // equal values may have several codes
+			return nil
+		}
 	default:
 		return nil
 	}

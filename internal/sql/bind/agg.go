@@ -316,7 +316,11 @@ func (b *binder) aggregateType(a *plan.Agg, name string, e *ast.Func) types.Type
 		out, ok = types.AvgType(t)
 	case plan.Min, plan.Max:
 		a.Arg, a.Distinct = b.settle(arg), false
-		out, ok = a.Arg.Type(), t.Kind != types.Bool
+		if out, ok = a.Arg.Type(), t.Kind != types.Bool && t != types.TJSONB; ok && t.Keyed() {
+			key := orderedBy(a.Arg, e.Args[0].X.Position())
+			a.Order = []plan.AggOrder{{X: key, Desc: a.Func == plan.Max}}
+			a.Func, a.Fold = plan.Folded, funcs.InOrder[plan.AnyValue]
+		}
 	case plan.AnyValue:
 		a.Arg, a.Distinct = b.settle(arg), false
 		out = a.Arg.Type()

@@ -119,6 +119,10 @@ func (b *binder) root(q *ast.Query) *plan.Query {
 
 // finish makes a bound query a statement's plan.
 func (b *binder) finish(r result) *plan.Query {
+	b.byKeys(r.node)
+	for _, s := range b.shared {
+		b.byKeys(s.Plan)
+	}
 	q := &plan.Query{
 		Cols: b.cols, Root: r.node, Shared: b.shared,
 		Output: make([]plan.ColID, len(r.cols)), Names: make([]string, len(r.cols)),

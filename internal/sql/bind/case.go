@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -71,6 +72,10 @@ func (b *binder) variadic(op plan.Op, c *call) plan.Expr {
 	case 1:
 		return args[0]
 	}
+	if sign, compares := map[plan.Op]int64{plan.Least: -1, plan.Greatest: 1}[op]; compares && t.Keyed() {
+		args = append([]plan.Expr{plan.NewConst(types.IntValue(types.TInt64, sign))}, args...)
+		return plan.NewApply(funcs.Extreme, t, c.pos, args...)
+	}
 	return &plan.Call{Op: op, T: t, Args: args, Pos: c.pos}
 }
 
@@ -82,6 +87,7 @@ func (b *binder) nullIf(c *call) plan.Expr {
 	if !ok {
 		panic(noOperator("=", x, y, c.pos))
 	}
+	l, r = equalBy(l, at.l), equalBy(r, at.r)
 	x = b.settle(x)
 	if plan.EqualExpr(l, x) {
 		return &plan.Call{Op: plan.NullIf, T: x.Type(), Args: []plan.Expr{l, r}, Pos: c.pos}

@@ -15,13 +15,11 @@ func (b *binder) compare(op plan.Op, l, r plan.Expr, at place) plan.Expr {
 		return e
 	}
 	x, y, ok := b.unify(l, r, at)
-	if ok && x.Type().Kind == types.JSON {
-		if ok = x.Type() == types.TJSONB; ok { // of the other kind, PostgreSQL does not say what is equal
-			x, y = orderedBy(x, at.l), orderedBy(y, at.r)
-		}
-	}
-	if !ok {
+	if !ok || x.Type() == types.TJSON { // of which PostgreSQL does not say what is equal
 		panic(noOperator(op.String(), l, r, at.op))
+	}
+	if x.Type().IsNested() || x.Type() == types.TJSONB {
+		x, y = equalBy(x, at.l), equalBy(y, at.r)
 	}
 	return &plan.Call{Op: op, T: types.TBool, Args: []plan.Expr{x, y}, Pos: at.op}
 }

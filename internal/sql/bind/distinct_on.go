@@ -20,7 +20,9 @@ func (b *binder) distinctOn(s *scope, sel *ast.Select, items []item) []orderKey 
 
 // keepFirst keeps one row for each value of the keys: the first by the order, of which the keys must be the beginning.
 func (b *binder) keepFirst(r *result, keys, order []orderKey) {
-	g := &plan.Group{Input: r.node}
+	rest := orderBehind(keys, order)
+	n, keys := b.sortable(r.node, keys, keys[0].at.pos)
+	g := &plan.Group{Input: n}
 	cols := make([]outCol, len(keys))
 	for i, k := range keys {
 		cols[i].id = k.col
@@ -28,7 +30,7 @@ func (b *binder) keepFirst(r *result, keys, order []orderKey) {
 	b.groupKeys(g, cols)
 	// All from one row: any_value would look for values that are not NULL.
 	first := plan.Agg{Func: plan.First}
-	if rest := orderBehind(keys, order); len(rest) > 0 {
+	if len(rest) > 0 {
 		first = plan.Agg{Func: plan.Folded, Fold: funcs.FirstRow}
 		for _, k := range rest {
 			first.Order = append(first.Order, plan.AggOrder{X: b.ref(k.col), Desc: k.desc, NullsFirst: k.nullsFirst})

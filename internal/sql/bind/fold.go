@@ -42,7 +42,7 @@ func (b *binder) foldCall(s *scope, e *ast.Func, row *funcs.FoldRow) (plan.Agg, 
 	if row.Within {
 		order = b.aggregateOrder(s, e.WithinGroup)
 		for i, o := range order {
-			args, at = append(args, o.X), append(at, e.WithinGroup[i].X.Position())
+			args, at = append(args, unkeyed(o.X)), append(at, e.WithinGroup[i].X.Position())
 		}
 	}
 	for _, x := range e.Args {

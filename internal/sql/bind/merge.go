@@ -178,7 +178,7 @@ func (b *binder) upsert(s *ast.Insert, t *catalog.Table, rows result) Bound {
 	target, scan, row := b.numbered(t, s.Table, s.Alias)
 	join := &plan.Join{Kind: plan.Left, Left: rows.node, Right: scan}
 	for _, o := range t.Keys[keys[0]] {
-		join.On = append(join.On, plan.Compare(plan.Eq, b.column(excluded, o), b.column(target, o)))
+		join.On = append(join.On, b.compare(plan.Eq, b.column(excluded, o), b.column(target, o), place{s.Pos, s.Pos, s.Pos}))
 	}
 	b.pad([]*rel{target})
 	b.cols.Get(row).NotNull = false

@@ -177,7 +177,7 @@ func (b *binder) anyOf(s *scope, xa ast.Expr, x plan.Expr, list []plan.Expr, at 
 // constList makes an InList of constants, or nil if some element is not constant or
 // the needle would need a cast that differs between elements.
 func (b *binder) constList(x plan.Expr, list []plan.Expr, at func(int) place) plan.Expr {
-	if _, ok := x.(*plan.Const); ok || x.Type() == types.TJSONB {
+	if _, ok := x.(*plan.Const); ok || x.Type().Keyed() {
 		return nil
 	}
 	args := make([]plan.Expr, 1, len(list)+1)

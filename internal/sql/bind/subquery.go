@@ -157,6 +157,10 @@ func (b *binder) anySubquery(s *scope, x ast.Expr, kind plan.SubKind, op plan.Op
 			t, _ := types.CommonType(lt, ot)
 			l, o = b.convert(l, t, at.l), b.convert(o, t, at.r)
 		}
+		if l.Type() == types.TJSON {
+			panic(noOperator(op.String(), needle[i], y, pos))
+		}
+		l, o = equalBy(l, at.l), equalBy(o, at.r)
 		needle[i] = l
 		if !plan.EqualExpr(o, out[i]) && !(r.cols[i].lit != nil && o.Type() == out[i].Type()) {
 			out[i], changed = o, true

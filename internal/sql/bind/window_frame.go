@@ -75,7 +75,7 @@ func (b *binder) window(s *scope, c *windowCall, w *ast.Window) {
 	w = b.definition(s, w, len(s.windows.named))
 	s.windows.in = "window"
 	for _, x := range w.PartitionBy {
-		c.partition = append(c.partition, b.settle(b.expr(s, x)))
+		c.partition = append(c.partition, groupedBy(b.settle(b.expr(s, x)), x.Position()))
 	}
 	for i := range w.OrderBy {
 		o := &w.OrderBy[i]
