@@ -82,7 +82,7 @@ func TestLongTexts(t *testing.T) {
 	mustRun(t, s, "create table long as select '"+strings.Repeat("long text ", 500000)+"' l")
 	mustRun(t, s, "create table t as select g id, case when g % 50 = 7 then l when g % 3 > 0 then 'short' end x from generate_series(1, 400) x(g), long")
 	mustRun(t, s, "create table many as select g id, case when g % 40000 < 5 then l else 'short' end x from generate_series(1, 140000) x(g), long")
-	for _, q := range []string{"select id, x from t", "select id, x || 'y' as x from t order by id", "select id, x, x from many"} {
+	for _, q := range thin([]string{"select id, x, x from many", "select id, x from t", "select id, x || 'y' as x from t order by id"}) {
 		for _, threads := range []int{1, 3} {
 			s.Configure(func(x *Settings) { x.Threads = threads })
 			r, err := s.Query(context.Background(), q)

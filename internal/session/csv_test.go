@@ -63,7 +63,10 @@ func TestCSVStreams(t *testing.T) {
 	if !testing.Short() {
 		settings = append(settings, "SET file_block = 50000; SET device = simt")
 	}
-	for _, set := range settings {
+	for i, set := range settings {
+		if raced && i != 1 { // threads meet
+			continue
+		}
 		rowsOf(t, s, "RESET ALL")
 		rowsOf(t, s, set)
 		for _, from := range []string{dir + "/one.csv", dir + "/part*.csv.gz"} {
@@ -113,6 +116,7 @@ func bigCSV(t *testing.T, name string, rows int) string {
 
 // TestCSVMemory: under a memory limit, files of any size and compression are read with little memory.
 func TestCSVMemory(t *testing.T) {
+	skipRaced(t)
 	if !device.HasCPU() {
 		t.Skip("no CPU translator")
 	}

@@ -260,7 +260,7 @@ func TestLateLoads(t *testing.T) {
 		q = strings.ReplaceAll(strings.ReplaceAll(q, "%s", path), "%%", "%")
 		rowsOf(t, s, "RESET ALL; SET file_cache = off; SET late_loads = off")
 		want := rowsOf(t, s, q)
-		for _, set := range []string{"", "SET file_cache = off", "SET file_cache = off; SET threads = 1", "SET file_cache = off; SET threads = 4; SET morsel_rows = 777"} {
+		for _, set := range thin([]string{"SET file_cache = off; SET threads = 4; SET morsel_rows = 777", "", "SET file_cache = off", "SET file_cache = off; SET threads = 1"}) {
 			rowsOf(t, s, "RESET ALL")
 			if set != "" {
 				rowsOf(t, s, set)
