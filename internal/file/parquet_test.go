@@ -341,13 +341,17 @@ func TestParquetShortChunk(t *testing.T) {
 // TestParquetDamage changes bytes of good files: whatever comes of it, it is rows or an error.
 func TestParquetDamage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
+	tries := 400
+	if testing.Short() {
+		tries = 80
+	}
 	for _, name := range []string{"pyarrow_v2", "duckdb", "int96"} {
 		good, err := os.ReadFile("testdata/" + name + ".parquet")
 		if err != nil {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		for i := range 400 {
+		for i := range tries {
 			bad := bytes.Clone(good)
 			for range 1 + rng.IntN(3) {
 				bad[rng.IntN(len(bad))] ^= byte(1 + rng.IntN(255))

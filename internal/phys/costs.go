@@ -37,9 +37,10 @@ const (
 	gpuPipeline = 300 * time.Microsecond
 	// gpuCompile is the driver's time for a pipeline's kernels that it does not have yet: 49 kernels of ten queries took 1 s.
 	gpuCompile = 25 * time.Millisecond
-	// onceSure is how many times as much as copying and compiling a query must gain to wait for them where it need not: all of that are guesses, and group_case of bench more, which
-	// takes 25 ms, was believed to take 813 on the CPU.
-	onceSure = 10
+	// onceSure is how many times as much as copying and compiling a query must gain to wait for them where it need not, and onceUnseen how many times where no query like it
+	// was seen to run: all of that are guesses then, and group_case of bench more, which takes 25 ms, was believed to take 813 on the CPU.
+	onceSure   = 3
+	onceUnseen = 30
 	// gpuUpload is how many bytes of columns come to the device in a second: blocks that one thread fills go at 5.8 GB/s, those that eight
 	// fill at 28.7, without the work of bringing columns into the device's form.
 	gpuUpload = 5e9

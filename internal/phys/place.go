@@ -156,6 +156,8 @@ type Place struct {
 	Why string
 	// CPU and Hot are the expected times on each device, Once what the GPU needs beside Hot because things are not there yet.
 	CPU, Hot, Once time.Duration
+	// GuessCPU and GuessHot are what one would expect who has never seen such a query run.
+	GuessCPU, GuessHot time.Duration
 	// Missed is what the GPU would save of each such query if all it needs were there; 0 where the query runs there.
 	Missed time.Duration
 	// Warm: what the GPU lacks is fetched behind the query, which the CPU runs.
@@ -171,14 +173,17 @@ func (p Place) String() string {
 
 // ChoosePlace decides between the CPU, with so many threads, and a GPU, which is asked for only if the query is large enough for
 // one. What a GPU needs first (columns, kernels) serves later queries as well: it is fetched at the latest when the queries that ran
-// on the CPU could have saved as much. So the wrong choice costs at most twice the right one, whatever comes. Where it can be fetched
+// on the CPU could have saved as much. So the wrong choice costs at most twice the right one, whatever comes. Times are those of queries of this shape that ran before, where some did. Where it can be fetched
 // behind queries, none waits for it unless it gains by that itself; it costs little then, and is fetched at once if nothing else has to go for it.
-func ChoosePlace(w Work, threads int, facts func() Accelerator) Place {
+func ChoosePlace(w Work, threads int, known Known, facts func() Accelerator) Place {
 	p := Place{}
-	p.CPU = time.Duration(w.Pipelines)*cpuPipeline + time.Duration((cpuScan*w.Rows+cpuVisit*w.Visits+cpuSort*w.Sorted)/float64(max(threads, 1)))
+	p.GuessCPU = time.Duration(w.Pipelines)*cpuPipeline + time.Duration((cpuScan*w.Rows+cpuVisit*w.Visits+cpuSort*w.Sorted)/float64(max(threads, 1)))
+	var seen, seenHot bool
+	p.CPU, seen = by(p.GuessCPU, known.CPU)
+	onCPU := func() string { return told(p.CPU, seen) }
 	least := time.Duration(w.Pipelines) * gpuPipeline
 	if p.CPU <= least {
-		p.Why = fmt.Sprintf("about %s, less than a GPU needs to begin", rough(p.CPU))
+		p.Why = fmt.Sprintf("about %s, less than a GPU needs to begin", onCPU())
 		return p
 	}
 	g := facts()
@@ -199,34 +204,39 @@ func ChoosePlace(w Work, threads int, facts func() Accelerator) Place {
 		g.Absent = 0
 	}
 	// Kernels read what is there while the rest comes.
-	p.Hot = least + time.Duration(gpuVisit*w.Visits+gpuSort*w.Sorted+gpuMade*w.Made/float64(max(threads, 1))) + seconds(w.Back/gpuBack) + max(seconds(float64(g.Bytes+g.Files)/g.Bandwidth), seconds(float64(carried)/gpuUpload))
+	p.GuessHot = least + time.Duration(gpuVisit*w.Visits+gpuSort*w.Sorted+gpuMade*w.Made/float64(max(threads, 1))) + seconds(w.Back/gpuBack) + max(seconds(float64(g.Bytes+g.Files)/g.Bandwidth), seconds(float64(carried)/gpuUpload))
+	p.Hot, seenHot = by(p.GuessHot, known.GPU)
 	p.Once = seconds(float64(g.Absent) / gpuUpload)
 	if !g.Compiled {
 		p.Once += time.Duration(w.Pipelines) * gpuCompile
 	}
+	onGPU := func() string { return told(p.Hot+p.Once, seenHot && p.Once == 0) }
 	if p.Hot >= p.CPU {
-		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot), overBus(carried)+w.onHost())
+		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", onCPU(), told(p.Hot, seenHot), overBus(carried)+w.onHost())
 		return p
 	}
 	behind := g.Behind && carried == 0
 	sure := time.Duration(1)
-	if behind {
+	switch {
+	case behind && seen:
 		sure = onceSure
+	case behind:
+		sure = onceUnseen
 	}
 	switch saved := p.CPU - p.Hot; {
 	case p.Once*sure < saved:
 		p.GPU = true
-		p.Why = fmt.Sprintf("about %s%s, %s on the CPU", rough(p.Hot+p.Once), g.first(p.Once)+overBus(carried), rough(p.CPU))
+		p.Why = fmt.Sprintf("about %s%s, %s on the CPU", onGPU(), g.first(p.Once)+overBus(carried), onCPU())
 	case behind && (g.Absent <= g.Free || p.Once < g.Missed+saved):
 		p.Missed, p.Warm = saved, true
-		p.Why = fmt.Sprintf("about %s, %s on the GPU%s, which is done behind the query", rough(p.CPU), rough(p.Hot+p.Once), g.first(p.Once))
+		p.Why = fmt.Sprintf("about %s, %s on the GPU%s, which is done behind the query", onCPU(), onGPU(), g.first(p.Once))
 	case !behind && p.Once < g.Missed+saved:
 		p.GPU = true
-		p.Why = fmt.Sprintf("about %s%s, which later queries need not pay; %s on the CPU, where %s were lost before", rough(p.Hot+p.Once), g.first(p.Once)+overBus(carried),
-			rough(p.CPU), rough(g.Missed))
+		p.Why = fmt.Sprintf("about %s%s, which later queries need not pay; %s on the CPU, where %s were lost before", onGPU(), g.first(p.Once)+overBus(carried),
+			onCPU(), rough(g.Missed))
 	default:
 		p.Missed = saved
-		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", rough(p.CPU), rough(p.Hot+p.Once), g.first(p.Once)+overBus(carried))
+		p.Why = fmt.Sprintf("about %s, %s on the GPU%s", onCPU(), onGPU(), g.first(p.Once)+overBus(carried))
 	}
 	return p
 }
@@ -275,6 +285,14 @@ func rough(d time.Duration) string {
 	default:
 		return fmt.Sprintf("%.0f s", ms/1000)
 	}
+}
+
+// told is a time and whether it is more than a guess.
+func told(d time.Duration, measured bool) string {
+	if measured {
+		return rough(d) + " (measured)"
+	}
+	return rough(d)
 }
 
 // size is a number of bytes, as exact as an estimate is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -139,7 +140,11 @@ func (s *Session) place(prog *pipe.Program, set *Settings) {
 			Compiled: x.Compiled, Missed: x.Missed, Free: room - x.Held, Behind: x.Behind && s.mayWarm(prog, set)}
 	}
 	if set.placed, set.Device = p, "cpu"; device.HasCPU() {
-		if p.Place = phys.ChoosePlace(phys.WorkOf(prog, madeInGo), set.Threads, facts); p.GPU {
+		var known phys.Known
+		if !set.Off.History {
+			known = s.DB.history.Known(prog.Shape)
+		}
+		if p.Place = phys.ChoosePlace(phys.WorkOf(prog, madeInGo), set.Threads, known, facts); p.GPU {
 			set.Device = "gpu"
 		}
 		return
@@ -165,11 +170,20 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 	if p := set.placed; p != nil && p.Missed > 0 {
 		p.store.Miss(&p.prospects, p.Missed)
 	}
+	start := time.Now()
+	ran := func(onGPU bool, expected time.Duration) {
+		if opts.Deliver == nil && !opts.Count { // else it took as long as who took its rows, or counted them
+			s.DB.history.Ran(prog.Shape, onGPU, expected, time.Since(start))
+		}
+	}
 	if opts.Device == "cpu" {
 		res, stats, err := exec.Run(ctx, prog, opts)
-		if p := set.placed; err == nil && p != nil && p.Warm {
-			opts.Device = "gpu"
-			p.store.Warm(prog, opts)
+		if p := set.placed; err == nil && p != nil {
+			ran(false, p.GuessCPU)
+			if p.Warm {
+				opts.Device = "gpu"
+				p.store.Warm(prog, opts)
+			}
 		}
 		return res, stats, err
 	}
@@ -182,8 +196,13 @@ func (s *Session) runProgram(ctx context.Context, prog *pipe.Program, set *Setti
 		var res *result.Result
 		var stats *exec.Stats
 		if res, stats, err = gpu.Run(ctx, prog, store, opts); err == nil {
-			if p := set.placed; p != nil && !p.prospects.Compiled {
-				store.Ran(prog, "")
+			if p := set.placed; p != nil {
+				if !p.prospects.Compiled {
+					store.Ran(prog, "")
+				}
+				if p.Once == 0 {
+					ran(true, p.GuessHot)
+				}
 			}
 			return res, stats, nil
 		}

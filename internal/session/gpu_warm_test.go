@@ -19,7 +19,7 @@ func onAuto(t *testing.T, limit int64) (*Session, *gpu.Store, *device.Simulated)
 	store := gpu.NewStore(sim, limit)
 	s.DB.Accelerate(store)
 	mustRun(t, s, "set threads = 1")
-	mustRun(t, s, "set device = 'auto'")
+	mustRun(t, s, "set device = 'auto'; set gpu_history = off") // a simulated GPU is slow
 	return s, store, sim
 }
 

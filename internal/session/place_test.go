@@ -31,7 +31,7 @@ func TestAutoDevice(t *testing.T) {
 	const sum, other = "select sum(a) from t where b > 5", "select count(*) from t where a > b"
 	mustRun(t, s, "set threads = 1")
 	mustRun(t, s, "set device = 'auto'")
-	mustRun(t, s, "set gpu_warming = off")
+	mustRun(t, s, "set gpu_warming = off; set gpu_history = off") // a simulated GPU is slow
 	if got := rowsOf(t, s, "show device"); !strings.Contains(got, "auto") {
 		t.Errorf("show device: %s", got)
 	}
@@ -147,5 +147,36 @@ func TestAutoCounts(t *testing.T) {
 		if got := chosen(t, s, c.sql); !strings.HasPrefix(got, c.want) || !strings.Contains(got, c.says) {
 			t.Errorf("%s: %s", c.sql, got)
 		}
+	}
+}
+
+// TestAutoHistory: how long queries took counts for those with other literals, not for others, and not where rows were counted or handed on meanwhile.
+func TestAutoHistory(t *testing.T) {
+	s, store, sim := onAuto(t, 0)
+	mustRun(t, s, "set gpu_history = on")
+	const sql, like, other = "select b, sum(a) from t where a > 5 group by b", "select b, sum(a) from t where a > 77 group by b", "select b, max(a) from t where a > 5 group by b"
+	const seen = " (measured)"
+	_ = rowsOf(t, s, "explain analyze "+sql)
+	mustRun(t, s, "copy ("+sql+") to '"+filepath.Join(t.TempDir(), "x.csv")+"'")
+	store.Settle()
+	if got := chosen(t, s, sql); strings.Contains(got, seen) {
+		t.Errorf("nothing counts yet: %s", got)
+	}
+	// A simulated GPU takes far longer than a real one would: one run shows that.
+	for tries := 0; tries < 50 && (sim.Counts().Launches == 0 || strings.HasPrefix(chosen(t, s, sql), "gpu: ")); tries++ {
+		_ = rowsOf(t, s, sql)
+		store.Settle()
+	}
+	for _, q := range []string{sql, like} {
+		if got := chosen(t, s, q); !strings.HasPrefix(got, "cpu: ") || strings.Count(got, seen) == 0 {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+	if got := chosen(t, s, other); strings.Contains(got, seen) {
+		t.Errorf("%s: %s", other, got)
+	}
+	mustRun(t, s, "set gpu_history = off")
+	if got := chosen(t, s, sql); strings.Contains(got, seen) || !strings.HasPrefix(got, "gpu: ") {
+		t.Errorf("off: %s", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/compile"
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/sql/bind"
 	"github.com/kelpiedb/kelpie/internal/sql/parse"
@@ -24,6 +25,7 @@ type DB struct {
 	files   fileTables
 	gpu     accelerator
 	simt    accelerator  // simulated
+	history phys.History // of queries under device 'auto'
 	scans   atomic.Int64 // of files whose rejects were stored
 	fused   compile.Decided
 }

@@ -175,6 +175,8 @@ var settings = []setting{
 		func(s *Settings, v types.Value) (err error) { s.GPUTimes, err = boolOf(v); return }},
 	technique("gpu_warming", "make ready behind a query that device 'auto' left to the CPU what a GPU lacked for it, so that the next one can run there",
 		func(s *Settings) *bool { return &s.Off.Warming }),
+	technique("gpu_history", "choose for device 'auto' by how long queries took that differ in literals only, not by what is expected alone",
+		func(s *Settings) *bool { return &s.Off.History }),
 	technique("group_parts", "keep many groups by parts of their hash, so that those of several threads meet part by part",
 		func(s *Settings) *bool { return &s.Off.GroupParts }),
 	{"groups", "where groups of few live on a GPU while rows come: auto, global (device memory), local, shared or registers (tables of threads), lanes (one group for each lane of a warp) or block (a table of each block)",

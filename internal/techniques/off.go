@@ -34,6 +34,7 @@ type Off struct {
 	EarlyReads     bool // GPU: rows that pass a front have all their columns read at once
 	EarlyPlaces    bool // GPU: where every row is written, its place is known before its values are made
 	Warming        bool // GPU: what one lacks for queries that run on the CPU is made ready behind them
+	History        bool // where a query runs is chosen by how long its like took before
 	EarlyKernels   bool // GPU: all kernels of a query are begun to be compiled before their turn comes
 	MatchQueue     bool // GPU: rows with very many matches go to a queue, from which all multiprocessors take pieces
 	HostCopies     bool // GPU: columns that stream are kept by the host as the device wants them, and results land in memory that it reaches
