@@ -2,58 +2,29 @@ package file
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
-	"github.com/kelpiedb/kelpie/internal/diag"
 )
 
 // folderWriter writes rows to files data_0, data_1 … of a folder. Unlike other writers it may be called by many goroutines: as
 // many files are open as write at the same time.
 type folderWriter struct {
-	ctx    context.Context
-	folder string
-	format Format
-	cols   []catalog.ColumnDef
-	opts   Options
-	most   int64 // bytes from which on a file has no more rows; 0: it has any number
+	stage *stage
+	most  int64 // bytes from which on a file has no more rows; 0: it has any number
 
 	mu     sync.Mutex
 	idle   []*fileWriter // open, and nobody writes to them
-	begun  int           // files
-	done   []string      // those that are complete
+	begun  bool
 	closed bool
 }
 
-// NewFolder writes files below a folder, which must be empty unless replace is true: then files of the same names become others. A
-// file of so many bytes is followed by another; 0: it is not.
-func NewFolder(ctx context.Context, folder string, format Format, cols []catalog.ColumnDef, bytes int64, replace bool, opts Options) (Writer, error) {
-	if err := emptyFolder(folder, replace); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return nil, fileError("create", folder, err)
-	}
-	return &folderWriter{ctx: ctx, folder: folder, format: format, cols: cols, opts: opts, most: bytes}, nil
-}
-
-// emptyFolder refuses a folder that has files already.
-func emptyFolder(folder string, replace bool) error {
-	list, err := os.ReadDir(folder)
-	switch {
-	case err == nil && len(list) > 0 && !replace:
-		return diag.Errorf(diag.DuplicateFile, diag.NoPos, "folder %q is not empty", folder).
-			WithHint("OVERWRITE_OR_IGNORE writes to it all the same")
-	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return fileError("open", folder, err)
-	}
-	return nil
+// NewFolder writes files below a folder. A file of so many bytes is followed by another; 0: it is not.
+func NewFolder(ctx context.Context, to Folder, format Format, cols []catalog.ColumnDef, bytes int64, opts Options) (Writer, error) {
+	s, err := newStage(ctx, to, format, cols, opts)
+	return &folderWriter{stage: s, most: bytes}, err
 }
 
 // take is a file to write to that nobody else does.
@@ -65,24 +36,9 @@ func (f *folderWriter) take() (*fileWriter, error) {
 		f.idle = f.idle[:n-1]
 		return w, nil
 	}
-	path := filepath.Join(f.folder, fmt.Sprintf("data_%d%s", f.begun, extensionOf(f.format, &f.opts)))
-	w, err := NewWriterContext(f.ctx, path, f.format, f.cols, f.opts)
-	if err != nil {
-		return nil, err
-	}
-	f.begun++
-	return w.(*fileWriter), nil
-}
-
-// complete ends a file.
-func (f *folderWriter) complete(w *fileWriter) error {
-	err := w.Close()
-	if err == nil {
-		f.mu.Lock()
-		f.done = append(f.done, w.file.path)
-		f.mu.Unlock()
-	}
-	return err
+	f.begun = true
+	w, _, err := f.stage.open("", -1)
+	return w, err
 }
 
 func (f *folderWriter) Write(rec arrow.RecordBatch) error {
@@ -94,8 +50,8 @@ func (f *folderWriter) Write(rec arrow.RecordBatch) error {
 		w.Abort()
 		return err
 	}
-	if f.most > 0 && w.file.written+int64(w.buf.Buffered()) >= f.most {
-		return f.complete(w)
+	if w.filled(f.most) {
+		return w.Close()
 	}
 	f.mu.Lock()
 	f.idle = append(f.idle, w)
@@ -103,31 +59,36 @@ func (f *folderWriter) Write(rec arrow.RecordBatch) error {
 	return nil
 }
 
+// filled reports a file that has so many bytes; 0: it has any number.
+func (w *fileWriter) filled(most int64) bool {
+	return most > 0 && w.file.written+int64(w.buf.Buffered()) >= most
+}
+
 // Close completes all files. If there were no rows, there is one without.
 func (f *folderWriter) Close() error {
 	if f.closed {
 		return nil
 	}
-	if f.begun == 0 {
-		w, err := f.take()
-		if err != nil {
-			return err
+	var err error
+	if !f.begun {
+		var w *fileWriter
+		if w, err = f.take(); err == nil {
+			f.idle = append(f.idle, w)
 		}
-		f.idle = append(f.idle, w)
 	}
-	for len(f.idle) > 0 {
-		w := f.idle[0]
+	for len(f.idle) > 0 && err == nil {
+		err = f.idle[0].Close()
 		f.idle = f.idle[1:]
-		if err := f.complete(w); err != nil {
-			f.Abort()
-			return err
-		}
+	}
+	if err != nil {
+		f.Abort()
+		return err
 	}
 	f.closed = true
-	return nil
+	return f.stage.commit()
 }
 
-// Abort removes what was written; the folder stays.
+// Abort removes what was written.
 func (f *folderWriter) Abort() error {
 	if f.closed {
 		return nil
@@ -136,8 +97,6 @@ func (f *folderWriter) Abort() error {
 	for _, w := range f.idle {
 		w.Abort()
 	}
-	for _, path := range f.done {
-		os.Remove(path)
-	}
+	f.stage.abort()
 	return nil
 }

@@ -87,6 +87,8 @@ type Options struct {
 	Schema *arrow.Schema
 	// RowGroupSize is the most rows of a written Parquet row group; 0 = 122880, as many as DuckDB.
 	RowGroupSize int64
+	// buffer is the bytes of a written file that wait to be written; 0 = 256 kB.
+	buffer int
 }
 
 const (

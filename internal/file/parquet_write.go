@@ -280,17 +280,23 @@ func (e *parquetEncoder) end() error {
 }
 
 func (e *parquetEncoder) finish() error {
+	if err := e.settle(); err != nil {
+		return err
+	}
+	return e.w.Close()
+}
+
+// settle keeps no rows: they become a row group.
+func (e *parquetEncoder) settle() error {
 	if e.w == nil {
 		if err := e.start(); err != nil {
 			return err
 		}
 	}
-	if e.group != nil {
-		if err := e.end(); err != nil {
-			return err
-		}
+	if e.group == nil {
+		return nil
 	}
-	return e.w.Close()
+	return e.end()
 }
 
 // rowsOf writes rows of a batch, some columns at a time.

@@ -103,11 +103,11 @@ func removeStale(dir string) {
 	}
 	for _, name := range names {
 		st, err := os.Lstat(name)
-		if err != nil || !st.Mode().IsRegular() || !tempName.MatchString(filepath.Base(name)) {
+		if err != nil || !st.Mode().IsRegular() && !st.IsDir() || !tempName.MatchString(filepath.Base(name)) {
 			continue
 		}
 		if lock, _ := lockFile(name); lock != nil {
-			os.Remove(name)
+			os.RemoveAll(name)
 			lock.Close()
 		}
 	}

@@ -27,6 +27,13 @@ type Writer interface {
 	Abort() error
 }
 
+// Preparer is a Writer that many goroutines can do something for before it writes.
+type Preparer interface {
+	Writer
+	// Prepare does it for a batch, which stays until write was called, by one goroutine at a time.
+	Prepare(rec arrow.RecordBatch) (write func() error)
+}
+
 // encoder turns batches into bytes.
 type encoder interface {
 	write(rec arrow.RecordBatch) error
@@ -50,10 +57,23 @@ func NewWriterContext(ctx context.Context, path string, format Format, schema []
 			return nil, err
 		}
 	}
-	opts.Stream = opts.Stream || format == Arrow && extension(path) == ".arrows"
 	if err := compressible(path, format); err != nil {
 		return nil, err
 	}
+	out, err := createTemp(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	w, err := writerTo(out, path, format, schema, opts)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// writerTo writes to a file, whose name tells what options do not. If it fails, there is no file.
+func writerTo(out *tempFile, path string, format Format, schema []catalog.ColumnDef, opts Options) (*fileWriter, error) {
+	opts.Stream = opts.Stream || format == Arrow && extension(path) == ".arrows"
 	if opts.Delimiter == 0 && format != Parquet && format != Arrow {
 		opts.Delimiter = delimiterByName(path)
 	}
@@ -64,10 +84,6 @@ func NewWriterContext(ctx context.Context, path string, format Format, schema []
 		case ".zst":
 			opts.Compression = "zstd"
 		}
-	}
-	out, err := createTemp(ctx, path)
-	if err != nil {
-		return nil, err
 	}
 	w, err := newWriter(out, format, schema, opts)
 	if err != nil {
@@ -114,13 +130,17 @@ func newWriter(out io.Writer, format Format, schema []catalog.ColumnDef, opts Op
 		return nil, err
 	}
 	w = &fileWriter{}
+	size := opts.buffer
+	if size == 0 {
+		size = writeBuffer
+	}
 	switch format {
 	case Parquet:
-		w.buf = bufio.NewWriterSize(out, writeBuffer)
+		w.buf = bufio.NewWriterSize(out, size)
 		w.enc, err = newParquetEncoder(w.buf, schema, opts)
 		return w, err
 	case Arrow:
-		w.buf = bufio.NewWriterSize(out, writeBuffer)
+		w.buf = bufio.NewWriterSize(out, size)
 		w.enc, err = newArrowEncoder(w.buf, opts)
 		return w, err
 	}
@@ -138,7 +158,7 @@ func newWriter(out io.Writer, format Format, schema []catalog.ColumnDef, opts Op
 	if w.zip != nil {
 		out = w.zip
 	}
-	w.buf = bufio.NewWriterSize(out, writeBuffer)
+	w.buf = bufio.NewWriterSize(out, size)
 	switch format {
 	case JSON:
 		w.enc, err = newJSONEncoder(w.buf, schema, opts)
@@ -169,6 +189,16 @@ func (w *fileWriter) word(err error) error {
 		return fileError("write", w.file.path, pe.Err)
 	}
 	return err
+}
+
+// settle leaves little in memory of what was written.
+func (w *fileWriter) settle() (err error) {
+	defer func() { w.err = err }()
+	defer diag.Recover("write file", &err)
+	if e, ok := w.enc.(interface{ settle() error }); ok {
+		return w.word(e.settle())
+	}
+	return nil
 }
 
 func (w *fileWriter) Close() error {

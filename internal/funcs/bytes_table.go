@@ -2,12 +2,10 @@ package funcs
 
 import (
 	"crypto/md5"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -195,10 +193,6 @@ func byteSubstring(a []types.Value, t types.Type) (types.Value, error) {
 	return types.Value{Type: t, S: a[0].S[from-1 : to-1]}, nil
 }
 
-// randomUUID is of version 4.
 func randomUUID([]types.Value, types.Type) (types.Value, error) {
-	var b [16]byte
-	rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return types.Value{Type: types.TUUID, S: fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])}, nil
+	return types.Value{Type: types.TUUID, S: types.RandomUUID()}, nil
 }

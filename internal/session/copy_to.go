@@ -49,31 +49,43 @@ func (s *Session) copyTo(ctx context.Context, b *bind.Copy, opts file.Options, t
 	return done(fmt.Sprintf("COPY %d", c.rows.Load()+res.Rows), tm), nil
 }
 
+// existing is what becomes of files that a folder has already.
+var existing = map[bind.Existing]file.Existing{bind.Refuse: file.Refuse, bind.Replace: file.Replace, bind.Remove: file.Remove, bind.Append: file.Append}
+
+// mostPartitioned is how many bytes of rows wait to be written to the files of PARTITION_BY; of a statement with a limit, a quarter of that.
+const mostPartitioned = 128 << 20
+
 // copyWriter opens what COPY writes to.
 func (s *Session) copyWriter(ctx context.Context, b *bind.Copy, form *Result, opts file.Options) (file.Writer, error) {
 	cols := form.columnDefs()
-	folder := b.PerThread || b.FileSize != ""
-	if folder && (b.Stdio || b.PartitionBy != nil) {
-		return nil, diag.Unsupported(b.Pos, "PER_THREAD_OUTPUT or FILE_SIZE_BYTES with PARTITION_BY or STDOUT").WithHint("one of them names the files")
-	}
-	switch {
-	case folder:
-		size := int64(0)
-		if b.FileSize != "" {
-			var err error
-			if size, err = ParseBytes(b.FileSize); err != nil || size < 1 {
-				return nil, diag.Errorf(diag.InvalidParameter, b.Pos, "COPY FILE_SIZE_BYTES must be a size, such as 1000000 or '100MB'")
-			}
+	several := b.PerThread || b.FileSize != "" || b.PartitionBy != nil
+	size := int64(0)
+	if b.FileSize != "" {
+		var err error
+		if size, err = ParseBytes(b.FileSize); err != nil || size < 1 {
+			return nil, diag.Errorf(diag.InvalidParameter, b.Pos, "COPY FILE_SIZE_BYTES must be a size, such as 1000000 or '100MB'")
 		}
-		return file.NewFolder(ctx, b.Path, opts.Format, cols, size, b.Replace, opts)
+	}
+	to := file.Folder{Path: b.Path, Existing: existing[b.Existing], Pattern: b.Pattern, Extension: b.Extension}
+	switch {
+	case b.Stdio && several:
+		return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT with PARTITION_BY, PER_THREAD_OUTPUT or FILE_SIZE_BYTES").WithHint("name a folder")
 	case b.Stdio && s.Stdout == nil:
 		return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT where nobody takes what is written").WithHint("name a file; programs give a session its streams")
-	case b.Stdio && b.PartitionBy != nil:
-		return nil, diag.Unsupported(b.Pos, "COPY TO STDOUT with PARTITION_BY").WithHint("name a folder")
 	case b.Stdio:
 		return file.NewStreamWriter(s.Stdout, opts.Format, cols, opts)
+	case b.PartitionBy != nil && b.PerThread:
+		return nil, diag.Unsupported(b.Pos, "PER_THREAD_OUTPUT with PARTITION_BY").WithHint("partitions are written by several threads anyway")
 	case b.PartitionBy != nil:
-		return file.NewPartitioned(ctx, b.Path, opts.Format, cols, b.PartitionBy, b.Replace, opts)
+		set := s.Settings()
+		memory := int64(mostPartitioned)
+		if set.Memory > 0 {
+			memory = min(memory, set.Memory/4)
+		}
+		return file.NewPartitioned(ctx, to, opts.Format, cols,
+			file.Partitions{Keys: b.PartitionBy, Keep: b.KeepColumns, Threads: set.Threads, Memory: memory, Size: size}, opts)
+	case several:
+		return file.NewFolder(ctx, to, opts.Format, cols, size, opts)
 	}
 	return file.NewWriterContext(ctx, b.Path, opts.Format, cols, opts)
 }
@@ -131,11 +143,19 @@ func (c *copying) pack(rows *result.Result) (p exec.Parcel, err error) {
 			p.Size += int64(a.Data().SizeInBytes())
 		}
 	}
+	writes := make([]func() error, len(batches))
+	for i, b := range batches {
+		if w, ok := c.w.(file.Preparer); ok {
+			writes[i] = w.Prepare(b)
+			continue
+		}
+		writes[i] = func() error { return c.w.Write(b) }
+	}
 	p.Drop = drop
 	p.Send = func() error {
 		defer drop()
-		for _, b := range batches {
-			if err := c.w.Write(b); err != nil {
+		for _, write := range writes {
+			if err := write(); err != nil {
 				return atPos(err, c.pos)
 			}
 		}

@@ -1,7 +1,9 @@
 package types
 
 import (
+	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"strings"
 )
 
@@ -89,6 +91,14 @@ func ParseUUID(s string) (string, error) {
 }
 
 func isHex(c byte) bool { return isDigit(c) || c|32 >= 'a' && c|32 <= 'f' }
+
+// RandomUUID is a new one, of version 4.
+func RandomUUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
 
 // UUIDBytes are the 16 bytes that a UUID writes.
 func UUIDBytes(s string) []byte {

@@ -68,17 +68,30 @@ type Copy struct {
 	ForceQuote []bool
 	// FROM: of Columns, those in which a value in quotes may be NULL, too; and those in which none is.
 	ForceNull, ForceNotNull []bool
-	// TO: a file for each value of these columns of the query, by which it is sorted; the path is that of a folder.
+	// TO: files for each value of these columns of the query; the path is that of a folder.
 	PartitionBy []int
-	Replace     bool // the folder may have files already
+	KeepColumns bool // the files have these columns, too
+	// TO: of a folder, what becomes of the files that it has, and how new ones are named; "" is the default.
+	Existing           Existing
+	Pattern, Extension string
 	// TO: several files in a folder: one for each thread, or of so many bytes each; "": of any size.
 	PerThread bool
 	FileSize  string
 }
 
+// Existing is what becomes of files in a folder that COPY writes to.
+type Existing uint8
+
+const (
+	Refuse  Existing = iota // there must be none
+	Replace                 // those of the same names become others
+	Remove                  // they go
+	Append                  // they stay
+)
+
 // copyOptions lists the names that COPY knows, for hints.
 var copyOptions = []string{"format", "header", "delimiter", "null", "quote", "escape", "encoding", "compression", "row_group_size", "array",
-	"skip", "comment", "ignore_errors", "on_error", "log_verbosity", "reject_limit", "store_rejects", "rejects_table", "rejects_scan", "rejects_limit", "partition_by", "overwrite_or_ignore", "per_thread_output", "file_size_bytes", "force_quote", "force_null", "force_not_null"}
+	"skip", "comment", "ignore_errors", "on_error", "log_verbosity", "reject_limit", "store_rejects", "rejects_table", "rejects_scan", "rejects_limit", "partition_by", "write_partition_columns", "overwrite", "overwrite_or_ignore", "append", "filename_pattern", "file_extension", "per_thread_output", "file_size_bytes", "force_quote", "force_null", "force_not_null"}
 
 func (b *binder) copy(s *ast.Copy) Bound {
 	out := &Copy{From: s.From, Path: s.File, Stdio: s.Stdio, Pos: s.FilePos}
@@ -211,18 +224,17 @@ func (b *binder) copyColumns(names []string, x ast.Expr, option string) []int {
 	return out
 }
 
-// partitionCopy sorts what is written by the columns that PARTITION_BY names.
+// partitionCopy finds the columns that PARTITION_BY names.
 func (b *binder) partitionCopy(out *Copy, x ast.Expr) {
-	if x == nil {
-		return
+	switch x.(type) {
+	case nil:
+	case *ast.Star:
+		for i := range out.Query.Names {
+			out.PartitionBy = append(out.PartitionBy, i)
+		}
+	default:
+		out.PartitionBy = b.copyColumns(out.Query.Names, x, "PARTITION_BY")
 	}
-	q := out.Query
-	sort := &plan.Sort{Input: q.Root, Limit: -1}
-	out.PartitionBy = b.copyColumns(q.Names, x, "PARTITION_BY")
-	for _, at := range out.PartitionBy {
-		sort.Keys = append(sort.Keys, plan.SortKey{Col: q.Output[at]})
-	}
-	q.Root = sort
 }
 
 func (b *binder) copyOption(out *Copy, o ast.Option) {
@@ -304,8 +316,20 @@ func (b *binder) copyOption(out *Copy, o ast.Option) {
 		out.PerThread = flag()
 	case "file_size_bytes":
 		out.FileSize = value.String()
-	case "overwrite_or_ignore":
-		out.Replace = flag()
+	case "overwrite", "overwrite_or_ignore", "append":
+		if !flag() {
+			break
+		}
+		if out.Existing != Refuse {
+			fail(diag.InvalidParameter, pos, "COPY has one of OVERWRITE, OVERWRITE_OR_IGNORE and APPEND")
+		}
+		out.Existing = map[string]Existing{"overwrite": Remove, "overwrite_or_ignore": Replace, "append": Append}[o.Name]
+	case "filename_pattern":
+		out.Pattern = text()
+	case "file_extension":
+		out.Extension = text()
+	case "write_partition_columns":
+		out.KeepColumns = flag()
 	case "format":
 		switch f := strings.ToLower(text()); f {
 		case "csv":
