@@ -23,7 +23,7 @@ type expansion struct {
 	from, to ir.Reg // addresses of the lane's candidates
 	// lacking is 1 while no match was found, 0 where nobody asks: outer joins then still owe a row. NoReg: none of them cares.
 	lacking ir.Reg
-	number  ir.Reg // that of the source's row, where rows go to a queue
+	number  ir.Reg // that of the source's row, where rows go to a queue or wait
 	exists  bool   // it is enough to know whether there is a match: nothing follows
 }
 
@@ -87,7 +87,7 @@ func (e *warp) newExpansion(p *probe, asks bool) *expansion {
 		e.B.Mov(x.from, cur.V())
 		e.B.Mov(x.to, end.V())
 		e.B.Clear(cur, end)
-		if e.queued(p) {
+		if e.queued(p) || e.waitsForMatches(p, asks) {
 			x.number = e.perRow("number", ir.I64, 0)
 			e.B.Mov(x.number, e.number.V())
 		}

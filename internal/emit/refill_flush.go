@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/ir"
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
@@ -30,7 +31,7 @@ func (e *warp) refill(i int, rest func()) {
 	cols := e.keepColumns(plan.ColSet{}, plan.ColSet{}, i)
 	number := e.perRow("number", ir.I64, 0)
 	e.B.Mov(number, e.number.V())
-	s := e.newShelf(cols, number)
+	s := e.newShelf(append([]code.Value{wordValue(number)}, valuesOf(cols)...))
 	e.arrive(func() {
 		active := e.guard.active
 		e.rebind(cols)
@@ -42,15 +43,23 @@ func (e *warp) refill(i int, rest func()) {
 	})
 }
 
-// parks reports that rows wait before operator i: that before it, or the scan's filters, drop some, and a row of the source comes there once.
-func (e *warp) parks(i int) bool {
+// waits reports that rows here can wait: a row of the source comes here once.
+func (e *warp) waits() bool {
 	if e.Refill != phys.RefillFlush || e.Queue.Pieces {
 		return false
 	}
-	for g := e.guard; g != nil; g = g.up {
-		if g.up != nil && !g.once {
+	for g := e.guard; g.up != nil; g = g.up {
+		if !g.once {
 			return false
 		}
+	}
+	return true
+}
+
+// parks reports that rows wait before operator i: that before it, or the scan's filters, drop some.
+func (e *warp) parks(i int) bool {
+	if !e.waits() {
+		return false
 	}
 	if i == 0 {
 		t, ok := e.Pipeline.Source.(*pipe.Table)
@@ -66,20 +75,19 @@ func (e *warp) parks(i int) bool {
 }
 
 // newShelf makes room for what a row has, and lets all guards around go on while something is on the shelf.
-func (e *warp) newShelf(cols []keptColumn, number ir.Reg) *shelf {
+func (e *warp) newShelf(values []code.Value) *shelf {
 	s := &shelf{parked: e.perKernel("parked", ir.I64, 0), at: e.f.WarpBytes}
 	add := func(v ir.Val, float bool) {
 		if !v.IsImm() {
 			s.words, s.floats = append(s.words, v), append(s.floats, float)
 		}
 	}
-	add(number.V(), false)
-	for _, c := range cols {
-		add(c.v.A, c.v.Desc.Form == layout.F64)
-		if c.v.Two() {
-			add(c.v.B, false)
+	for _, v := range values {
+		add(v.A, v.Desc.Form == layout.F64)
+		if v.Two() {
+			add(v.B, false)
 		}
-		add(c.v.Null, false)
+		add(v.Null, false)
 	}
 	e.f.WarpBytes += 8 * layout.WarpLanes * len(s.words)
 	if e.drained == ir.NoReg {

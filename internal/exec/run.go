@@ -95,6 +95,7 @@ const (
 type Stats struct {
 	Compile, Exec time.Duration
 	PeakMemory    int64
+	DevicePeak    int64        // GPU: bytes that the query had of its memory at a time, columns aside
 	Tally         device.Tally // machine code that ran, if Options.Tally
 	Pipelines     []PipelineStats
 	Bandwidth     float64 // GPU: bytes of its memory that kernels can read in a second
@@ -137,10 +138,11 @@ type DeviceStats struct {
 	Columns        int64         // bytes of the columns that were read
 
 	// The account of data movement, in bytes, if Options.Count; gpu/account.go. Up, Down and Host cross the bus.
-	Host                   int64 // of the host's memory, read and written by kernels
-	Memory                 int64 // between the device's memory and its chip
-	Shared, Cached         int64 // that stayed on the chip: in shared memory, and what caches kept, where that is known
-	Exact                  bool  // they were counted; else they are the reckoned ones, and Cached is not known
+	Host                   int64      // of the host's memory, read and written by kernels
+	Memory                 int64      // between the device's memory and its chip
+	Shared, Cached         int64      // that stayed on the chip: in shared memory, and what caches kept, where that is known
+	Needs                  phys.Needs // of the kernel, or of that of the last stage, if Options.Count or Options.Times
+	Exact                  bool       // they were counted; else they are the reckoned ones, and Cached is not known
 	Reckoned, ReckonedChip int64
 	ReckonedHost           int64 // what kernels read over the bus
 }

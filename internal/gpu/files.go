@@ -43,7 +43,7 @@ func (r *run) fileScan(scan *plan.Scan, s *source) error {
 		u := &upload{s: r.store, st: r.st}
 		c, err := u.column(snap, ord, packing{})
 		for _, a := range u.addrs {
-			r.owned[a] = true
+			r.owned[a] = 0 // a column
 		}
 		if err != nil {
 			return r.failed(err)

@@ -59,6 +59,9 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 			st.How[len(st.How)-1].Stream = from.how()
 			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink], f.WarpBytes)
 		}
+		if k == 0 {
+			r.settleNeeds(&st.Device.Needs, fn, n, r.ordered[p.Sink], f.WarpBytes)
+		}
 		meanwhile := func() error { return from.prepare(k + 1) }
 		if r.Feed == phys.FeedKernelAtATime {
 			meanwhile = func() error { return nil }
@@ -271,6 +274,31 @@ func (r *run) launch(fn device.Function, items int64, inOrder bool, warp int) ph
 		return max(n, 1)
 	}
 	return phys.ChooseLaunch(g)
+}
+
+// wants is what can be told of a kernel before it is compiled, for those who measure.
+func (r *run) wants(f *ir.Func) phys.Needs {
+	if !r.Count && !r.Times {
+		return phys.Needs{}
+	}
+	return phys.Needs{Registers: phys.Registers(f.Pressure()), Estimated: true, Code: f.Instructions()}
+}
+
+// settleNeeds completes that by what the device says of a launch over so many items.
+func (r *run) settleNeeds(n *phys.Needs, fn device.Function, items int64, inOrder bool, warp int) {
+	if n.Code == 0 {
+		return
+	}
+	l := r.launch(fn, items, inOrder, warp)
+	dynamic := l.Threads / layout.WarpLanes * warp
+	use := fn.Usage()
+	n.Shared, n.Most = use.Shared+dynamic, r.dev.Info().UnitThreads
+	if use.Registers > 0 { // a simulated device has as many as one likes
+		n.Registers, n.Estimated = use.Registers, false
+	}
+	if blocks, err := fn.Resident(l.Threads, dynamic); err == nil {
+		n.Threads = min(blocks, n.Blocks(l.Threads)) * l.Threads
+	}
 }
 
 func (r *run) shape(fn device.Function, items int64, inOrder bool) device.Shape {

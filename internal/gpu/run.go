@@ -48,7 +48,8 @@ type run struct {
 	counters []device.Addr // words that are 0, which nobody uses yet
 	pins     []*device.Host
 	unused   []byte // of the last of pins
-	owned    map[device.Addr]bool
+	owned    map[device.Addr]int64 // bytes
+	held     int64                 // all of them
 	ordered  map[pipe.Sink]bool // its tuples keep the order in which they were sorted before
 	// unpackers make bytes of packed codes, by their width.
 	unpackers [5]device.Function
@@ -72,7 +73,7 @@ type run struct {
 // newRun is a run that has not begun. Nothing of the device is used yet.
 func newRun(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Options) *run {
 	r := &run{Options: opts, ctx: ctx, prog: prog, store: store, dev: store.dev, sinks: map[pipe.Sink]sink{},
-		dicts: map[*column.Dict]*residentDict{}, looked: map[*emit.Lut]device.Addr{}, owned: map[device.Addr]bool{}, ordered: map[pipe.Sink]bool{}}
+		dicts: map[*column.Dict]*residentDict{}, looked: map[*emit.Lut]device.Addr{}, owned: map[device.Addr]int64{}, ordered: map[pipe.Sink]bool{}}
 	r.mem = mem.New(opts.Account, opts.Verify, opts.Off.MemoryPool)
 	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
 	r.loader = newLoader(store, opts.Code)
@@ -236,7 +237,9 @@ func (r *run) alloc(bytes int64) (device.Addr, error) {
 		a, err = r.st.Alloc(int(n))
 	}
 	if err == nil {
-		r.owned[a] = true
+		r.owned[a] = n
+		r.held += n
+		r.stats.DevicePeak = max(r.stats.DevicePeak, r.held)
 	}
 	return a, err
 }
@@ -251,8 +254,9 @@ func (r *run) allocZero(bytes int64) (device.Addr, error) {
 }
 
 func (r *run) free(a device.Addr) {
-	if r.owned[a] {
+	if n, ok := r.owned[a]; ok {
 		delete(r.owned, a)
+		r.held -= n
 		_ = r.st.Free(a)
 	}
 }
@@ -342,6 +346,7 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	if r.sinks[p.Sink] == nil {
 		r.sinks[p.Sink] = r.newSink(p.Sink, f, src.rows)
 	}
+	wants := r.wants(f.Func)
 	var fn device.Function // one that gets no rows needs none
 	if !st.Idle {
 		if fn, err = r.compile(f); err != nil {
@@ -353,7 +358,7 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	st.Device.Columns += src.bytes
 	st.Device.Carry += src.carried.took
 	st.Compile += compiling
-	st.Variants = 1
+	st.Variants, st.Device.Needs = 1, wants
 	r.stats.Compile += compiling
 	start = time.Now()
 	if r.Count {

@@ -64,3 +64,15 @@ func (f *Func) Pressure() int {
 	}
 	return most
 }
+
+// Instructions is how many f has that do something.
+func (f *Func) Instructions() (n int) {
+	for i := range f.Code {
+		switch f.Code[i].Op {
+		case Vreg, Clear, Comment, Nop:
+		default:
+			n++
+		}
+	}
+	return n
+}

@@ -15,22 +15,24 @@ type Decision struct {
 	Packed    int      // columns that lie packed in a GPU's memory
 	Front     Front
 	Refill    Refill
-	LaneRows  LaneRows // of a scan without a front
-	Sets      []KeySet // by which its scan drops rows that find nothing in a join
-	Probes    []Probe  // of the tables that rows are looked up in, in order
-	Texts     bool     // filters compare texts by all lanes of a warp, one row after the other
-	Late      Late
-	Top       Top
-	Sample    Sample  // on a GPU: what bounds the first rows
-	Groups    *Groups // nil: it does not group
-	Block     Block   // of groups that blocks keep
-	Home      Settled // of groups on a GPU
-	Launch    Launch  // on a GPU, once it is known
-	Resolve   Resolve // likewise
-	Apart     string  // why Resolve is not by blocks, as somebody wants it; "": it is
-	Fuse      Fuse    // likewise
-	Writing   Writing
-	Cut       fmt.Stringer // why the pipeline ends where it need not; nil: it has to
+	// RefillMatches: rows that have matches left wait, too.
+	RefillMatches bool
+	LaneRows      LaneRows // of a scan without a front
+	Sets          []KeySet // by which its scan drops rows that find nothing in a join
+	Probes        []Probe  // of the tables that rows are looked up in, in order
+	Texts         bool     // filters compare texts by all lanes of a warp, one row after the other
+	Late          Late
+	Top           Top
+	Sample        Sample  // on a GPU: what bounds the first rows
+	Groups        *Groups // nil: it does not group
+	Block         Block   // of groups that blocks keep
+	Home          Settled // of groups on a GPU
+	Launch        Launch  // on a GPU, once it is known
+	Resolve       Resolve // likewise
+	Apart         string  // why Resolve is not by blocks, as somebody wants it; "": it is
+	Fuse          Fuse    // likewise
+	Writing       Writing
+	Cut           fmt.Stringer // why the pipeline ends where it need not; nil: it has to
 }
 
 // String tells what is worth to be told, "" if nothing is.
@@ -62,6 +64,9 @@ func (d Decision) String() string {
 	}
 	if d.Refill == RefillFlush {
 		parts = append(parts, "idle lanes take rows that wait")
+		if d.RefillMatches {
+			parts[len(parts)-1] += ", also those that have matches left"
+		}
 	}
 	if len(d.Sets) > 0 {
 		parts = append(parts, "semi-join by "+list(d.Sets))

@@ -69,6 +69,7 @@ type jsonPipelineStats struct {
 	BusOut      int64      `json:"bytes_from_device,omitempty"`
 	ColumnBytes int64      `json:"column_bytes,omitempty"`
 	Moved       *jsonMoved `json:"moved,omitempty"`
+	Needs       *jsonNeeds `json:"kernel,omitempty"`
 	// By CPU and GPU together.
 	Shared *jsonShared `json:"shared,omitempty"`
 }
@@ -109,6 +110,24 @@ func sharedOf(st *exec.PipelineStats, timing bool) *jsonShared {
 	return out
 }
 
+// jsonNeeds is what the kernel of a pipeline, or of its last stage, takes of a multiprocessor.
+type jsonNeeds struct {
+	Registers int     `json:"registers"`
+	Estimated bool    `json:"estimated"`
+	Shared    int     `json:"shared_bytes_per_block"`
+	Code      int     `json:"instructions"`
+	Occupancy float64 `json:"occupancy"`
+}
+
+// needsOf is nil for a pipeline without a launch.
+func needsOf(st *exec.PipelineStats) *jsonNeeds {
+	n := st.Device.Needs
+	if n.Most == 0 {
+		return nil
+	}
+	return &jsonNeeds{n.Registers, n.Estimated, n.Shared, n.Code, n.Occupancy()}
+}
+
 // jsonDevice is the device that was chosen, with expected times.
 type jsonDevice struct {
 	Name   string   `json:"name"`
@@ -131,6 +150,7 @@ type jsonSummary struct {
 	ExecuteMS  *float64   `json:"execute_ms,omitempty"`
 	TotalMS    *float64   `json:"total_ms,omitempty"`
 	PeakMemory int64      `json:"peak_memory_bytes"`
+	DevicePeak int64      `json:"peak_device_bytes,omitempty"` // beside columns
 	Threads    int        `json:"threads"`
 	Moved      *jsonMoved `json:"moved,omitempty"`
 }
@@ -173,7 +193,7 @@ func (x *explanation) document() (string, error) {
 		}
 	}
 	if x.stats != nil && x.summary {
-		s := &jsonSummary{Rows: x.rows, PeakMemory: x.stats.PeakMemory, Threads: x.set.Threads}
+		s := &jsonSummary{Rows: x.rows, PeakMemory: x.stats.PeakMemory, DevicePeak: x.stats.DevicePeak, Threads: x.set.Threads}
 		if x.explainOptions.timing {
 			t := x.timing
 			s.ParseMS, s.PlanMS, s.CompileMS, s.ExecuteMS, s.TotalMS =
@@ -214,6 +234,7 @@ func (x *explanation) jsonPipeline(t *pipe.Text, i int) jsonPipeline {
 		if d := &st.Device; *d != (exec.DeviceStats{}) {
 			out.Stats.BusIn, out.Stats.BusOut, out.Stats.ColumnBytes = d.Up, d.Down, d.Columns
 			out.Stats.Moved = x.jsonMoved(d.Movement(), d.Reckoned)
+			out.Stats.Needs = needsOf(st)
 			if x.explainOptions.timing {
 				out.Stats.KernelMS, out.Stats.TransferMS = millis(d.Kernel), millis(d.Copies+d.Carry)
 			}

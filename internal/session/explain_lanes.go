@@ -82,7 +82,7 @@ func (x *explanation) lanesText() string {
 		for k := range laneParts {
 			head += fmt.Sprintf(" %6s", partName(k))
 		}
-		lines := []string{t.Pipeline.Name(), head}
+		lines := []string{t.Pipeline.Name() + ": " + x.stats.Pipelines[i].Device.Needs.String(), head}
 		for _, r := range rows {
 			pad := strings.Repeat(" ", w-len([]rune(r.name)))
 			line := fmt.Sprintf("  %s%s  %12s  %12.0f  %5.1f ", r.name, pad, r.tuples, r.iterations, r.mean)

@@ -302,7 +302,11 @@ func (x *explanation) summaryText() string {
 		if m, ok := x.stats.Movement(); ok {
 			out = append(out, "moved "+x.movedText(m))
 		}
-		out = append(out, fmt.Sprintf("%s, peak memory %s, %s", count(x.rows, "row"), bytesText(x.stats.PeakMemory), count(int64(x.set.Threads), "thread")))
+		peak := bytesText(x.stats.PeakMemory)
+		if n := x.stats.DevicePeak; n > 0 {
+			peak += fmt.Sprintf(", of the device %s beside columns", bytesText(n))
+		}
+		out = append(out, fmt.Sprintf("%s, peak memory %s, %s", count(x.rows, "row"), peak, count(int64(x.set.Threads), "thread")))
 		if x.explainOptions.timing && x.forms["pipelines"] && !x.onDevice() {
 			out = append(out, "pipelines are measured; their operators run as one loop, so their parts are found by samples afterwards")
 		}

@@ -63,7 +63,8 @@ var unevenJoins = []string{
 func TestGPUExpand(t *testing.T) {
 	s := New(NewDB())
 	unevenTables(t, s)
-	for _, how := range []phys.Expand{phys.ExpandAuto, phys.ExpandLane, phys.ExpandGroup, phys.ExpandWarp, phys.ExpandBalanced} {
+	const waiting = phys.ExpandBalanced + 1 // each lane its own, and rows that have matches left wait
+	for _, how := range []phys.Expand{phys.ExpandAuto, phys.ExpandLane, phys.ExpandGroup, phys.ExpandWarp, phys.ExpandBalanced, waiting} {
 		for i, sql := range unevenJoins {
 			if testing.Short() && (i+int(how))%3 != 0 {
 				continue
@@ -71,7 +72,9 @@ func TestGPUExpand(t *testing.T) {
 			s.Configure(func(x *Settings) { x.Device = "cpu" })
 			want := answerText(s, sql, nil)
 			accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
-				x.Expand = how
+				if x.Expand = how; how == waiting {
+					x.Expand, x.Refill = phys.ExpandLane, phys.RefillFlush
+				}
 				x.Grid, x.Block = []int{0, 1, 3}[i%3], []int{0, 32, 96, 256}[i%4]
 				g.Stretch = []int64{0, 1, 3, 40}[(i+int(how))%4]
 				if i%5 == 0 {
@@ -83,7 +86,7 @@ func TestGPUExpand(t *testing.T) {
 			})
 			onCPU := map[string]int{}
 			if got := answerText(s, sql, onCPU); got != want || len(onCPU) > 0 {
-				t.Errorf("%s: %s\ngot  %.300s\nwant %.300s\n%v", how, sql, got, want, onCPU)
+				t.Errorf("%d: %s\ngot  %.300s\nwant %.300s\n%v", how, sql, got, want, onCPU)
 			}
 		}
 	}
@@ -110,6 +113,11 @@ func TestGPUExpandExplained(t *testing.T) {
 			t.Errorf("%s, %s: no %q in\n%s", c.set, c.table, c.want, got)
 		}
 	}
+	mustRun(t, s, "set expand = 'lane'; set refill = 'flush'")
+	if got, want := answerText(s, "explain analyze select sum(r.v * l.id) from l join even r on l.k = r.k", nil), "idle lanes take rows that wait, also those that have matches left"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	mustRun(t, s, "set expand = 'balanced'; reset refill")
 	if _, err := ask(s, "set expand = 'all'"); err == nil || !strings.Contains(err.Error(), "is none of auto, lane, group, warp, balanced") {
 		t.Error(err)
 	}
@@ -144,6 +152,25 @@ func TestGPUExpandLanes(t *testing.T) {
 						t.Errorf("%s: %s\n%s, want %s", c.how, sql, got, want)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestGPURefillMatches: one warp takes the rows of TestGPUExpandLanes. The 31 with matches wait for the next 32, of which four have one: all lanes have a match then. Left are
+// the three that had to wait, the row with 63 matches more and that with one more; they wait until the source has no rows, and then the long one is alone.
+func TestGPURefillMatches(t *testing.T) {
+	s, _, _ := onGPU(t, 0, device.SimulatedOptions{})
+	mustRun(t, s, "create table p as select i k from generate_series(0, 35) g(i)")
+	mustRun(t, s, "create table b as select i k from generate_series(0, 34) g(i) where i <> 31")
+	mustRun(t, s, "insert into b select 5 from generate_series(1, 63) g(i)")
+	mustRun(t, s, "insert into b values (6), (35)")
+	mustRun(t, s, "create table nulls as select * from p union all select null from generate_series(1, 200) g(i)")
+	mustRun(t, s, "set semijoin_filters = off; set expand = 'lane'; set refill = 'flush'; set gpu_blocks = 1; set gpu_threads = 32")
+	for _, p := range profiled(t, s, "select count(*) from b, nulls n where n.k = b.k") {
+		if last := p[len(p)-1]; last.Kind == "probe" {
+			if got := bins(last.Lanes); got != "1×32 1×5 62×1" {
+				t.Error(got)
 			}
 		}
 	}
