@@ -107,6 +107,28 @@ func (b *bench) here(sqls ...string) error {
 	return b.do("set device = '"+b.Device+"'", "set gpu_times = on")
 }
 
+// onHost is how long a query takes on the CPU, in ms end to end; missing where there is no code for it.
+func (b *bench) onHost(sql string) (float64, error) {
+	if !device.HasCPU() {
+		return plot.None, nil
+	}
+	if err := b.do("set device = 'cpu'"); err != nil {
+		return 0, err
+	}
+	least := plot.None
+	for range b.Runs {
+		res, err := b.s.Query(b.ctx, sql)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", shorten(sql), err)
+		}
+		if took := float64(res.Timing.Total()) / 1e6; !(took >= least) {
+			least = took
+		}
+		res.Close()
+	}
+	return least, b.do("set device = '" + b.Device + "'")
+}
+
 // has reports that a setting can have a value: other switches come and go.
 func (b *bench) has(setting, value string) bool {
 	if b.do(fmt.Sprintf("set %s = '%s'", setting, value)) != nil {
@@ -128,6 +150,16 @@ type sample struct {
 	Shared, Local           float64 // simulated: bytes of shared and of local memory
 	Tally                   device.Tally
 	MemoryBound, BusBound   float64 // ms
+	Taken                   float64 // GPU: bytes of its memory, columns aside
+	Columns                 float64 // GPU: bytes of the columns that were read
+	Needs                   []needs // GPU: of each pipeline
+}
+
+// needs is what a pipeline's kernel needs of a multiprocessor.
+type needs struct {
+	Registers, Shared float64 // of a thread, and of a block in bytes
+	Code              float64 // instructions of its function
+	Occupancy         float64 // % of the threads that can be its own
 }
 
 func (s sample) total() float64 { return s.Parse + s.Plan + s.Code + s.Exec }
@@ -205,7 +237,11 @@ func (b *bench) once(sql string) (sample, error) {
 		}
 		return ms(p.Exec)
 	}
+	s.Taken = float64(st.DevicePeak)
 	for i := range st.Pipelines {
+		n := &st.Pipelines[i].Device.Needs
+		s.Needs = append(s.Needs, needs{float64(n.Registers), float64(n.Shared), float64(n.Code), 100 * n.Occupancy()})
+		s.Columns += float64(st.Pipelines[i].Device.Columns)
 		s.Cost += cost(&st.Pipelines[i])
 		if i == len(st.Pipelines)-2 {
 			s.Main = cost(&st.Pipelines[i])
@@ -280,6 +316,16 @@ func (p *profile) lanes() (mean float64) {
 		}
 	}
 	return mean
+}
+
+// behind is the first operator of a kind in the pipeline which feeds the last one.
+func (p *profile) behind(kind string) (part, error) {
+	for _, o := range p.Pipelines[max(len(p.Pipelines)-2, 0)].Operators {
+		if o.Kind == kind && o.Lanes != nil {
+			return o, nil
+		}
+	}
+	return part{}, fmt.Errorf("no rows came behind a %s", kind)
 }
 
 // allLanes is the mean number of lanes over all iterations behind all operators.

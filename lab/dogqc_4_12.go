@@ -1,22 +1,14 @@
 package lab
 
-import (
-	"fmt"
-
-	"github.com/kelpiedb/kelpie/internal/device"
-)
+import "fmt"
 
 // warpsPerUnit filters lineitem by quantity and joins what passes with part, with so many warps on each multiprocessor.
 func warpsPerUnit(warps int) func(b *bench, r *Result) error {
 	return func(b *bench, r *Result) error {
 		sf := b.sf(5)
-		units := device.NewSimulated(device.SimulatedOptions{}).Info().Units
-		if b.Device == "gpu" {
-			list, err := device.GPUs()
-			if err != nil {
-				return err
-			}
-			units = list[0].Units
+		units, err := b.units()
+		if err != nil {
+			return err
 		}
 		r.Workload = fmt.Sprintf("lineitem filtered by l_quantity, joined with part, summed; TPC-H, scale factor %g, warps on each of %d units: %d", sf, units, warps)
 		if err := b.here(fmt.Sprintf("call tpch(sf => %g)", sf)); err != nil {

@@ -61,12 +61,7 @@ Each figure is a file of this folder; ` + "`kelpie lab list`" + ` names them, ` 
 picture names. On the simulated GPU costs are warp instructions: exact, and the same on every machine.
 
 `)
-	var missing []Figure
 	for _, f := range Figures() {
-		if f.Missing != "" {
-			missing = append(missing, f)
-			continue
-		}
 		fmt.Fprintf(&b, "## %s: %s\n", f.Paper, f.Title)
 		if len(latest[f.Name]) == 0 {
 			fmt.Fprintf(&b, "`%s` has no results here.\n\n", f.Name)
@@ -89,10 +84,6 @@ picture names. On the simulated GPU costs are warp instructions: exact, and the 
 			}
 			fmt.Fprintf(&b, "[Numbers](%s.txt)\n\n![%s](%s.svg)\n\n", rel, f.Title, rel)
 		}
-	}
-	b.WriteString("## What cannot be run yet\n| figure | | why |\n|---|---|---|\n")
-	for _, f := range missing {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.Paper, f.Title, f.Missing)
 	}
 	return os.WriteFile(filepath.Join(dir, "FIGURES.md"), []byte(b.String()), 0o644)
 }

@@ -16,31 +16,41 @@ func (b *bench) asWritten(m model, sql string) (s sample, err error) {
 // pattern is a sequence of operators that Kernel Weaver found to be frequent in TPC-H.
 type pattern struct{ name, sql string }
 
-// fivePatterns are those of its Figure 24, over tables of four columns.
-var fivePatterns = []pattern{
-	{"(a) selections, projection", "select w from (select * from (select * from (select * from weave where k < 900000) where v < 900000) where u < 900000) t where w >= 0"},
-	{"(b) joins", "select t.w, a.x, b.x from weave t join weave_a a on t.k = a.k join weave_b b on t.v = b.k"},
-	{"(c) selections and joins", "select t.w, a.x, b.x from (select * from weave where k < 500000) t join (select * from weave_a where x < 500000) a on t.k = a.k join (select * from weave_b where x < 500000) b on t.v = b.k"},
-	{"(d) selections of one input", "select w from weave where k < 500000 union all select w from weave where v < 500000"},
-	{"(e) arithmetic", "select p * (1 - d) * (1 + t) from (select u * 1.5::double as p, v * 0.0000001::double as d, w * 0.0000001::double as t from weave) x"},
+// fivePatterns are those of its Figure 24, over tables of four columns with so many different values.
+func fivePatterns(keys int) []pattern {
+	half, most := keys/2, keys*9/10
+	return []pattern{
+		{"(a) selections, projection", fmt.Sprintf("select w from (select * from (select * from (select * from weave where k < %d) where v < %d) where u < %d) t where w >= 0", most, most, most)},
+		{"(b) joins", "select t.w, a.x, b.x from weave t join weave_a a on t.k = a.k join weave_b b on t.v = b.k"},
+		{"(c) selections and joins", fmt.Sprintf("select t.w, a.x, b.x from (select * from weave where k < %d) t join (select * from weave_a where x < %d) a on t.k = a.k join (select * from weave_b where x < %d) b on t.v = b.k", half, half, half)},
+		{"(d) selections of one input", fmt.Sprintf("select w from weave where k < %d union all select w from weave where v < %d", half, half)},
+		{"(e) arithmetic", "select p * (1 - d) * (1 + t) from (select u * 1.5::double as p, v * 0.0000001::double as d, w * 0.0000001::double as t from weave) x"},
+	}
 }
 
-// weave makes their tables.
-func (b *bench) weave(rows int) error {
-	return b.here(fmt.Sprintf("create table weave as select (i * 7919 %% 1000000)::int as k, (i * 104729 %% 1000000)::int as v, (i * 1299709 %% 1000000)::int as u, (i %% 1000000)::int as w from generate_series(1::bigint, %d) g(i)", rows),
-		"create table weave_a as select i::int as k, (i * 31 % 1000000)::int as x from generate_series(0, 999999) g(i)",
-		"create table weave_b as select i::int as k, (i * 37 % 1000000)::int as x from generate_series(0, 999999) g(i)")
+// weave makes their tables; of the columns each has a million values at most, which are the keys of two tables.
+func (b *bench) weave(rows int) (keys int, err error) {
+	keys = min(rows/60*10, 1_000_000)
+	return keys, b.here(fmt.Sprintf("create table weave as select (i * 7919 %% %d)::int as k, (i * 104729 %% %d)::int as v, (i * 1299709 %% %d)::int as u, (i %% %d)::int as w from generate_series(1::bigint, %d) g(i)", keys, keys, keys, keys, rows),
+		fmt.Sprintf("create table weave_a as select i::int as k, (i::bigint * 31 %% %d)::int as x from generate_series(0, %d) g(i)", keys, keys-1),
+		fmt.Sprintf("create table weave_b as select i::int as k, (i::bigint * 37 %% %d)::int as x from generate_series(0, %d) g(i)", keys, keys-1))
+}
+
+// woven says what the patterns are asked of.
+func woven(rows, keys int) string {
+	return fmt.Sprintf("the patterns of Figure 24 over %d rows of four integers; joins with two tables of %d keys", rows, keys)
 }
 
 // patterns runs each fused and operator by operator.
 func patterns(b *bench, r *Result) error {
 	rows := b.rows(60_000_000)
-	r.Workload = fmt.Sprintf("the patterns of Figure 24 over %d rows of four integers; joins with two tables of a million keys", rows)
 	r.Table.Columns = []string{"pattern", "fused", "operator at a time", "speedup, ×", "multi-pass", "MB through memory, fused", "operator at a time", "of which fusion saves, ×", "cut within 36 registers"}
-	if err := b.weave(rows); err != nil {
+	keys, err := b.weave(rows)
+	if err != nil {
 		return err
 	}
-	for _, p := range fivePatterns {
+	r.Workload = woven(rows, keys)
+	for _, p := range fivePatterns(keys) {
 		fused, err := b.under(models[0], p.sql)
 		if err != nil {
 			return err
@@ -74,11 +84,12 @@ func ratiosOfSelects(b *bench, r *Result) error {
 	rows := b.rows(60_000_000)
 	r.Workload = fmt.Sprintf("two selections of %d rows, each of which lets a share pass", rows)
 	r.Table.Columns = []string{"ratio", "fused", "operator at a time", "speedup, ×"}
-	if err := b.weave(rows); err != nil {
+	keys, err := b.weave(rows)
+	if err != nil {
 		return err
 	}
 	for _, share := range []int{10, 50, 90} {
-		sql := fmt.Sprintf("select w from (select * from (select * from weave where k < %d0000) where v < %d0000) t", share, share)
+		sql := fmt.Sprintf("select w from (select * from (select * from weave where k < %d) where v < %d) t", keys*share/100, keys*share/100)
 		fused, err := b.under(models[0], sql)
 		if err != nil {
 			return err

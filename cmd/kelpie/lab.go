@@ -76,7 +76,7 @@ func labCommand(ctx context.Context, args []string) error {
 		}
 	case "all":
 		for _, f := range lab.Figures() {
-			if f.Missing == "" && (o.Device == "" || slices.Contains(f.Devices, o.Device)) {
+			if o.Device == "" || slices.Contains(f.Devices, o.Device) {
 				figures = append(figures, f)
 			}
 		}
@@ -87,7 +87,7 @@ func labCommand(ctx context.Context, args []string) error {
 	var failed []error
 	for _, f := range figures {
 		opt := o
-		if opt.Device == "" && f.Missing == "" {
+		if opt.Device == "" {
 			opt.Device = lab.Suited(f)
 		}
 		r, err := lab.Run(ctx, f, opt)
@@ -117,10 +117,6 @@ func labCommand(ctx context.Context, args []string) error {
 // listFigures prints a line for each figure.
 func listFigures() {
 	for _, f := range lab.Figures() {
-		state := strings.Join(f.Devices, ", ")
-		if f.Missing != "" {
-			state = "not yet: " + f.Missing
-		}
-		fmt.Printf("%-14s %-32s %-46s %s\n", f.Name, f.Paper, f.Title, state)
+		fmt.Printf("%-14s %-32s %-46s %s\n", f.Name, f.Paper, f.Title, strings.Join(f.Devices, ", "))
 	}
 }

@@ -22,6 +22,9 @@ func (c *Context) Link(ptx []byte, registers int) (cubin []byte, err error) {
 	log := make([]byte, 16<<10)
 	options := []int32{optErrorLog, optErrorBytes, optOptimization}
 	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log)), 3}
+	if registers == AsItIs {
+		values[2] = 0
+	}
 	if registers > 0 {
 		options, values = append(options, optRegisters), append(values, uintptr(registers))
 	}

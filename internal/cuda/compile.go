@@ -39,8 +39,11 @@ func (c *Context) Compiler(disk *Cache) *Compiler {
 	return &Compiler{c: c, disk: disk, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), ready: map[string]*Build{}}
 }
 
+// AsItIs in the place of a number of registers is for code that is assembled as it is, without any optimization.
+const AsItIs = -1
+
 // Start begins to compile a text, or returns what an earlier call began. registers is how many are worth having for a thread: it has
-// more only where some of its values would have to be spilled; 0: as many as the assembler likes. here: the thread of the caller compiles it.
+// more only where some of its values would have to be spilled; 0: as many as the assembler likes; AsItIs: nothing is optimized. here: the thread of the caller compiles it.
 func (k *Compiler) Start(ptx string, registers int, here bool) *Build {
 	k.mu.Lock()
 	b := k.ready[ptx]
@@ -102,6 +105,9 @@ func (k *Compiler) build(b *Build, ptx string, registers int, stored bool) {
 	b.entry, b.bound = entryOf(ptx), registers > 0
 	b.link = func(registers int) ([]byte, error) { return k.c.Link([]byte(ptx), registers) }
 	b.cubin, b.err = b.link(registers)
+	if registers == AsItIs {
+		b.link = nil // it has what it gets
+	}
 }
 
 // entryOf is the name of a text's first function.

@@ -13,7 +13,7 @@ func ListGPU(fs ...*ir.Func) (string, error) { return ptx.Translate(fs...) }
 // takes.
 func ModuleGPU(arch int, fs ...*ir.Func) (string, error) { return ptx.TranslateFor(arch, fs...) }
 
-// Bound is how many registers of a module's kernels are worth having, as it says; 0: as many as its compiler likes.
+// Bound is how many registers of a module's kernels are worth having, as it says; 0: as many as its compiler likes; cuda.AsItIs: it shall not be optimized.
 func Bound(text string) int { return ptx.Bound(text) }
 
 // MostRegisters is how many a kernel has at the most, unless it would spill some.

@@ -263,6 +263,10 @@ func (e *warp) closeRows(i, n, step ir.Reg) {
 
 // boundRegisters says how many registers are worth having.
 func (e *warp) boundRegisters() {
+	if e.Off.Assembler {
+		e.B.F.Bound = ir.AsItIs
+		return
+	}
 	if e.Pipeline == nil || e.Off.RegisterBound {
 		return
 	}

@@ -322,11 +322,14 @@ type Func struct {
 	SharedBytes int      // GPU scratchpad of a block
 	LocalBytes  int      // GPU: memory of a thread
 	Params      int      // GPU: words that a launch passes beside the context; Param has them as 1 to Params
-	Bound       int      // GPU: not 0: no more registers than these are worth having, unless some must be spilled then
+	Bound       int      // GPU: not 0: no more registers than these are worth having, unless some must be spilled then; AsItIs
 	Rolled      int      // GPU: not 0: loops stay as they are; compilers take long to write their steps one after the other
 
 	mem *memory // to be given back by Release
 }
+
+// AsItIs is the Bound of a function that is assembled as it is: nothing is optimized.
+const AsItIs = -1
 
 // Text is what a Comment says.
 func (f *Func) Text(in *Instr) string {

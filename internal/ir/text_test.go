@@ -481,7 +481,7 @@ func TestRandomRoundTrip(t *testing.T) {
 	names := []string{"a", "l_quantity", "", "ctx", "shared", "L1", "two words", "q\"uote", "t.c", "1st", "größe", "\xff\n", "#", "-5"}
 	pick := func(n int) int { return rng.IntN(n) }
 	for range 2000 {
-		f := &Func{Name: names[pick(len(names))], Target: Target(pick(4)), SharedBytes: pick(3) * 100, LocalBytes: pick(2) * 24, Params: pick(3), Bound: pick(2) * 32, Rolled: pick(2), Regs: []RegInfo{{Name: "ctx"}}}
+		f := &Func{Name: names[pick(len(names))], Target: Target(pick(4)), SharedBytes: pick(3) * 100, LocalBytes: pick(2) * 24, Params: pick(3), Bound: []int{0, 32, AsItIs}[pick(3)], Rolled: pick(2), Regs: []RegInfo{{Name: "ctx"}}}
 		for range 1 + pick(6) {
 			f.Regs = append(f.Regs, RegInfo{names[pick(len(names))], Type(pick(3))})
 		}

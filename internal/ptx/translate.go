@@ -59,7 +59,7 @@ func TranslateFor(arch int, fs ...*ir.Func) (string, error) {
 // way to say so: its own bound makes assemblers spill.
 const boundMark = "// registers: "
 
-// Bound is what a text says of the number of registers that are worth having; 0: nothing.
+// Bound is what a text says of the number of registers that are worth having; 0: nothing; ir.AsItIs: that nothing shall be optimized.
 func Bound(text string) (n int) {
 	if _, rest, ok := strings.Cut(text, "\n"+boundMark); ok {
 		fmt.Sscanf(rest, "%d", &n)

@@ -221,7 +221,7 @@ func TestRolled(t *testing.T) {
 
 // TestBound: a text says how many registers are worth having.
 func TestBound(t *testing.T) {
-	for _, want := range []int{0, 32} {
+	for _, want := range []int{0, 32, ir.AsItIs} {
 		b := ir.NewFunc("f", ir.GPU)
 		b.F.Bound = want
 		text, err := Translate(b.F)

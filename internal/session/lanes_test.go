@@ -112,9 +112,15 @@ func TestLanesForms(t *testing.T) {
 	s, _, _ := onGPU(t, 1, device.SimulatedOptions{})
 	const query = "select b, count(*) from t0 where a % 2000 = 0 group by b"
 	text := rowsOf(t, s, "explain (analyze, lanes, timing off) "+query)
-	for _, want := range []string{"-- lanes\npipe0\n  after ", "\n  scan t0: a, b ", " 10000           625   16.0 ", "\n  (instructions) "} {
+	for _, want := range []string{"-- lanes\npipe0: about 27 registers a thread, 1024 bytes of shared memory a block, 147 instructions; 2048 of 2048 threads at a time\n  after ", "\n  scan t0: a, b ", " 10000           625   16.0 ", "\n  (instructions) ", "of the device 1.7 KiB beside columns"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	doc := rowsOf(t, s, "explain (analyze, pipelines, timing off, format json) "+query)
+	for _, want := range []string{`"registers": 27,`, `"estimated": true`, `"shared_bytes_per_block": 1024`, `"instructions": `, `"occupancy": 1`, `"peak_device_bytes": 1`} {
+		if !strings.Contains(doc, want) {
+			t.Errorf("no %s in\n%s", want, doc)
 		}
 	}
 	svg := rowsOf(t, s, "explain (analyze, lanes, format svg) "+query)

@@ -42,6 +42,7 @@ type Off struct {
 	PackedColumns  bool // GPU: columns that stay there have as few bits for each row as can be read without loss
 	BusReads       bool // GPU: columns that stream, and that few rows need, are read over the bus
 	WarpRoom       bool // GPU: warps take room for several tuples at a time
+	Assembler      bool // GPU: the driver optimizes kernels when it assembles them
 	RegisterBound  bool // GPU: kernels that wait for memory have few registers, so that there are many threads
 	RowFront       bool // GPU: lanes test several rows at a time, by wide loads
 	WideRows       bool // GPU: lanes take several rows of a scan that most rows pass, by wide loads
