@@ -47,10 +47,10 @@ type run struct {
 	zero     device.Addr
 	counters []device.Addr // words that are 0, which nobody uses yet
 	pins     []*device.Host
-	unused   []byte // of the last of pins
+	unused   []byte                // of the last of pins
 	owned    map[device.Addr]int64 // bytes
 	held     int64                 // all of them
-	ordered  map[pipe.Sink]bool // its tuples keep the order in which they were sorted before
+	ordered  map[pipe.Sink]bool    // its tuples keep the order in which they were sorted before
 	// unpackers make bytes of packed codes, by their width.
 	unpackers [5]device.Function
 	lease     *lease
