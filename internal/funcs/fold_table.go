@@ -61,6 +61,12 @@ func extreme(r FoldRow, sign int) FoldRow {
 	return r
 }
 
+// lists is an aggregate that is the list of its argument's values.
+func lists(r FoldRow) FoldRow {
+	r.Fold.Lists = true
+	return r
+}
+
 // foldRows are all of them.
 var foldRows = func() []FoldRow {
 	comma := types.TextValue(",")
@@ -80,8 +86,8 @@ var foldRows = func() []FoldRow {
 		extreme(fold("arg_max", "**", tSame, plan.SkipAnyNull, extremeArg(1), "the first value where the second is greatest"), 1),
 		fold("first", "*", tSame, plan.SkipNone, firstRow, "the value of the first row, NULL or not"),
 		fold("last", "*", tSame, plan.SkipNone, lastRow, "the value of the last row, NULL or not"),
-		fold("array_agg", "*", ListResult, plan.SkipNone, listFold, "a list of the values, NULL or not"),
-		fold("list", "*", ListResult, plan.SkipNone, listFold, "a list of the values, NULL or not"),
+		lists(fold("array_agg", "*", ListResult, plan.SkipNone, listFold, "a list of the values, NULL or not")),
+		lists(fold("list", "*", ListResult, plan.SkipNone, listFold, "a list of the values, NULL or not")),
 		fold("json_agg", "*", types.TJSON, plan.SkipNone, jsonFold, "an array of JSON"),
 		fold("jsonb_agg", "*", types.TJSONB, plan.SkipNone, jsonFold, "an array of JSON"),
 		fold("json_object_agg", "**", types.TJSON, plan.SkipNone, jsonObjectFold, "an object of JSON, of keys and values"),

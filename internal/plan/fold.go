@@ -22,6 +22,8 @@ type Fold struct {
 	Between func(a, b types.Value, part float64, t types.Type) (types.Value, error)
 	// Extreme: the value is the first argument of the first row whose second is least (-1) or greatest (1); 0: it is not.
 	Extreme int
+	// Lists: the value is the list of the argument's values, NULL or not.
+	Lists bool
 }
 
 // FoldRank is a place in an order, from 0: Lo, or a part of the way from Lo to Hi.

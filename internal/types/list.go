@@ -3,6 +3,7 @@ package types
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"strings"
 	"unsafe"
 )
@@ -32,15 +33,15 @@ func IntList(b []byte, t, elem Type, xs []int64) Value {
 	switch elemWidth(elem) {
 	case 2:
 		for _, x := range xs {
-			b = binary.BigEndian.AppendUint16(append(b, elemValue), uint16(x)^1<<15)
+			b = binary.BigEndian.AppendUint16(append(b, ElemValue), uint16(x)^1<<15)
 		}
 	case 4:
 		for _, x := range xs {
-			b = binary.BigEndian.AppendUint32(append(b, elemValue), uint32(x)^1<<31)
+			b = binary.BigEndian.AppendUint32(append(b, ElemValue), uint32(x)^1<<31)
 		}
 	case 8:
 		for _, x := range xs {
-			b = binary.BigEndian.AppendUint64(append(b, elemValue), uint64(x)^1<<63)
+			b = binary.BigEndian.AppendUint64(append(b, ElemValue), uint64(x)^1<<63)
 		}
 	default:
 		for _, x := range xs {
@@ -53,17 +54,42 @@ func IntList(b []byte, t, elem Type, xs []int64) Value {
 
 func IntListSize(elem Type, n int) int { return n*(1+elemWidth(elem)) + 1 }
 
+// ElemWords turns words of elements of at most 8 bytes, whole numbers or the bits of doubles, into words whose first bytes, as
+// many as FixedElem says, are those of the list, behind ElemValue.
+func ElemWords(elem Type, xs []uint64) {
+	switch width := elemWidth(elem); {
+	case elem.IsFloat():
+		for i, x := range xs {
+			xs[i] = bits.ReverseBytes64(orderedBits(math.Float64frombits(x)))
+		}
+	case width == 8:
+		for i, x := range xs {
+			xs[i] = bits.ReverseBytes64(x ^ 1<<63)
+		}
+	case width == 4:
+		for i, x := range xs {
+			xs[i] = uint64(bits.ReverseBytes32(uint32(x) ^ 1<<31))
+		}
+	case width == 2:
+		for i, x := range xs {
+			xs[i] = uint64(bits.ReverseBytes16(uint16(x) ^ 1<<15))
+		}
+	}
+}
+
+// The byte that an element begins with, and that which ends a list.
 const (
-	elemValue = 1
-	elemNull  = 2
+	ElemsEnd  = 0
+	ElemValue = 1
+	ElemNull  = 2
 )
 
 // AppendElem appends an element of a list to its encoding, which a zero ends.
 func AppendElem(b []byte, t Type, v Value) []byte {
 	if v.Null {
-		return append(b, elemNull)
+		return append(b, ElemNull)
 	}
-	b = append(b, elemValue)
+	b = append(b, ElemValue)
 	switch width := elemWidth(t); {
 	case t.Phys() == PhysStr && !t.IsNested():
 		for i := range len(v.S) {
@@ -139,7 +165,7 @@ func (v Value) ListLen() int {
 	s := v.S
 	if width, ok := FixedElem(elem); ok {
 		for i := 0; i < len(s) && s[i] != 0; n++ {
-			if i++; s[i-1] == elemValue {
+			if i++; s[i-1] == ElemValue {
 				i += width
 			}
 		}
@@ -158,7 +184,7 @@ func FixedElem(elem Type) (width int, ok bool) {
 
 // nextElem decodes the element at the start of s.
 func nextElem(t Type, s string) (v Value, rest string) {
-	null := s[0] == elemNull
+	null := s[0] == ElemNull
 	if s = s[1:]; null {
 		return NullOf(t), s
 	}

@@ -110,6 +110,12 @@ func PutWord(a uintptr, f *layout.Field, word uint64, null bool) {
 	c.store(a, f)
 }
 
+// PutText writes the n bytes at text to a field of the tuple at a, which live as long as it.
+func PutText(a uintptr, f *layout.Field, text uintptr, n int) {
+	c := cell{a: uint64(text), b: uint64(n)}
+	c.store(a, f)
+}
+
 // Put writes a value to a field of the tuple at a, which may be NULL. The text lives as long as the tuple; where it has no
 // bytes, zero is where it is.
 func Put(a uintptr, f *layout.Field, v types.Value, zero uintptr) {

@@ -39,7 +39,8 @@ type folder struct {
 	wordsOnly bool      // rows has no addresses: nobody reads anything else of them
 	slotKeys  []slotKey // none where the keys are something else
 	inputs    []input   // what sums are kept of, if all aggregates are made of such: see running …
-	slots     uint64    // … and how many groups there may be then
+	listed    []listed  // the aggregates, if all are lists of numbers: see lists …
+	slots     uint64    // … and how many groups there may be in either case
 }
 
 // key is a key of the groups: where it is read and written.
@@ -59,6 +60,13 @@ func Groups(rows tuples.Rows, g *plan.Group, out *layout.Tuple, o Options) (tupl
 		to := tuples.NewBuffer(o.Mem, out.Size)
 		err := f.runningGroups(&rows, &to)
 		result.Pieces = to.Pieces
+		return result, err
+	}
+	if f.listed != nil {
+		parts, err := f.listGroups(&rows, f.listed)
+		for i := range parts {
+			result.Pieces = append(result.Pieces, parts[i].Pieces...)
+		}
 		return result, err
 	}
 	stretch := f.stretch
@@ -132,6 +140,10 @@ func (f *folder) prepare(rows *tuples.Rows, g *plan.Group) error {
 		f.aggs = append(f.aggs, f.newAgg(&g.Aggs[i], rows.Tuple, shared != nil))
 	}
 	if dense {
+		if f.listed = f.lists(f.aggs, slots); f.listed != nil {
+			f.slots = slots
+			return nil
+		}
 		return f.dense(rows, f.slotKeys, slots)
 	}
 	at, err := f.Mem.Take(int(rows.Len())*8 + 8)
