@@ -62,27 +62,31 @@ func (s *Sorter) sortBare(rows *tuples.Rows, w *keyWord, sorted func(xs []uint64
 		from[i+1] = from[i] + t.N
 	}
 	spread := s.Team.Threads > 1 && n >= threadsLeast
-	batches := func(f func(xs []uint64, addrs []uintptr)) error {
+	batches := func(f func(task int, xs []uint64, first uintptr)) error {
 		_, err := s.Team.Each(!spread, len(tasks), func(i int) bool {
-			var room [fillRows]uintptr
 			a := tasks[i].Addr
 			for lo := from[i]; lo < from[i+1]; lo += fillRows {
 				part := xs[lo:min(lo+fillRows, from[i+1])]
-				addrs := room[:len(part)]
-				for k := range addrs {
-					addrs[k] = a
-					a += size
-				}
-				f(part, addrs)
+				f(i, part, a)
+				a += uintptr(len(part)) * size
 			}
 			return true
 		})
 		return err
 	}
-	if err := batches(w.bareKeys); err != nil {
+	// What there is to know of keys before they are sorted is found while they are in the cache.
+	known := make([]extent, len(tasks))
+	if err := batches(func(task int, xs []uint64, first uintptr) {
+		w.bareKeys(xs, first, size)
+		known[task].join(extentOf(xs))
+	}); err != nil {
 		return err
 	}
-	if err := radixSort(s.Team, xs, tmp, spread); err != nil {
+	var all extent
+	for _, x := range known {
+		all.join(x)
+	}
+	if err := radixSortIn(s.Team, xs, tmp, all, spread); err != nil {
 		return err
 	}
 	if sorted != nil {
@@ -90,34 +94,49 @@ func (s *Sorter) sortBare(rows *tuples.Rows, w *keyWord, sorted func(xs []uint64
 			return err
 		}
 	}
-	return batches(w.restore)
+	return batches(func(_ int, xs []uint64, first uintptr) { w.restore(xs, first, size) })
 }
 
-// bareKeys computes the words of at most fillRows tuples.
-func (w *keyWord) bareKeys(xs []uint64, addrs []uintptr) {
-	var es [fillRows]entry
+// bareKeys computes the words of at most fillRows tuples that lie side by side.
+func (w *keyWord) bareKeys(xs []uint64, first, size uintptr) {
+	clear(xs)
 	for i := range w.parts {
-		w.parts[i].shiftIn(es[:len(xs)], addrs)
-	}
-	for i := range xs {
-		xs[i] = es[i].key
+		p := &w.parts[i]
+		if p.null == 0 && p.kind == intPart {
+			flip, add := p.linear()
+			p.at.ShiftIn(xs, first, size, p.bits, flip, add)
+			continue
+		}
+		var room [fillRows]uintptr
+		addrs := room[:len(xs)]
+		for k := range addrs {
+			addrs[k] = first + uintptr(k)*size
+		}
+		shiftIn(p, xs, addrs)
 	}
 }
 
-// restore writes to tuples what the words tell, which are lost.
-func (w *keyWord) restore(xs []uint64, addrs []uintptr) {
+// linear has a number of the part, which is not NULL, from the word of a tuple: (word ^ flip) + add.
+func (p *keyPart) linear() (flip, add uint64) {
+	if p.flip { // max - (word - base)
+		return ^uint64(0), p.max + p.base + 1
+	}
+	return 0, -p.base
+}
+
+// restore writes to tuples that lie side by side what the words tell.
+func (w *keyWord) restore(xs []uint64, first, size uintptr) {
+	shift := uint(0)
 	for i := len(w.parts) - 1; i >= 0; i-- {
 		p := &w.parts[i]
 		mask := ^uint64(0) >> (64 - p.bits)
+		flip, add := p.linear()
 		if p.null == 0 {
-			var vals [fillRows]uint64
-			for k, x := range xs {
-				vals[k] = p.value(x & mask)
-			}
-			p.at.StoreMany(addrs, vals[:len(xs)])
+			p.at.ShiftOut(xs, first, size, shift, mask, flip, add)
 		} else {
-			for k, x := range xs {
-				x &= mask
+			a := first
+			for _, x := range xs {
+				x = x >> shift & mask
 				null := p.first && x == 0 || !p.first && x > p.max
 				if p.first {
 					x--
@@ -125,23 +144,12 @@ func (w *keyWord) restore(xs []uint64, addrs []uintptr) {
 				flag := byte(1)
 				if !null {
 					flag = 0
-					p.at.StoreMany(addrs[k:k+1], []uint64{p.value(x)})
+					p.at.Store(a, x-add^flip)
 				}
-				mem.Store8(addrs[k]+p.null, flag)
+				mem.Store8(a+p.null, flag)
+				a += size
 			}
 		}
-		if p.bits < 64 {
-			for k := range xs {
-				xs[k] >>= p.bits
-			}
-		}
+		shift += p.bits
 	}
-}
-
-// value is what has the number x, which stands for no NULL.
-func (p *keyPart) value(x uint64) uint64 {
-	if p.flip {
-		x = p.max - x
-	}
-	return x + p.base
 }

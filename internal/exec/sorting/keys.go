@@ -234,11 +234,11 @@ func (p *keyPart) ofNull() uint64 {
 const fillRows = 1 << 10
 
 // shiftIn appends the part's number to the keys of at most fillRows entries, whose tuples are at addrs.
-func (p *keyPart) shiftIn(es []entry, addrs []uintptr) {
+func shiftIn[E item](p *keyPart, es []E, addrs []uintptr) {
 	s := p.bits & 63 // a word of its own has nothing before it
 	if p.kind != intPart && p.kind != rankPart && p.kind != floatPart {
 		for i := range es {
-			es[i].key = es[i].key<<s | p.number(addrs[i])
+			setKey(&es[i], keyOf(&es[i])<<s|p.number(addrs[i]))
 		}
 		return
 	}
@@ -282,7 +282,7 @@ func (p *keyPart) shiftIn(es []entry, addrs []uintptr) {
 		}
 	}
 	for i, x := range xs {
-		es[i].key = es[i].key<<s | x
+		setKey(&es[i], keyOf(&es[i])<<s|x)
 	}
 }
 
@@ -300,7 +300,7 @@ func (w *keyWord) fill(es []entry, keys []key) {
 			part[i].key, addrs[i] = 0, part[i].addr
 		}
 		for i := range w.parts {
-			w.parts[i].shiftIn(part, addrs)
+			shiftIn(&w.parts[i], part, addrs)
 		}
 		if w.text >= 0 {
 			k, s := &keys[w.text], 8*w.bytes

@@ -137,19 +137,15 @@ func (s *Sorter) ascending(rows *tuples.Rows, w *keyWord, see func(at int, keys 
 	all, err := s.Team.Each(s.Team.Threads == 1 || from[len(tasks)] < threadsLeast, len(tasks), func(t int) bool {
 		// The last key of a batch stays before those of the next.
 		var keys [fillRows + 1]uint64
-		var addrs [fillRows]uintptr
 		a, had := tasks[t].Addr, 0
 		for lo := from[t]; lo < from[t+1]; lo += fillRows {
 			n := min(fillRows, from[t+1]-lo)
-			for i := range addrs[:n] {
-				addrs[i] = a
-				a += size
-			}
-			w.bareKeys(keys[had:had+n], addrs[:n])
+			w.bareKeys(keys[had:had+n], a, size)
+			a += uintptr(n) * size
 			if lo == from[t] {
 				ends[t][0] = keys[0]
 			}
-			if _, _, sorted := extent(keys[:had+n]); !sorted {
+			if extentOf(keys[:had+n]).falls {
 				return false
 			}
 			see(lo-had, keys[:had+n])

@@ -20,13 +20,19 @@ type item interface{ entry | uint64 }
 // keyOf is the key of an item, which is its first word.
 func keyOf[E item](e *E) uint64 { return *(*uint64)(unsafe.Pointer(e)) }
 
+func setKey[E item](e *E, key uint64) { *(*uint64)(unsafe.Pointer(e)) = key }
+
 // Sizes of what is sorted, in entries.
 const (
 	insertionMost = 24      // sorted by insertion
 	lsdMost       = 1 << 15 // sorted digit by digit from the last: it and its copy stay in the second-level cache
-	partMost      = 1 << 14 // what a partition by the first digit aims at
+	partMost      = 1 << 11 // what a partition by the first digit aims at
 	threadsLeast  = 1 << 16 // worth more than one thread
 )
+
+// maxFirst is the widest first digit: its counters take half of the first-level cache, and huge pages let entries go to so many places at a
+// time. Parts are small, so that few entries are left where insertion sorts what the second digit leaves: it guesses wrong once for each.
+const maxFirst = 12
 
 // items is room for n items in the query's memory.
 func items[E item](m *mem.Memory, n int) ([]E, func(), error) {
@@ -45,10 +51,19 @@ func radixSort[E item](t *work.Team, es, tmp []E, spread bool) error {
 		insertionSort(es)
 		return nil
 	}
-	lo, hi, sorted, err := wholeExtent(t, es)
-	if err != nil || sorted {
+	x, err := wholeExtent(t, es)
+	if err != nil {
 		return err
 	}
+	return radixSortIn(t, es, tmp, x, spread)
+}
+
+// radixSortIn is radixSort of entries of which the extent is known.
+func radixSortIn[E item](t *work.Team, es, tmp []E, x extent, spread bool) error {
+	if !x.falls {
+		return nil
+	}
+	lo, hi := x.lo, x.hi
 	if small(len(es), hi-lo) {
 		if err := t.Blocks(len(es), lookRows, func(lo, hi int) { copy(tmp[lo:hi], es[lo:hi]) }); err != nil {
 			return err
@@ -57,7 +72,7 @@ func radixSort[E item](t *work.Team, es, tmp []E, spread bool) error {
 	}
 	// So many first digits that a part has about partMost entries, if keys are spread evenly.
 	width := bits.Len64(hi - lo)
-	digit := min(bits.Len(uint(len(es)/partMost)), 9, width)
+	digit := min(bits.Len(uint(len(es)/partMost)), maxFirst, width)
 	ends, err := scatter(t, es, tmp, lo, uint(width-digit), 1<<digit, spread)
 	if err != nil {
 		return err
@@ -72,12 +87,12 @@ func radixSort[E item](t *work.Team, es, tmp []E, spread bool) error {
 	part := func(i int, spread bool) error {
 		to, from := es[begin(i):ends[i]], tmp[begin(i):ends[i]]
 		if len(to) > insertionMost {
-			lo, hi, sorted, err := wholeExtent(t, from)
+			x, err := wholeExtent(t, from)
 			if err != nil {
 				return err
 			}
-			if !sorted && small(len(to), hi-lo) {
-				return sortInto(t, to, from, lo, hi)
+			if x.falls && small(len(to), x.hi-x.lo) {
+				return sortInto(t, to, from, x.lo, x.hi)
 			}
 		}
 		copy(to, from)
@@ -101,20 +116,45 @@ func radixSort[E item](t *work.Team, es, tmp []E, spread bool) error {
 // lookRows is how many entries a loop takes between two looks at the query's context.
 const lookRows = 1 << 17
 
-// wholeExtent is extent of many entries.
-func wholeExtent[E item](t *work.Team, es []E) (lo, hi uint64, sorted bool, err error) {
-	if len(es) <= lookRows {
-		lo, hi, sorted = extent(es)
-		return lo, hi, sorted, nil
+// extent is what is known of the keys of some entries. The zero value is that of none.
+type extent struct {
+	some        bool
+	lo, hi      uint64 // the smallest and the largest
+	first, last uint64
+	falls       bool // one is smaller than the one before it
+}
+
+// join is of the entries of x and of those of y behind them.
+func (x *extent) join(y extent) {
+	if !x.some {
+		*x = y
+		return
 	}
-	lo, sorted = ^uint64(0), true
-	last := uint64(0)
-	err = t.Blocks(len(es), lookRows, func(from, to int) {
-		l, h, s := extent(es[from:to])
-		sorted = sorted && s && keyOf(&es[from]) >= last
-		lo, hi, last = min(lo, l), max(hi, h), keyOf(&es[to-1])
-	})
-	return lo, hi, sorted, err
+	x.falls = x.falls || y.falls || y.first < x.last
+	x.lo, x.hi, x.last = min(x.lo, y.lo), max(x.hi, y.hi), y.last
+}
+
+// wholeExtent is the extent of many entries.
+func wholeExtent[E item](t *work.Team, es []E) (x extent, err error) {
+	if len(es) <= lookRows {
+		return extentOf(es), nil
+	}
+	err = t.Blocks(len(es), lookRows, func(from, to int) { x.join(extentOf(es[from:to])) })
+	return x, err
+}
+
+// extentOf is the extent of entries, of which there is one at least. It has no branches on keys, which are hard to guess.
+func extentOf[E item](es []E) extent {
+	last, falls := uint64(0), uint64(0)
+	lo, hi := ^uint64(0), uint64(0)
+	for i := range es {
+		k := keyOf(&es[i])
+		lo, hi = min(lo, k), max(hi, k)
+		_, less := bits.Sub64(k, last, 0)
+		falls |= less
+		last = k
+	}
+	return extent{some: true, lo: lo, hi: hi, first: keyOf(&es[0]), last: last, falls: falls != 0}
 }
 
 // small reports what sortInto is for: it fits in the cache, or one digit does it.
@@ -126,21 +166,6 @@ func sortInto[E item](t *work.Team, to, from []E, lo, hi uint64) error {
 		return lsdSort(t, to, from, lo, hi)
 	}
 	return msdSort(t, to, from, lo, hi)
-}
-
-// extent is the smallest and the largest key, and whether all are in order. It has no branches on keys,
-// which are hard to guess.
-func extent[E item](es []E) (lo, hi uint64, sorted bool) {
-	lo = ^uint64(0)
-	last, falls := uint64(0), uint64(0)
-	for i := range es {
-		k := keyOf(&es[i])
-		lo, hi = min(lo, k), max(hi, k)
-		_, less := bits.Sub64(k, last, 0)
-		falls |= less
-		last = k
-	}
-	return lo, hi, falls == 0
 }
 
 func insertionSort[E item](es []E) {
@@ -192,14 +217,14 @@ func scatter[E item](t *work.Team, es, tmp []E, lo uint64, shift uint, digits in
 // countFirst counts the entries of each digit from bit shift on.
 func countFirst[E item](es []E, count []int, lo uint64, shift uint) {
 	for i := range es {
-		count[(keyOf(&es[i])-lo)>>shift]++
+		count[(keyOf(&es[i])-lo)>>(shift&63)]++
 	}
 }
 
 // moveFirst moves entries to where those of their digit go.
 func moveFirst[E item](es, tmp []E, to []int, lo uint64, shift uint) {
 	for _, e := range es {
-		d := (keyOf(&e) - lo) >> shift
+		d := (keyOf(&e) - lo) >> (shift & 63)
 		tmp[to[d]] = e
 		to[d]++
 	}
@@ -252,14 +277,14 @@ func lsdSort[E item](t *work.Team, es, tmp []E, lo, hi uint64) error {
 // countDigit counts the entries of each digit that mask cuts out from bit shift on.
 func countDigit[E item](es []E, count []uint32, lo uint64, shift uint, mask uint64) {
 	for i := range es {
-		count[(keyOf(&es[i])-lo)>>shift&mask]++
+		count[(keyOf(&es[i])-lo)>>(shift&63)&mask]++
 	}
 }
 
 // moveDigit moves entries to where those of their digit go.
 func moveDigit[E item](es, to []E, count []uint32, lo uint64, shift uint, mask uint64) {
 	for _, e := range es {
-		d := (keyOf(&e) - lo) >> shift & mask
+		d := (keyOf(&e) - lo) >> (shift & 63) & mask
 		to[count[d]] = e
 		count[d]++
 	}
@@ -292,7 +317,7 @@ func msdSort[E item](t *work.Team, es, tmp []E, lo, hi uint64) error {
 		most = max(most, k)
 	}
 	for _, e := range tmp {
-		d := (keyOf(&e) - lo) >> shift
+		d := (keyOf(&e) - lo) >> (shift & 63)
 		es[count[d]] = e
 		count[d]++
 	}

@@ -226,15 +226,14 @@ func (s *Sorter) byText(es, tmp []entry, w, depth, round int) error {
 	}
 	k := &s.keys[i]
 	fill := func(depth int) (same bool, err error) {
-		lo, hi := ^uint64(0), uint64(0)
+		var x extent
 		err = s.Team.Blocks(len(es), textRows, func(from, to int) {
 			for j := from; j < to; j++ {
 				es[j].key = k.chunk(es[j].addr, depth)
 			}
-			l, h, _ := extent(es[from:to])
-			lo, hi = min(lo, l), max(hi, h)
+			x.join(extentOf(es[from:to]))
 		})
-		return lo == hi, err
+		return x.lo == x.hi, err
 	}
 	same, err := fill(depth)
 	if err != nil {

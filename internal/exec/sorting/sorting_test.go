@@ -171,9 +171,9 @@ func TestWholeExtent(t *testing.T) {
 		}
 		check := func(what string, want bool) {
 			t.Helper()
-			lo, hi, sorted, err := wholeExtent(team, es)
-			if err != nil || lo != slices.Min(es) || hi != slices.Max(es) || sorted != want {
-				t.Errorf("%d, %s: from %d to %d, in order: %v, %v", n, what, lo, hi, sorted, err)
+			x, err := wholeExtent(team, es)
+			if err != nil || x.lo != slices.Min(es) || x.hi != slices.Max(es) || x.falls == want {
+				t.Errorf("%d, %s: %+v, %v", n, what, x, err)
 			}
 		}
 		check("in order", true)

@@ -70,6 +70,71 @@ func wordsOf[S wordForm](tuples []uintptr, off uintptr, dst []uint64) {
 	}
 }
 
+// Store writes the word of one tuple.
+func (p Word) Store(tuple uintptr, x uint64) {
+	at := mem.Pointer(tuple + p.Off)
+	switch p.Width {
+	case 8:
+		*(*uint64)(at) = x
+	case 4:
+		*(*uint32)(at) = uint32(x)
+	case 2:
+		*(*uint16)(at) = uint16(x)
+	default:
+		*(*uint8)(at) = uint8(x)
+	}
+}
+
+// ShiftIn makes each of xs x<<shift | (word^flip)+add, where words are those of tuples that lie side by side.
+func (p Word) ShiftIn(xs []uint64, first, size uintptr, shift uint, flip, add uint64) {
+	first += p.Off
+	switch {
+	case p.Width == 8:
+		shiftIn[uint64](xs, first, size, shift, flip, add)
+	case p.Width == 4 && p.signed:
+		shiftIn[int32](xs, first, size, shift, flip, add)
+	case p.Width == 4:
+		shiftIn[uint32](xs, first, size, shift, flip, add)
+	case p.Width == 2 && p.signed:
+		shiftIn[int16](xs, first, size, shift, flip, add)
+	case p.Width == 2:
+		shiftIn[uint16](xs, first, size, shift, flip, add)
+	case p.signed:
+		shiftIn[int8](xs, first, size, shift, flip, add)
+	default:
+		shiftIn[uint8](xs, first, size, shift, flip, add)
+	}
+}
+
+func shiftIn[S wordForm](xs []uint64, at, size uintptr, shift uint, flip, add uint64) {
+	for i, x := range xs {
+		xs[i] = x<<(shift&63) | (uint64(*(*S)(mem.Pointer(at))) ^ flip + add)
+		at += size
+	}
+}
+
+// ShiftOut writes the words of tuples that lie side by side, which ShiftIn made numbers of: those are x>>shift & mask.
+func (p Word) ShiftOut(xs []uint64, first, size uintptr, shift uint, mask, flip, add uint64) {
+	first += p.Off
+	switch p.Width {
+	case 8:
+		shiftOut[uint64](xs, first, size, shift, mask, flip, add)
+	case 4:
+		shiftOut[uint32](xs, first, size, shift, mask, flip, add)
+	case 2:
+		shiftOut[uint16](xs, first, size, shift, mask, flip, add)
+	default:
+		shiftOut[uint8](xs, first, size, shift, mask, flip, add)
+	}
+}
+
+func shiftOut[S wordForm](xs []uint64, at, size uintptr, shift uint, mask, flip, add uint64) {
+	for _, x := range xs {
+		*(*S)(mem.Pointer(at)) = S((x>>(shift&63)&mask - add) ^ flip)
+		at += size
+	}
+}
+
 // StoreMany writes the words of many tuples.
 func (p Word) StoreMany(tuples []uintptr, xs []uint64) {
 	switch p.Width {
