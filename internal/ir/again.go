@@ -46,8 +46,8 @@ func (a *Again) Add(in Instr) {
 	if info.d2 != unused {
 		in.D2 = a.Reg(in.D2)
 	}
-	for k := range numIn {
-		if v := in.val(k); in.slot(k) != unused && !v.IsImm() {
+	for s := in.operands(); s != 0; s = s.rest() {
+		if v := in.val(s.first()); !v.IsImm() {
 			v.R = a.Reg(v.R)
 		}
 	}
@@ -62,8 +62,8 @@ func (a *Again) Add(in Instr) {
 
 // Reads reports that an instruction reads a register, other than in an address.
 func (in *Instr) Reads(r Reg) bool {
-	for k := range numIn {
-		if v := in.val(k); in.slot(k) != unused && !v.IsImm() && v.R == r {
+	for s := in.operands(); s != 0; s = s.rest() {
+		if v := in.val(s.first()); !v.IsImm() && v.R == r {
 			return true
 		}
 	}

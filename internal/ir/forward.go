@@ -389,8 +389,8 @@ func (in *Instr) eachRead(visit func(r *Reg)) {
 			}
 		}
 	}
-	for k := range numIn {
-		if v := in.val(k); in.slot(k) != unused && !v.IsImm() {
+	for s := in.operands(); s != 0; s = s.rest() {
+		if v := in.val(s.first()); !v.IsImm() {
 			visit(&v.R)
 		}
 	}

@@ -1,5 +1,7 @@
 package ir
 
+import "math/bits"
+
 // The operation table. One row says everything that the printer, the parser and
 // the verifier need to know of an operation, so that the three cannot disagree
 // and a new operation is one new row. The meaning stands in op.go; this is the form.
@@ -124,6 +126,7 @@ type opInfo struct {
 	name   string
 	d, d2  slot
 	src    [numIn]slot
+	used   operands // which of src are: made from it
 	mem    bool
 	width  widthUse
 	signed bool // Signed matters, for widths below 8
@@ -306,14 +309,30 @@ func (in *Instr) val(k int) *Val {
 	return &in.C2
 }
 
-// slot says what operand field k of this instruction holds: the table's word,
-// but for the comparison that an Always leaves out.
-func (in *Instr) slot(k int) slot {
+// operands are the numbers of operand fields, a bit each: most instructions use one or two of six, and every pass looks at all of them.
+type operands uint8
+
+// first is the least of them, rest are the others.
+func (s operands) first() int     { return bits.TrailingZeros8(uint8(s)) }
+func (s operands) rest() operands { return s & (s - 1) }
+
+// operands are the fields that this instruction uses: those of the table, but for the comparison that an Always leaves out.
+func (in *Instr) operands() operands {
 	info := in.Op.info()
-	if info.cond != noCond && in.Cond == Always && (k == inA || k == inB) {
-		return unused
+	if in.Cond == Always && info.cond != noCond {
+		return info.used &^ (1<<inA | 1<<inB)
 	}
-	return info.src[k]
+	return info.used
+}
+
+func init() {
+	for i := range ops {
+		for k, slot := range ops[i].src {
+			if slot != unused {
+				ops[i].used |= 1 << k
+			}
+		}
+	}
 }
 
 // spans is how many registers from D, or from A on, an instruction means.
@@ -337,15 +356,12 @@ func (in Instr) Normal() Instr {
 	if info.cond != noCond {
 		out.Cond = in.Cond
 	}
-	for k := range numIn {
-		if in.slot(k) == unused {
-			continue
-		}
-		v := *in.val(k)
+	for s := in.operands(); s != 0; s = s.rest() {
+		v := *in.val(s.first())
 		if !v.IsImm() {
 			v.Imm = 0
 		}
-		*out.val(k) = v
+		*out.val(s.first()) = v
 	}
 	if info.mem {
 		out.M = in.M

@@ -297,14 +297,10 @@ func (c *cursor) operands(in *Instr, info *opInfo) error {
 			return err
 		}
 	}
-	for k := range numIn {
-		kind := in.slot(k)
-		if kind == unused {
-			continue
-		}
+	for s := in.operands(); s != 0; s = s.rest() {
 		err := comma()
 		if err == nil {
-			*in.val(k), err = c.val(kind)
+			*in.val(s.first()), err = c.val(in.Op.info().src[s.first()])
 		}
 		if err != nil {
 			return err

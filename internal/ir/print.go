@@ -218,13 +218,9 @@ func (p *printer) operands(in *Instr, info *opInfo) {
 		next()
 		p.mem(&in.M)
 	}
-	for k := range numIn {
-		kind := in.slot(k)
-		if kind == unused {
-			continue
-		}
+	for s := in.operands(); s != 0; s = s.rest() {
 		next()
-		v := in.val(k)
+		v, kind := in.val(s.first()), info.src[s.first()]
 		switch {
 		case !v.IsImm():
 			p.reg(v.R)

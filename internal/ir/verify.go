@@ -83,11 +83,9 @@ func verifyForm(f *Func, in *Instr) error {
 	if err := verifyCond(in, info); err != nil {
 		return err
 	}
-	for k := range numIn {
-		if kind := in.slot(k); kind != unused {
-			if err := verifyVal(f, *in.val(k), kind); err != nil {
-				return err
-			}
+	for s := in.operands(); s != 0; s = s.rest() {
+		if err := verifyVal(f, *in.val(s.first()), info.src[s.first()]); err != nil {
+			return err
 		}
 	}
 	if info.width != noWidth && (in.W&(in.W-1) != 0 || info.width&widthUse(in.W) == 0) {
@@ -284,8 +282,8 @@ func verifySame(f *Func, in *Instr, info *opInfo, kind slot) error {
 	if info.d == kind {
 		first = in.D
 	}
-	for k := range numIn {
-		if v := in.val(k); in.slot(k) == kind && !v.IsImm() {
+	for s := in.operands(); s != 0; s = s.rest() {
+		if v := in.val(s.first()); info.src[s.first()] == kind && !v.IsImm() {
 			if err := agree(v.R); err != nil {
 				return err
 			}
@@ -294,8 +292,8 @@ func verifySame(f *Func, in *Instr, info *opInfo, kind slot) error {
 	if first == NoReg || f.Regs[first].Type != I32 {
 		return nil
 	}
-	for k := range numIn {
-		if v := in.val(k); in.slot(k) == kind && v.IsImm() && (v.Imm < -1<<31 || v.Imm >= 1<<32) {
+	for s := in.operands(); s != 0; s = s.rest() {
+		if v := in.val(s.first()); info.src[s.first()] == kind && v.IsImm() && (v.Imm < -1<<31 || v.Imm >= 1<<32) {
 			return fmt.Errorf("constant %d does not fit in 32 bits", v.Imm)
 		}
 	}

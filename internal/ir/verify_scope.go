@@ -221,9 +221,9 @@ func (in *Instr) reads(visit func(Reg)) {
 			visit(in.M.Index)
 		}
 	}
-	for k := range numIn {
-		if in.slot(k) != unused && !in.val(k).IsImm() {
-			visit(in.val(k).R)
+	for s := in.operands(); s != 0; s = s.rest() {
+		if v := in.val(s.first()); !v.IsImm() {
+			visit(v.R)
 		}
 	}
 }
