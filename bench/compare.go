@@ -88,10 +88,13 @@ func sorted(rows [][]types.Value) [][]types.Value {
 
 // sortText is a text by which equal numbers sort to the same place, whatever their types.
 func sortText(v types.Value) string {
+	if !v.Null && v.Type.Kind == types.Interval {
+		return fmt.Sprint(types.IntervalKey(v.IntervalParts()))
+	}
 	if v.Null || !v.Type.IsNumeric() {
 		return v.String()
 	}
-	return strconv.FormatFloat(number(v), 'e', 6, 64)
+	return strconv.FormatFloat(number(v)+0, 'e', 6, 64) // -0 is 0
 }
 
 func sameRow(a, b []types.Value) bool {
@@ -114,6 +117,8 @@ func sameCell(a, b types.Value) bool {
 		}
 		x, y := number(a), number(b)
 		return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) <= tol*max(math.Abs(x), math.Abs(y))
+	case a.Type.Kind == types.Interval && b.Type.Kind == types.Interval: // of those that are equal a group shows any
+		return types.IntervalKey(a.IntervalParts()) == types.IntervalKey(b.IntervalParts())
 	case a.Type.Kind == types.Timestamp && b.Type.Kind == types.Timestamp, a.Type.Kind == types.Date && b.Type.Kind == types.Date:
 		return a.I == b.I
 	}

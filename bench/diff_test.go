@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kelpiedb/kelpie/bench/postgres"
 	"github.com/kelpiedb/kelpie/internal/diag"
@@ -22,6 +23,8 @@ type both struct {
 	d       *duck
 	pg      *postgres.DB // nil if there is none
 	missing []string     // what Kelpie does not support yet
+	// How long Kelpie (in all shapes) and PostgreSQL took for random statements.
+	ours, theirs time.Duration
 }
 
 func openBoth(t testing.TB) *both {
@@ -117,7 +120,7 @@ func (b *both) kelpieRows(sql string, ordered bool) ([][]types.Value, error) {
 		if err := k.drain(set); err != nil {
 			return nil, err
 		}
-		rows, err := k.rows(sql)
+		rows, err := inTransaction(sql, k.rows)
 		if err != nil {
 			if s.device != "" && diag.CodeOf(err) == diag.FeatureNotSupported {
 				continue

@@ -15,20 +15,6 @@ import (
 // functions, so that PostgreSQL must be there to be asked.
 var nestedValues = os.Getenv("KELPIE_PG") != ""
 
-// nestedTables are the tables of these types; kelpieOnly are not given to DuckDB.
-var nestedTables = []string{
-	`create type mood as enum ('sad', 'ok', 'a long label', '日本', 'happy')`,
-	`create table nest (id int, l int[], x text[], j jsonb, z timestamptz, m mood)`,
-	`insert into nest values
-		(1, array[1, 2, 3], array['a', 'b'], '{"a": 1, "n": "x", "l": [1, 2]}', timestamptz '2024-02-29 12:00:00+00', 'happy'),
-		(2, array[]::int[], array[]::text[], '{}', timestamptz '1969-12-31 23:59:59.999999+00', 'sad'),
-		(3, null, null, null, null, null),
-		(4, array[null, 7]::int[], array['日本', null, ''], '{"a": null, "n": "é", "l": []}', timestamptz '2024-03-31 01:30:00+00', '日本'),
-		(5, array[2147483647, -2147483648], array['x'], '[1, "日", null, {"a": 2}]', timestamptz '0044-03-15 12:00:00+00 BC', 'ok'),
-		(2, array[1, 2], array['a', null], '"text"', timestamptz '2024-02-29 12:00:00+00', 'a long label'),
-		(7, array[3, 1, 2, 3], array['Grüße', 'one'], '{"a": 10, "n": "one", "l": [3]}', timestamptz '1999-12-31 23:59:59+00', 'ok')`,
-}
-
 // totalCalls are the rows of the registry that PostgreSQL has and that fail for none of the values of the table of functions, by the
 // kind of their result.
 var totalCalls = sync.OnceValue(func() map[kind][]*funcs.Row {
@@ -104,18 +90,34 @@ func (g *sqlGen) argument(r *funcs.Row, letter byte, p int, sc, outer scope) str
 func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
 	l, j, z, m := g.column(aList, sc, outer), g.column(aJSON, sc, outer), g.column(aZone, sc, outer), g.column(anEnum, sc, outer)
 	i := func() string { return "(" + g.expr(anInt, sc, outer, 0) + ")::int" }
+	if elements[k] != 0 {
+		return g.listExpr(k, orElse(g.column(k, sc, outer), g.literal(k)), sc, outer)
+	}
+	if g.chance(50) {
+		if e := g.listItem(k, sc, outer); e != "" {
+			return e
+		}
+	}
 	switch k {
+	case aSpan:
+		return g.spanExpr(orElse(g.column(k, sc, outer), g.literal(k)), sc, outer)
+	case anEnd:
+		c := orElse(g.column(k, sc, outer), g.literal(k))
+		return g.pick("-("+c+")", "abs("+c+")", "floor("+c+")", "sign("+c+")")
 	case anInt:
 		switch {
-		case l != "" && g.chance(60):
-			return g.pick(fmt.Sprintf("(%s)[%d]", l, g.r.IntN(5)), "array_length("+l+", 1)", "cardinality("+l+")", fmt.Sprintf("array_position(%s, %s)", l, i()),
-				fmt.Sprintf("(select sum(e) from unnest(%s) e)::int", l), fmt.Sprintf("(%s)[%s]", l, i()))
+		case l != "" && g.chance(30):
+			return fmt.Sprintf("(select sum(e) from unnest(%s) e)::int", l)
 		case m != "" && g.chance(60):
 			return g.pick("array_position(enum_range(null::mood), "+m+")", "length("+m+"::text)", "("+m+" < enum_last(null::mood))::int")
 		case j != "":
 			return "(" + g.pick(j+" ->> 'a'", j+" -> 'l' ->> 0", j+" #>> '{l,1}'") + " is null)::int"
 		}
 	case aText:
+		if s := g.column(aText, sc, outer); s != "" && g.chance(30) {
+			return g.pick("regexp_replace("+s+", "+g.pattern()+", '<\\&>'"+g.pick("", ", 'g'", ", 'i'")+")", "substring("+s+" from "+g.pattern()+")", "split_part("+s+", 'e', "+g.pick("1", "2", "-1")+")",
+				"(regexp_match("+s+", "+g.pattern()+"))[1]", "regexp_substr("+s+", "+g.pattern()+")", "translate("+s+", 'eéß日', 'xy')", "initcap("+s+")", "overlay("+s+" placing 'é' from 2)")
+		}
 		if m != "" && g.chance(40) {
 			return g.pick(m+"::text", "enum_range("+m+", null)::text")
 		}
@@ -124,13 +126,16 @@ func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
 			return g.pick("row("+i()+", "+s+")::text", "json_build_object('k', "+i()+", 'é', "+s+")::text", "jsonb_build_array("+s+", "+i()+", null)::text",
 				"to_json("+s+")::text", "row_to_json(row("+s+", "+i()+"))::text", "concat_ws('-', "+i()+", "+s+")")
 		}
+		if v := g.column(aSpan, sc, outer); v != "" && g.chance(40) {
+			return g.pick(v+"::text", "to_char("+v+", 'DD HH24:MI')")
+		}
 		if j != "" {
-			return g.pick(j+" ->> 'n'", j+" ->> 'a'", "("+j+" -> 'l')::text", j+" #>> '{l,0}'", j+"::text", "jsonb_typeof("+j+")", j+" -> 'l' ->> -1")
+			return g.pick("jsonb_set("+j+", '{a}', to_jsonb("+i()+"), true)::text", "jsonb_pretty("+j+")", j+" ->> 'n'", j+" ->> 'a'", "("+j+" -> 'l')::text", j+" #>> '{l,0}'", j+"::text", "jsonb_typeof("+j+")", j+" -> 'l' ->> -1")
 		}
 	case aBool:
 		switch {
-		case l != "" && g.chance(60):
-			return fmt.Sprintf("(%s)", g.pick(i()+" = any ("+l+")", i()+" > all ("+l+")", l+" @> array["+i()+"]", l+" && array[1, 7]", l+" <@ array[1, 2, 3]", l+" = array[1, 2]", l+" < array[2]"))
+		case j != "" && g.chance(50):
+			return "(" + j + g.pick(` @> '{"a": 1}'`, " <@ '[1, 2]'", " = '{}'", " < '[1]'", " -> 'a' = '1'") + ")"
 		case m != "" && g.chance(60):
 			return fmt.Sprintf("(%s %s %s)", m, g.pick("<", ">=", "=", "<>"), g.pick(g.literal(anEnum), "'ok'"))
 		case g.chance(40): // rows
@@ -139,13 +144,12 @@ func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
 		case z != "":
 			return fmt.Sprintf("(%s %s %s)", z, g.pick("<", ">=", "="), g.literal(aZone))
 		}
-	case aList:
-		e := g.expr(anInt, sc, outer, 0)
-		return g.pick(fmt.Sprintf("array[%s, (%s)::int]", i(), e), fmt.Sprintf("(%s)[1:2]", orElse(l, "array[4, 5, 6]")), fmt.Sprintf("%s || %s", orElse(l, "array[9]"), i()),
-			fmt.Sprintf("array_remove(%s, %s)", orElse(l, "array[1, 1]"), i()), fmt.Sprintf("%s || array[1]", orElse(l, "array[]::int[]")))
 	case aZone:
 		return g.pick(orElse(z, g.literal(aZone))+" + interval '1 day'", "date_trunc('day', "+orElse(z, g.literal(aZone))+")", g.literal(aZone))
 	case aTime:
+		if d, v := g.column(aDate, sc, outer), g.column(aSpan, sc, outer); d != "" && v != "" && g.chance(50) {
+			return "(" + d + " + " + v + ")"
+		}
 		if z != "" {
 			return "(" + z + " at time zone " + g.pick("'UTC'", "'Europe/Berlin'", "'America/New_York'") + ")"
 		}

@@ -53,6 +53,8 @@ func (g *sqlGen) literal(k kind) string {
 		return g.pick("'sad'::mood", "'ok'::mood", "'日本'::mood", "'happy'::mood")
 	case aTime:
 		return g.pick("timestamp '2020-02-29 12:34:56.789012'", "timestamp '1970-01-01 00:00:00'", "timestamp '2000-02-29 01:00:00.5'")
+	case texts, dates, decs, doubles, aSpan, anEnd, aDay:
+		return g.nestedLiteral(k)
 	}
 	return g.pick("true", "false")
 }
@@ -76,7 +78,11 @@ func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
 	if depth > 0 && k != aBool && g.chance(12) {
 		return "(" + g.scalar(k, sc, outer, depth-1) + ")"
 	}
-	switch g.r.IntN(20) {
+	switch g.r.IntN(21) {
+	case 6:
+		if e := g.mixed(k, c, sc, outer); e != "" {
+			return e
+		}
 	case 4:
 		return fmt.Sprintf("coalesce(nullif(%s, %s), %s)", c, g.literal(k), other())
 	case 5:
@@ -195,9 +201,12 @@ func (g *sqlGen) expr(k kind, sc, outer scope, depth int) string {
 	return c
 }
 
-// scalar is a subquery of one row and one column: an aggregate.
+// scalar is a subquery of one row and one column: an aggregate, or the first value of some order.
 func (g *sqlGen) scalar(k kind, sc, outer scope, depth int) string {
 	all := append(slices.Clone(sc), outer...)
+	if g.chance(20) {
+		return fmt.Sprintf("select * from (%s) x%d order by 1", g.one(k, all, depth-1), g.next()) + g.pick("", " desc", " nulls first", " desc nulls last") + " limit 1" + g.pick("", "", " offset 1", " offset 2")
+	}
 	from, in := g.from(all, depth-1)
 	q := fmt.Sprintf("select %s from %s", g.agg(k, in), from)
 	if g.chance(75) {
@@ -229,7 +238,14 @@ func (g *sqlGen) cond(sc, outer scope, depth int) string {
 	g.budget--
 	if depth > 0 && g.budget > 0 {
 		k := g.kind()
-		switch g.r.IntN(8) {
+		switch g.r.IntN(9) {
+		case 4:
+			other := g.kind()
+			if !g.nested { // DuckDB has no such comparisons
+				break
+			}
+			return fmt.Sprintf("((%s), (%s)) %s (%s)", g.typed(k, sc, outer), g.typed(other, sc, outer),
+				g.pick("in", "not in", "= any", "<> all", "< any", ">= all", "> any"), g.query(all, depth-1, []kind{k, other}))
 		case 0:
 			return fmt.Sprintf("%s %s (%s)", g.expr(k, sc, outer, 0), g.pick("in", "in", "not in"), g.one(k, all, depth-1))
 		case 1:
@@ -258,14 +274,30 @@ func (g *sqlGen) cond(sc, outer scope, depth int) string {
 		return "(" + g.expr(g.kind(), sc, outer, 0) + ")" + g.pick(" is null", " is not null")
 	case 4:
 		if s := g.column(aText, sc, outer); s != "" {
-			return s + g.pick(" like ", " not like ") + g.pick("'%o%'", "'t%'", "'%e'", "'_'", "'%'", "'r_d%1'")
+			if g.nested && g.chance(40) {
+				return s + g.pick(" ~ ", " !~ ", " ~* ", " !~* ") + g.pattern()
+			}
+			like := g.pick(" like ", " not like ")
+			if g.nested {
+				like = g.pick(" like ", " not like ", " ilike ", " similar to ")
+			}
+			return s + like + g.pick("'%o%'", "'t%'", "'%e'", "'_'", "'%'", "'r_d%1'")
 		}
 	case 5:
 		if b := g.column(aBool, sc, outer); b != "" {
 			return b + g.pick("", " is true", " is not false", " is null")
 		}
 	}
-	k := kind("iiidsstnwem"[g.r.IntN(11)])
+	if g.nested && g.chance(15) {
+		if c := g.mixedCond(sc, outer); c != "" {
+			return c
+		}
+	}
+	kinds := "iiidsstnwem"
+	if g.nested {
+		kinds += nestedKinds
+	}
+	k := kind(kinds[g.r.IntN(len(kinds))])
 	x := g.expr(k, sc, outer, 0)
 	switch g.r.IntN(8) {
 	case 0:
@@ -284,9 +316,21 @@ func (g *sqlGen) cond(sc, outer scope, depth int) string {
 
 // one is a subquery with one column.
 func (g *sqlGen) one(k kind, outer scope, depth int) string {
+	if g.chance(10) {
+		return g.first(g.query(outer, depth, []kind{k}), 1)
+	}
 	if g.chance(30) {
 		return g.query(outer, depth, []kind{k})
 	}
 	from, in := g.from(outer, depth-1)
 	return fmt.Sprintf("select %s as c0 from %s where %s", g.expr(k, in, outer, 0), from, g.correlation(in, outer, depth))
+}
+
+// first is a query of n columns cut to its first rows in an order of all columns.
+func (g *sqlGen) first(q string, n int) string {
+	order := make([]string, n)
+	for i := range order {
+		order[i] = fmt.Sprintf("%d%s", i+1, g.pick("", " desc", " nulls first"))
+	}
+	return fmt.Sprintf("select * from (%s) x%d order by %s limit %d", q, g.next(), strings.Join(order, ", "), 1+g.r.IntN(4))
 }

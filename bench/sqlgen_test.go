@@ -24,12 +24,19 @@ const (
 	aZone   kind = 'z' // TIMESTAMPTZ
 	aJSON   kind = 'j' // JSONB, which is only a column: it has no order
 	anEnum  kind = 'o'
+	texts   kind = 'S' // lists
+	dates   kind = 'D'
+	decs    kind = 'N'
+	doubles kind = 'F'
+	aSpan   kind = 'v' // INTERVAL
+	anEnd   kind = 'x' // DOUBLE PRECISION with NaN, infinities, −0 and others of which there are no exact sums
+	aDay    kind = 'y' // DATE with infinities and the first and last days
 )
 
 // allKinds are the kinds of expressions, the usual ones more often; nestedKinds are those of nested values.
 const (
 	allKinds    = "iiiiidddsssttbbnwem"
-	nestedKinds = "llzo"
+	nestedKinds = "lzoSDNFvxy"
 )
 
 // col is a column in scope, qualified by the alias of its table.
@@ -226,7 +233,7 @@ func (g *sqlGen) recursive(c *cte, depth int) string {
 		from = fmt.Sprintf(g.pick("%s join %s on %s", "%s left join %s on %s"), from, text, g.equal(r, sc))
 		for i, k := range c.kinds[1:] {
 			for _, x := range sc {
-				if x.kind == k && k != aText && k != aDec && k != anInt && g.chance(50) { // texts and decimals have lengths, integers widths
+				if x.kind == k && k != aText && k != aDec && k != aWide && k != decs && k != anInt && g.chance(50) { // texts and decimals have lengths, integers widths
 					next[i] = x.name
 				}
 			}
@@ -319,7 +326,7 @@ func (g *sqlGen) grouped(outer scope, depth int, ks []kind) string {
 		sets = false
 	}
 	if i := slices.Index(ks, anInt); sets && i >= 0 && g.chance(30) {
-		items[i] = fmt.Sprintf("grouping(%s) as c%d", by[g.r.IntN(len(by))], i)
+		items[i] = fmt.Sprintf("grouping(%s) as c%d", g.pick(strings.Join(by, ", "), by[0], by[g.r.IntN(len(by))]), i)
 	}
 	q := fmt.Sprintf("select %s from %s%s group by %s", strings.Join(items, ", "), from, where, list)
 	var plain scope // keys that a subquery may refer to
@@ -368,7 +375,11 @@ func (g *sqlGen) agg(k kind, sc scope) string {
 	}
 	distinct := g.pick("", "", "", "distinct ")
 	if g.chance(12) {
-		return g.ordered(k, sc, distinct) + filter
+		e, cast := g.ordered(k, sc, distinct), ""
+		if f, ok := strings.CutSuffix(e, "::text"); ok {
+			e, cast = f, "::text"
+		}
+		return e + filter + cast
 	}
 	return g.unordered(k, sc, distinct) + filter
 }
@@ -390,9 +401,16 @@ func (g *sqlGen) unordered(k kind, sc scope, distinct string) string {
 			return "count(" + distinct + sc[g.r.IntN(len(sc))].name + ")"
 		}
 	case aBool:
-		return g.pick("bool_and", "bool_or", "every") + "(" + arg(aBool) + ")"
+		f := g.pick("every", "bool_and", "bool_or")
+		if !g.nested && f == "every" { // DuckDB has it not
+			f = "bool_and"
+		}
+		return f + "(" + arg(aBool) + ")"
 	}
 	e := g.expr(k, sc, nil, 0)
+	if k == aSpan {
+		return g.pick("sum", "avg", "min", "max") + "(" + distinct + e + ")"
+	}
 	if k == anInt && g.chance(50) || k == aDec || k == aBig && g.chance(50) || k == aWide && g.chance(30) || k == aDouble && g.chance(30) {
 		return g.pick("sum", "sum", "max") + "(" + distinct + e + ")"
 	}
@@ -410,14 +428,17 @@ func (g *sqlGen) ordered(k kind, sc scope, distinct string) string {
 	switch {
 	case k == aText && g.chance(70):
 		return fmt.Sprintf("string_agg(%s%s, '%s' order by %s)", distinct, e, g.pick(",", "", "é-"), order)
-	case k == aList:
-		return fmt.Sprintf("array_agg(%s order by %[1]s%s)", g.windowKeyOf(anInt, sc), g.pick("", " desc", " nulls first"))
-	case k == aText && g.chance(40):
-		return fmt.Sprintf("%s(%s%s order by %[3]s%s)::text", g.pick("json_agg", "jsonb_agg"), distinct, g.windowKeyOf(anInt, sc), g.pick("", " desc"))
+	case elements[k] != 0:
+		of := fmt.Sprintf("(%s)::%s", g.windowKeyOf(elements[k], sc), sqlTypes[elements[k]])
+		return fmt.Sprintf("array_agg(%s%s order by %[2]s%s)", distinct, of, g.pick("", " desc", " nulls first"))
+	case g.nested && k == aText && g.chance(50):
+		of := g.windowKeyOf(kind("isbt"[g.r.IntN(4)]), sc)
+		if g.chance(30) {
+			return fmt.Sprintf("jsonb_object_agg(left(coalesce((%s)::text, ''), 9), %s)::text", of, g.pick("1", "null::int", "'é'::text"))
+		}
+		return fmt.Sprintf("%s(%s(%s) order by (%[3]s)%s)::text", g.pick("json_agg", "jsonb_agg"), distinct, of, g.pick("", " desc", " nulls first"))
 	case k == aDouble && g.chance(60):
 		return g.statistic(e, sc)
-	case k == aBig && g.column(aTime, sc, nil) != "" && g.chance(60): // intervals
-		return fmt.Sprintf("floor(extract(epoch from %s(%s%s - %s)))::bigint", g.pick("sum", "min", "max", "avg"), distinct, g.column(aTime, sc, nil), g.literal(aTime))
 	case (k == anInt || k == aBig) && g.chance(30):
 		return g.pick("bit_and", "bit_or", "bit_xor") + "((" + e + ")::bigint)"
 	case g.chance(50):
@@ -510,8 +531,8 @@ func (g *sqlGen) equal(l, r scope) string {
 func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 	defer g.part("table")()
 	alias := fmt.Sprintf("x%d", g.next())
-	if l := g.column(aList, lateral, nil); l != "" && g.chance(50) {
-		return fmt.Sprintf("lateral unnest(%s) with ordinality %s(c0, c1)", l, alias), scope{{alias + ".c0", anInt}, {alias + ".c1", aBig}}
+	if text, sc := g.unnested(alias, lateral); text != "" && g.chance(50) {
+		return text, sc
 	}
 	if lateral != nil && g.chance(30) {
 		from, to := g.expr(anInt, lateral, nil, 0), g.expr(anInt, lateral, nil, 0)
@@ -525,7 +546,11 @@ func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 			sc = append(sc, col{fmt.Sprintf("%s.c%d", alias, i), k})
 		}
 		if lateral != nil {
-			return fmt.Sprintf("lateral (%s) %s", g.query(lateral, depth-2, ks), alias), sc
+			q := g.query(lateral, depth-2, ks)
+			if g.chance(30) {
+				q = g.first(q, len(ks))
+			}
+			return fmt.Sprintf("lateral (%s) %s", q, alias), sc
 		}
 		return fmt.Sprintf("(%s) %s", g.query(nil, depth-1, ks), alias), sc
 	}
@@ -541,10 +566,10 @@ func (g *sqlGen) table(outer, lateral scope, depth int) (string, scope) {
 		return fmt.Sprintf("(values (1, 'one'), (2, 'two'), (3, null), (%d, 'x')) %s(p, q)", g.r.IntN(50)-10, alias),
 			scope{{alias + ".p", anInt}, {alias + ".q", aText}}
 	}
-	if g.nested && g.chance(15) {
-		return "nest " + alias, scope{{alias + ".id", anInt}, {alias + ".l", aList}, {alias + ".j", aJSON}, {alias + ".z", aZone}, {alias + ".m", anEnum}}
-	}
 	t := genTables[g.r.IntN(len(genTables))]
+	if g.nested && g.chance(25) {
+		t = genNested[g.r.IntN(len(genNested))]
+	}
 	if (t.from == "nothing" || t.from == "nulls") && g.chance(70) {
 		t = genTables[len(genTables)-1]
 	}

@@ -31,6 +31,8 @@ func (g *sqlGen) windowed(outer scope, depth int, ks []kind) string {
 			}
 		}
 		switch f := g.windowFunc(k, sc, total); {
+		case g.nested && k == aText && total && g.chance(15):
+			items[i] = fmt.Sprintf("(%s((%s)) over %s)::text", g.pick("json_agg", "jsonb_agg"), g.windowKeyOf(kind("isb"[g.r.IntN(3)]), sc), over)
 		case g.chance(15):
 			items[i] = g.expr(k, sc, outer, depth-1)
 		case g.chance(15):
@@ -106,12 +108,12 @@ func (g *sqlGen) window(sc scope, total bool) string {
 	return strings.Join(text, " ")
 }
 
-// windowKeyOf is an expression of a kind over the columns, a column of another kind if there is none.
+// windowKeyOf is an expression of a kind over the columns, of a column of another kind if there is none.
 func (g *sqlGen) windowKeyOf(k kind, sc scope) string {
 	if e := g.expr(k, sc, nil, 0); column.MatchString(e) {
 		return e
 	}
-	return "(" + sc[0].name + " is null)::int"
+	return "case when " + sc[0].name + " is null then " + g.literal(k) + " end"
 }
 
 // windowKey is an expression over the columns, which is no bare constant.
@@ -187,8 +189,8 @@ func (g *sqlGen) windowFunc(k kind, sc scope, total bool) string {
 	switch { // PostgreSQL has no DISTINCT and no order inside of these, and no ordered sets
 	case total && k == aText && g.chance(40):
 		return fmt.Sprintf("string_agg((%s)::text, '%s')%s", e(), g.pick(",", "", "é-"), filter)
-	case total && k == aList && g.chance(60):
-		return fmt.Sprintf("array_agg(%s)%s", g.windowKeyOf(anInt, sc), filter)
+	case total && elements[k] != 0 && g.chance(60):
+		return fmt.Sprintf("array_agg((%s)::%s)%s", g.windowKeyOf(elements[k], sc), sqlTypes[elements[k]], filter)
 	case k == aDouble && g.chance(50):
 		if f := g.statistic(e(), sc); !strings.HasPrefix(f, "percentile") {
 			return f + filter

@@ -543,7 +543,11 @@ func (r *regexReader) bracket() error {
 			if end < 0 {
 				return unbalanced
 			}
-			class, ok := posixClasses[rest[2:end]]
+			name := rest[2:end]
+			if r.f.fold && (name == "upper" || name == "lower") {
+				name = "alpha" // also of letters without case, as in PostgreSQL
+			}
+			class, ok := posixClasses[name]
 			if !ok {
 				return bad("invalid character class")
 			}

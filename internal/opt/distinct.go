@@ -192,10 +192,11 @@ func (s *state) distinctJoin(g *plan.Group) plan.Node {
 			parts = append(parts, p)
 		}
 	}
+	// The first part reads the input itself, the others copies. Aggregates that go by the name of a column of the input, as values of JSONB keys do, are in the first.
+	part(func(a plan.Agg) bool { return !a.Distinct })
 	for _, arg := range args {
 		part(func(a plan.Agg) bool { return a.Distinct && plan.EqualExpr(a.Arg, arg) })
 	}
-	part(func(a plan.Agg) bool { return !a.Distinct })
 
 	var out plan.Node
 	for i, p := range parts {

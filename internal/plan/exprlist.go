@@ -101,9 +101,7 @@ func HashExpr(e Expr) uint64 {
 	case *Const:
 		h := mix(2, uint64(x.V.I))
 		h = mix(h, uint64(x.V.Hi))
-		if x.V.F != 0 { // 0 equals -0
-			h = mix(h, math.Float64bits(x.V.F))
-		}
+		h = mix(h, math.Float64bits(x.V.F))
 		if x.V.S != "" {
 			h = mix(h, maphash.String(hashSeed, x.V.S))
 		}

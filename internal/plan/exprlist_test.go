@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"testing"
 
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -34,9 +35,11 @@ func TestExprList(t *testing.T) {
 			t.Errorf("found what is not in the list at %d", at)
 		}
 	}
-	var zeros ExprList
-	zero := 0.0
-	if zeros.Add(NewConst(types.FloatValue(types.TFloat64, zero))); zeros.Add(NewConst(types.FloatValue(types.TFloat64, -zero))) {
-		t.Error("0 and -0 are equal, but hash differently")
+	var odd ExprList
+	for i, f := range []float64{0, math.Copysign(0, -1), math.NaN()} {
+		e := NewConst(types.FloatValue(types.TFloat64, f))
+		if !odd.Add(e) || odd.Find(NewConst(types.FloatValue(types.TFloat64, f))) != i {
+			t.Errorf("%v is not itself, or is another number", f)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -432,7 +433,7 @@ func EqualExpr(a, b Expr) bool {
 		return ok && x.ID == y.ID
 	case *Const:
 		y, ok := b.(*Const)
-		return ok && x.V == y.V
+		return ok && sameValue(x.V, y.V)
 	case *Call:
 		y, ok := b.(*Call)
 		if !ok || x.Op != y.Op || x.Fn != y.Fn || x.Fn != nil && x.Fn.Volatile || x.T != y.T || len(x.Args) != len(y.Args) {
@@ -446,6 +447,13 @@ func EqualExpr(a, b Expr) bool {
 		return true
 	}
 	return false
+}
+
+// sameValue: NaN is the same as itself, and 0 another value than -0.
+func sameValue(a, b types.Value) bool {
+	bits := math.Float64bits(a.F) == math.Float64bits(b.F)
+	a.F, b.F = 0, 0
+	return bits && a == b
 }
 
 // EqualExprs reports whether two lists are equal element by element.

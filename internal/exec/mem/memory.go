@@ -200,8 +200,8 @@ func (h *holding) giveAll() {
 func (h *holding) give(b column.Block, zeros bool) {
 	if h.spoil {
 		s := b.Bytes()
-		for i := range s {
-			s[i] = 0xA5
+		for n := copy(s, "\xA5"); n < len(s); n *= 2 { // copies are many times as fast as a loop over bytes
+			copy(s[n:], s[:n])
 		}
 	}
 	if h.noPool {

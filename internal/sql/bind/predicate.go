@@ -180,13 +180,15 @@ func (b *binder) constList(x plan.Expr, list []plan.Expr, at func(int) place) pl
 	if _, ok := x.(*plan.Const); ok || x.Type().Keyed() {
 		return nil
 	}
+	for _, y := range list {
+		if _, ok := y.(*plan.Const); !ok {
+			return nil
+		}
+	}
 	args := make([]plan.Expr, 1, len(list)+1)
 	args[0] = x
 	null := false
 	for i, y := range list {
-		if _, ok := y.(*plan.Const); !ok {
-			return nil
-		}
 		l, r, ok := b.unify(x, y, at(i))
 		if !ok {
 			panic(noOperator("=", x, y, at(i).op))

@@ -188,6 +188,10 @@ func (b *binder) anySubquery(s *scope, x ast.Expr, kind plan.SubKind, op plan.Op
 // anyRow compares a row with those of a subquery by anything but IN: it counts how the comparisons end. One that is true decides
 // ANY, one that is false ALL; otherwise one that is unknown makes the result unknown.
 func (b *binder) anyRow(r result, kind plan.SubKind, op plan.Op, needle, out []plan.Expr, pos int) plan.Expr {
+	input := r.node
+	if once, ok := b.computedOnce(needle).(*plan.Project); ok { // comparisons name the needle several times
+		input = &plan.Join{Kind: plan.Inner, Left: once, Right: input}
+	}
 	pair := func(op plan.Op, i int) plan.Expr { return plan.Compare(op, needle[i], out[i]) }
 	var is plan.Expr
 	switch op {
@@ -206,7 +210,7 @@ func (b *binder) anyRow(r result, kind plan.SubKind, op plan.Op, needle, out []p
 	if kind == plan.All {
 		decides, otherwise = plan.Negate(is), true
 	}
-	g := &plan.Group{Input: r.node}
+	g := &plan.Group{Input: input}
 	some := func(name string, e plan.Expr) plan.Expr {
 		id := b.cols.New(name, types.TBool, false)
 		g.Aggs = append(g.Aggs, plan.Agg{Func: plan.BoolOr, Arg: e, Col: id})
