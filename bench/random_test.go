@@ -114,7 +114,7 @@ var hideConstants = strings.NewReplacer("(1 + 1)", "(1 + opaque(1))", "nullif(3,
 // groupingSets finds them; foldable what PostgreSQL computes while it plans, if nothing else is with it.
 var (
 	groupingSets = regexp.MustCompile(`group by .*(rollup|cube|grouping sets) \(`)
-	foldable     = regexp.MustCompile(`\b(timestamptz|timestamp|date) '[^']*'|-?\b[0-9.e]+::(double precision|bigint|decimal\([0-9]+,[0-9]+\))|\b[0-9]+ (=|<>|<=|>=|<|>) [0-9]+\b`)
+	foldable     = regexp.MustCompile(`\b(timestamptz|timestamp|date) '[^']*'|\bnull::[a-z]+|-?\b[0-9.e]+::(double precision|bigint|decimal\([0-9]+,[0-9]+\))|\b[0-9]+ (=|<>|<=|>=|<|>) [0-9]+\b`)
 )
 
 // sameRowsIfHidden reports that PostgreSQL gives these rows once all its constants look as if they were none.

@@ -130,7 +130,7 @@ func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
 			return g.pick(v+"::text", "to_char("+v+", 'DD HH24:MI')")
 		}
 		if j != "" {
-			return g.pick("jsonb_set("+j+", '{a}', to_jsonb("+i()+"), true)::text", "jsonb_pretty("+j+")", j+" ->> 'n'", j+" ->> 'a'", "("+j+" -> 'l')::text", j+" #>> '{l,0}'", j+"::text", "jsonb_typeof("+j+")", j+" -> 'l' ->> -1")
+			return g.pick("jsonb_set(case jsonb_typeof("+j+") when 'object' then "+j+" end, '{a}', to_jsonb("+i()+"), true)::text", "jsonb_pretty("+j+")", j+" ->> 'n'", j+" ->> 'a'", "("+j+" -> 'l')::text", j+" #>> '{l,0}'", j+"::text", "jsonb_typeof("+j+")", j+" -> 'l' ->> -1")
 		}
 	case aBool:
 		switch {
