@@ -2,8 +2,6 @@ package funcs
 
 import (
 	"crypto/md5"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
 	"slices"
@@ -37,22 +35,6 @@ var bytesRows = []Row{
 	}),
 	fn("octet_length", "B", tInt, "octet_length('\\x00ff'::bytea) → 2", byteLength(1)),
 	fn("set_byte", "Bii", tBytes, "set_byte('\\x4d61'::bytea, 1, 98) → \\x4d62", setByte, fails),
-	fn("sha224", "B", tBytes, "left(encode(sha224('abc'::bytea), 'hex'), 8) → 23097d22", func(a []types.Value, _ types.Type) (types.Value, error) {
-		h := sha256.Sum224([]byte(a[0].S))
-		return bytesValue(h[:])
-	}),
-	fn("sha256", "B", tBytes, "left(encode(sha256('abc'::bytea), 'hex'), 8) → ba7816bf", func(a []types.Value, _ types.Type) (types.Value, error) {
-		h := sha256.Sum256([]byte(a[0].S))
-		return bytesValue(h[:])
-	}),
-	fn("sha384", "B", tBytes, "left(encode(sha384('abc'::bytea), 'hex'), 8) → cb00753f", func(a []types.Value, _ types.Type) (types.Value, error) {
-		h := sha512.Sum384([]byte(a[0].S))
-		return bytesValue(h[:])
-	}),
-	fn("sha512", "B", tBytes, "left(encode(sha512('abc'::bytea), 'hex'), 8) → ddaf35a1", func(a []types.Value, _ types.Type) (types.Value, error) {
-		h := sha512.Sum512([]byte(a[0].S))
-		return bytesValue(h[:])
-	}),
 	fn("substr", "Bi?i", tBytes, "substr('\\x010203'::bytea, 2) → \\x0203", byteSubstring, fails),
 	fn("substring", "Bi?i", tBytes, "substring('\\x010203'::bytea, 2, 1) → \\x02", byteSubstring, fails),
 }

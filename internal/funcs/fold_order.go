@@ -117,6 +117,44 @@ func rankFold(name, params string, rank func(n int, direct []types.Value) (plan.
 	return r
 }
 
+// severalContinuous and severalDiscrete are percentiles at all places of a list, which is their direct argument.
+var (
+	severalContinuous = &plan.Fold{Name: "percentile_cont_list", Skips: plan.SkipNull, Eval: atRanks(continuous)}
+	severalDiscrete   = &plan.Fold{Name: "percentile_disc_list", Skips: plan.SkipNull, Eval: atRanks(discrete)}
+)
+
+// several lets the fraction of an aggregate be a list.
+func several(r FoldRow, list *plan.Fold) FoldRow {
+	r.Several = list
+	return r
+}
+
+// atRanks is atRank for each element of a list, and of lists in it.
+func atRanks(rank func(n int, direct []types.Value) (plan.FoldRank, bool, error)) func(plan.FoldRows, []types.Value, types.Type) (types.Value, error) {
+	one := atRank(rank)
+	var all func(rows plan.FoldRows, at types.Value, t types.Type) (types.Value, error)
+	all = func(rows plan.FoldRows, at types.Value, t types.Type) (types.Value, error) {
+		if at.Null || rows.Len() == 0 {
+			return null(t)
+		}
+		if at.Type.Kind != types.List {
+			return one(rows, []types.Value{at}, t)
+		}
+		var out []types.Value
+		for _, x := range at.Elems() {
+			v, err := all(rows, x, t.Elem())
+			if err != nil {
+				return v, err
+			}
+			out = append(out, v)
+		}
+		return types.ListValue(t.Elem(), out), nil
+	}
+	return func(rows plan.FoldRows, direct []types.Value, t types.Type) (types.Value, error) {
+		return all(rows, direct[0], t)
+	}
+}
+
 // between is the value at a part of the way from a to b.
 func between(a, b types.Value, part float64, t types.Type) (types.Value, error) {
 	switch t.Kind {

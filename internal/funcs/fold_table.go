@@ -25,6 +25,8 @@ type FoldRow struct {
 	Result  types.Type // tSame: that of the first argument
 	Doc     string
 	Fold    *plan.Fold
+	// Several is what a list as the last argument means: a list of the values at all its places. nil: there is no such thing.
+	Several *plan.Fold
 }
 
 func fold(name, params string, result types.Type, skips plan.Skips, eval func(plan.FoldRows, []types.Value, types.Type) (types.Value, error), doc string) FoldRow {
@@ -72,14 +74,14 @@ var foldRows = func() []FoldRow {
 	comma := types.TextValue(",")
 	rows := []FoldRow{
 		withDefault(fold("string_agg", "tt", tText, plan.SkipNull, stringAgg, "the texts, with the second between them"), comma),
-		withinGroup(rankFold("percentile_cont", "cd", continuous, "the value at a fraction of the order, between two values if need be")),
-		withinGroup(rankFold("percentile_disc", "*d", discrete, "the first value whose place in the order is at the fraction or behind it")),
+		withinGroup(several(rankFold("percentile_cont", "cd", continuous, "the value at a fraction of the order, between two values if need be"), severalContinuous)),
+		withinGroup(several(rankFold("percentile_disc", "*d", discrete, "the first value whose place in the order is at the fraction or behind it"), severalDiscrete)),
 		withinGroup(fold("mode", "*", tSame, plan.SkipNull, modeSorted, "the most frequent value; the first of them by the order")),
 		fold("mode", "*", tSame, plan.SkipNull, modeFirst, "the most frequent value; the first of them that came"),
 		sorted(rankFold("median", "c", middle, "the value in the middle, or between the two there")),
-		sorted(rankFold("quantile_cont", "cd", continuous, "percentile_cont, written as a function")),
-		sorted(rankFold("quantile_disc", "*d", discrete, "percentile_disc, written as a function")),
-		sorted(rankFold("quantile", "*d", discrete, "percentile_disc, written as a function")),
+		sorted(several(rankFold("quantile_cont", "cd", continuous, "percentile_cont, written as a function"), severalContinuous)),
+		sorted(several(rankFold("quantile_disc", "*d", discrete, "percentile_disc, written as a function"), severalDiscrete)),
+		sorted(several(rankFold("quantile", "*d", discrete, "percentile_disc, written as a function"), severalDiscrete)),
 		sorted(fold("histogram", "*", CountsResult, plan.SkipNull, countsFold, "a map from each value to how many there are")),
 		sorted(fold("mad", "d", tDouble, plan.SkipNull, medianDeviation, "the median of the distances from the median")),
 		extreme(fold("arg_min", "**", tSame, plan.SkipAnyNull, extremeArg(-1), "the first value where the second is least"), -1),
@@ -152,8 +154,11 @@ func Folds() []Aggregate {
 	words := map[rune]string{'t': "text", 'd': "number", 'i': "integer", 'c': "number or date or interval", '*': "any"}
 	for _, r := range foldRows {
 		var args []string
-		for _, p := range r.Params {
+		for i, p := range r.Params {
 			args = append(args, words[p])
+			if r.Several != nil && i == len(r.Params)-1 {
+				args[i] += " or list of them"
+			}
 		}
 		a := Aggregate{Name: r.Name, Args: strings.Join(args, ", "), Doc: r.Doc}
 		if r.Within {
@@ -209,7 +214,7 @@ func DistinctPairs(name string) *FoldRow {
 
 // Unnamed are folds that the binder chooses by more than their name.
 var Unnamed = func() []*plan.Fold {
-	out := []*plan.Fold{CountRows, SumExact, AvgInterval}
+	out := []*plan.Fold{CountRows, SumExact, AvgInterval, severalContinuous, severalDiscrete}
 	for _, r := range distinctPairs {
 		out = append(out, r.Fold)
 	}

@@ -3,8 +3,6 @@ package funcs
 import (
 	"crypto/md5"
 	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
 	"hash/crc32"
@@ -37,22 +35,6 @@ var hashRows = []Row{
 	}),
 	fn("sha1", "t", tText, "sha1('abc') → a9993e364706816aba3e25717850c26c9cd0d89d", func(a []types.Value, _ types.Type) (types.Value, error) {
 		h := sha1.Sum([]byte(a[0].S))
-		return text(hex.EncodeToString(h[:]))
-	}),
-	fn("sha224", "t", tText, "left(sha224('abc'), 8) → 23097d22", func(a []types.Value, _ types.Type) (types.Value, error) {
-		h := sha256.Sum224([]byte(a[0].S))
-		return text(hex.EncodeToString(h[:]))
-	}),
-	fn("sha256", "t", tText, "left(sha256('abc'), 8) → ba7816bf", func(a []types.Value, _ types.Type) (types.Value, error) {
-		h := sha256.Sum256([]byte(a[0].S))
-		return text(hex.EncodeToString(h[:]))
-	}),
-	fn("sha384", "t", tText, "left(sha384('abc'), 8) → cb00753f", func(a []types.Value, _ types.Type) (types.Value, error) {
-		h := sha512.Sum384([]byte(a[0].S))
-		return text(hex.EncodeToString(h[:]))
-	}),
-	fn("sha512", "t", tText, "left(sha512('abc'), 8) → ddaf35a1", func(a []types.Value, _ types.Type) (types.Value, error) {
-		h := sha512.Sum512([]byte(a[0].S))
 		return text(hex.EncodeToString(h[:]))
 	}),
 	fn("to_base64", "t", tText, "to_base64('Hello') → SGVsbG8=", encoded(base64.StdEncoding.EncodeToString), size(doubled)),

@@ -48,8 +48,8 @@ var listRows = slices.Concat(
 		fn("range", "i?ii", types.TList(types.TInt64), "range(2, 8, 3) → {2,5}", rangeList, fails),
 		made("unnest", "*", ""),
 		made("generate_series", "ee?e", ""),
+		made("generate_series", "ZZV", ""), // of dates, too
 		made("generate_series", "TTV", ""),
-		made("generate_series", "ZZV", ""),
 		made("generate_series", "mm?m", ""),
 	},
 	named1("array_append", "list_append array_push_back", "LE", ListResult, "array_append(array[1, 2], 3) → {1,2,3}", listAppend, seesNull),

@@ -30,6 +30,7 @@ type Row struct {
 // Letters of Row.Args, with what the reference calls them.
 var Letters = map[byte]string{
 	't': "text",
+	'W': "text", // and no literal, which may be another type
 	'i': "bigint",
 	'e': "integer", // of any width; all of a call get the widest
 	'f': "double",
@@ -146,7 +147,7 @@ var Rows = func() []Row {
 		rows  []Row
 	}{
 		{Text, textRows}, {Text, moreTextRows}, {Patterns, patternRows}, {Patterns, regexpListRows}, {Numbers, numberRows}, {Numbers, floatRows}, {Bits, bitRows},
-		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Lists, listRows}, {Enums, enumRows}, {Structs, structRows}, {JSON, jsonRows}, {JSON, jsonbRows}, {System, systemRows},
+		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Hashes, shaRows}, {Lists, listRows}, {Enums, enumRows}, {Structs, structRows}, {JSON, jsonRows}, {JSON, jsonbRows}, {System, systemRows},
 	} {
 		for _, r := range t.rows {
 			r.Group = t.group

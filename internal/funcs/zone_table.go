@@ -90,7 +90,7 @@ func otherClock(z *types.Zone, v types.Value, t types.Type) (types.Value, error)
 	return types.IntValue(t, ts), err
 }
 
-// InstantText and TextInstant write and read a TIMESTAMPTZ in a zone, or a list of them.
+// InstantText writes a TIMESTAMPTZ in a zone, or a list of them.
 var InstantText = internalFn("timestamptz_text", func(a []types.Value, _ types.Type) (types.Value, error) {
 	z, err := types.FindZone(a[0].S)
 	if err != nil {
@@ -99,13 +99,23 @@ var InstantText = internalFn("timestamptz_text", func(a []types.Value, _ types.T
 	return text(string(a[1].AppendTextIn(nil, z)))
 })
 
-var TextInstant = internalFn("text_timestamptz", func(a []types.Value, t types.Type) (types.Value, error) {
+// TextMoment reads a date or a time in a zone, or a list of them; a word such as today means what it does at an instant.
+var TextMoment = internalFn("text_moment", func(a []types.Value, t types.Type) (types.Value, error) {
 	z, err := types.FindZone(a[0].S)
 	if err != nil {
 		return types.Value{}, err
 	}
-	return types.ParseIn(z, t, a[1].S)
-})
+	return types.CastAt(z, a[1].I, a[2], t)
+}, func(f *plan.Function) { f.Cast = true })
+
+// TryTextMoment is TextMoment of TRY_CAST.
+var TryTextMoment = internalFn("try_text_moment", func(a []types.Value, t types.Type) (types.Value, error) {
+	v, err := TextMoment.Eval(a, t)
+	if err != nil {
+		return null(t)
+	}
+	return v, nil
+}, nullOut)
 
 // ZoneOffset is EXTRACT of timezone, timezone_hour or timezone_minute.
 var ZoneOffset = internalFn("timezone_offset", func(a []types.Value, t types.Type) (types.Value, error) {

@@ -22,6 +22,8 @@ type Function struct {
 	InOrder bool
 	// InTurn: element i, the second operand, of the first operand, a list, is asked for row by row, i = 1, 2, …
 	InTurn bool
+	// Cast: it is a cast of its last operand, and printed so; what stands before says where and when.
+	Cast bool
 	// Eval computes a value of type t. It keeps none of its operands but parts of their texts, and
 	// may be called by many threads at once.
 	Eval func(args []types.Value, t types.Type) (types.Value, error)

@@ -97,9 +97,9 @@ func (p *printer) call(x *Call, prec int) {
 		p.b.WriteString(" in (")
 		p.args(x.Args[1:])
 		p.b.WriteByte(')')
-	case x.Op == Cast && len(x.Args) == 1:
+	case x.Op == Cast && len(x.Args) == 1, x.Op == Apply && x.Fn.Cast:
 		p.b.WriteString("cast(")
-		p.expr(x.Args[0], 0)
+		p.expr(x.Args[len(x.Args)-1], 0)
 		p.b.WriteString(" as " + strings.ToLower(x.T.String()) + ")")
 	case x.Op == Case:
 		p.b.WriteString("case")

@@ -321,9 +321,10 @@ func (s *Session) execute(ctx context.Context, tx *catalog.Tx, b *bind.Execute, 
 		return nil, diag.Errorf(diag.InvalidSQLStatementName, b.Pos, "prepared statement %q does not exist", b.Name)
 	}
 	args := slices.Clone(b.Args)
+	where := s.env(ctx, tx)
 	for i, want := range p.types {
 		if i < len(args) && want != (types.Type{}) {
-			v, err := types.Cast(args[i], want)
+			v, err := types.CastAt(where.Zone(), where.Now().UnixMicro(), args[i], want)
 			if err != nil {
 				return nil, at(err, b.Pos)
 			}
@@ -331,7 +332,7 @@ func (s *Session) execute(ctx context.Context, tx *catalog.Tx, b *bind.Execute, 
 		}
 	}
 	start := time.Now()
-	inner, err := bind.Statement(s.env(ctx, tx), p.stmt, args)
+	inner, err := bind.Statement(where, p.stmt, args)
 	if err != nil {
 		return nil, err
 	}

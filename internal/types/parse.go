@@ -32,19 +32,19 @@ func ParseIn(z *Zone, t Type, text string) (Value, error) {
 		f, err := parseFloat(t, text)
 		return FloatValue(t, f), err
 	case Date:
-		d, err := ParseDate(text)
+		d, err := ParseDate(z.spelled(text, true))
 		return DateValue(d), err
 	case Timestamp:
-		ts, err := ParseTimestamp(text)
+		ts, err := ParseTimestamp(z.spelled(text, true))
 		return IntValue(TTimestamp, ts), err
 	case TimestampTZ:
-		ts, err := ParseTimestampTZ(text, z)
+		ts, err := ParseTimestampTZ(z.spelled(text, true), z)
 		return IntValue(t, ts), err
 	case Time:
-		us, err := ParseTime(text)
+		us, err := ParseTime(z.spelled(text, false))
 		return IntValue(t, us), err
 	case TimeTZ:
-		x, err := ParseTimeTZ(text, z)
+		x, err := ParseTimeTZ(z.spelled(text, false), z)
 		return IntValue(t, x), err
 	case Enum:
 		return parseEnum(t, text)

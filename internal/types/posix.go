@@ -18,7 +18,7 @@ func posixZone(spec string) *Zone {
 		return nil
 	}
 	if r.rest == "" {
-		return &Zone{spec, time.FixedZone(spec, -standard)}
+		return &Zone{Name: spec, loc: time.FixedZone(spec, -standard)}
 	}
 	if !r.name() {
 		return nil
@@ -40,7 +40,7 @@ func posixZone(spec string) *Zone {
 	if err != nil {
 		return nil
 	}
-	return &Zone{spec, loc}
+	return &Zone{Name: spec, loc: loc}
 }
 
 // posixReader reads the parts of a zone off a text; ok is false once one is not there.

@@ -11,10 +11,13 @@ import (
 type Zone struct {
 	Name string // as SHOW timezone has it
 	loc  *time.Location
+	// worded: words may stand for times, as they are at the instant now (see ParseAt).
+	worded bool
+	now    int64
 }
 
 // UTC is the zone of sessions that did not choose one.
-var UTC = &Zone{"UTC", time.UTC}
+var UTC = &Zone{Name: "UTC", loc: time.UTC}
 
 // SessionZone finds a zone for a session, which is in one with a history: CET is not always an hour ahead of UTC there, and PST
 // is none.
@@ -64,20 +67,20 @@ func findZone(name string) *Zone {
 	}
 	switch strings.ToLower(name) {
 	case "utc", "gmt", "z", "zulu", "uct", "universal", "etc/utc", "etc/gmt", "greenwich":
-		return &Zone{zoneCase(name), time.UTC}
+		return &Zone{Name: zoneCase(name), loc: time.UTC}
 	}
 	posix := posixZone
 	if name[0] == ':' { // a name of the database, and nothing else
 		name, posix = name[1:], func(string) *Zone { return nil }
 	} else if secs, ok := abbreviations[strings.ToUpper(name)]; ok {
-		return &Zone{strings.ToUpper(name), time.FixedZone(strings.ToUpper(name), secs)}
+		return &Zone{Name: strings.ToUpper(name), loc: time.FixedZone(strings.ToUpper(name), secs)}
 	}
 	if loc, err := time.LoadLocation(name); err == nil {
-		return &Zone{name, loc}
+		return &Zone{Name: name, loc: loc}
 	}
 	if spelled := zoneCase(name); spelled != name {
 		if loc, err := time.LoadLocation(spelled); err == nil {
-			return &Zone{spelled, loc}
+			return &Zone{Name: spelled, loc: loc}
 		}
 	}
 	return posix(name)
@@ -125,7 +128,7 @@ const mostOffset = 57599
 // FixedZone is the zone that is so many seconds ahead of UTC.
 func FixedZone(seconds int) *Zone {
 	name := string(appendOffset([]byte{'<'}, seconds)) + ">" + string(appendOffset(nil, -seconds))
-	return &Zone{name, time.FixedZone(name, seconds)}
+	return &Zone{Name: name, loc: time.FixedZone(name, seconds)}
 }
 
 // OffsetAt is how many microseconds clocks in the zone are ahead of UTC at an instant.

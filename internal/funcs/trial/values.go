@@ -42,6 +42,7 @@ var Values = map[byte][classes][]string{
 	'V': {{"null::interval"}, {"interval '0'"}, {"interval '178000000 years'", "interval '-178000000 years'", "interval '2147483647 days'", "interval '-2562047788:00:54.775807'"}, nil, {"interval '1 mon -3 days 04:05:06.789'", "interval '1 day'", "interval '-2 years 36:00'"}},
 	'd': {{"null::timestamp"}, {"timestamp '1970-01-01 00:00:00'", "interval '0'"}, {"timestamp '294240-12-31 23:59:59.999999'", "date '5874897-12-31'", "date '4713-01-01 BC'", "interval '-178000000 years'"}, nil,
 		{"date '2024-02-29'", "timestamp '2024-02-29 13:37:42.123456'", "time '12:34:56.789'", "interval '1 mon -3 days 04:05:06.789'", "timestamptz '2024-02-29 01:02:03+00'"}},
+	'W': {{"null::text"}, {"''::text"}, {"repeat('ab', 300)", "'\\'::text"}, {"'aé日𝄞b'::text"}, {"'abc'::text", "'b'::text"}},
 	'*': {{"null::text"}, {"''::text"}, {"repeat('ab', 300)", "'\\'::text"}, {"'aé日𝄞b'::text"}, {"'abc'::text", "'b'::text"}},
 }
 

@@ -298,6 +298,9 @@ func (b *binder) aggregateType(a *plan.Agg, name string, e *ast.Func) types.Type
 	if a.Func == plan.CountStar {
 		return types.TInt64
 	}
+	if (a.Func == plan.Sum || a.Func == plan.Avg) && a.Arg.Type().Kind == types.Time {
+		a.Arg = b.convert(a.Arg, types.TInterval, e.Args[0].X.Position())
+	}
 	arg := a.Arg
 	t := arg.Type()
 	var out types.Type

@@ -32,14 +32,17 @@ func (b *binder) convert(e plan.Expr, t types.Type, pos int) plan.Expr {
 	if from == t || from.Kind == types.Text && t.Kind == types.Text {
 		return e
 	}
-	if z := b.zonedCast(e, t, pos); z != nil {
-		return z
+	c, ok := e.(*plan.Const)
+	if !ok || !types.ReadsMoments(from, t) {
+		if z := b.zonedCast(e, t, pos); z != nil {
+			return z
+		}
 	}
-	if c, ok := e.(*plan.Const); ok {
+	if ok {
 		if from.Kind == types.Unknown && t.Kind == types.Text {
 			return b.settle(e)
 		}
-		v, err := types.Cast(c.V, t)
+		v, err := b.castConst(c.V, t)
 		check(err, pos)
 		return &plan.Const{V: v}
 	}
@@ -134,10 +137,7 @@ func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
 	}
 	// A literal fails at its own place, and one that is to be DECIMAL keeps its digits.
 	if c, ok := x.(*plan.Const); ok && from.Kind == types.Unknown {
-		if z := b.zonedCast(x, t, e.X.Position()); z != nil {
-			return z
-		}
-		v, err := types.Cast(typed(c.V, t), t)
+		v, err := b.castConst(typed(c.V, t), t)
 		check(err, e.X.Position())
 		return &plan.Const{V: v}
 	}
@@ -206,7 +206,7 @@ func (b *binder) tryCast(x plan.Expr, t types.Type, pos int) plan.Expr {
 		fail(diag.CannotCoerce, pos, "cannot cast type %s to %s", from.SQLName(), t.SQLName())
 	}
 	if c, ok := x.(*plan.Const); ok {
-		v, err := types.Cast(typed(c.V, t), t)
+		v, err := b.castConst(typed(c.V, t), t)
 		if err != nil {
 			v = types.NullOf(t)
 		}
@@ -214,6 +214,9 @@ func (b *binder) tryCast(x plan.Expr, t types.Type, pos int) plan.Expr {
 	}
 	if implicit(from, t) && t.Kind != types.Decimal { // of which any may be too small
 		return b.convert(x, t, pos)
+	}
+	if types.ReadsMoments(from, t) {
+		return plan.NewApply(funcs.TryTextMoment, t, pos, b.placeAndTime(x)...)
 	}
 	return plan.NewApply(funcs.TryCast, t, pos, x)
 }

@@ -115,10 +115,7 @@ func literalValue(e *ast.Literal) plan.Expr {
 func (b *binder) typedLiteral(e *ast.TypedLiteral) plan.Expr {
 	t := b.typeName(e.Type)
 	text := types.Value{Type: types.TUnknown, S: e.Text}
-	if z := b.zonedCast(&plan.Const{V: text}, t, e.Pos); z != nil {
-		return z
-	}
-	v, err := types.Cast(typed(text, t), t)
+	v, err := b.castConst(typed(text, t), t)
 	check(err, e.Pos)
 	return &plan.Const{V: v}
 }

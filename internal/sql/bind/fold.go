@@ -58,8 +58,16 @@ func (b *binder) foldCall(s *scope, e *ast.Func, row *funcs.FoldRow) (plan.Agg, 
 		panic(noFunction(name, args, e.Pos))
 	}
 	bound := args
+	places := 0 // how many lists are around the fractions
 	for i, x := range args {
-		t, ok := foldParam(row.Params[i], x.Type())
+		want := x.Type()
+		for ; row.Several != nil && i == len(args)-1 && want.Kind == types.List; want = want.Elem() {
+			places++
+		}
+		t, ok := foldParam(row.Params[i], want)
+		for range places {
+			t = types.TList(t)
+		}
 		if !ok {
 			panic(noFunction(name, bound, e.Pos))
 		}
@@ -76,6 +84,9 @@ func (b *binder) foldCall(s *scope, e *ast.Func, row *funcs.FoldRow) (plan.Agg, 
 	}
 	rows := len(args) - row.Direct
 	for i, x := range args[rows:] {
+		if list, ok := x.(*plan.Call); ok && list.Op == plan.Apply && !list.Fn.Volatile {
+			x = computed(list)
+		}
 		c, ok := x.(*plan.Const)
 		if !ok {
 			unsupported(at[rows+i], "%s with a fraction that is not a constant", name)
@@ -108,6 +119,9 @@ func (b *binder) foldCall(s *scope, e *ast.Func, row *funcs.FoldRow) (plan.Agg, 
 	}
 	if t == (types.Type{}) {
 		t = args[0].Type()
+	}
+	for range places {
+		a.Fold, t = row.Several, b.listOf(t, at[0])
 	}
 	return a, t
 }

@@ -237,6 +237,8 @@ func paramType(letter byte, t types.Type) (types.Type, bool) {
 	switch letter {
 	case 't':
 		return types.TText, true
+	case 'W':
+		return t, t.Kind == types.Text
 	case 'i':
 		return types.TInt64, true
 	case 'f':

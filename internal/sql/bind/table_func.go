@@ -144,6 +144,9 @@ func (b *binder) seriesType(t *ast.FuncTable, args []plan.Expr, name string, giv
 			panic(noFunction(name, args, t.Pos))
 		}
 	}
+	if name == "generate_series" && typ == types.TTimestamp && args[0].Type().Kind != types.Timestamp && args[1].Type().Kind != types.Timestamp {
+		typ = types.TTimestampTZ // of dates, which PostgreSQL prefers; range is DuckDB's, and a TIMESTAMP
+	}
 	for i, e := range args {
 		want := types.TInt64
 		if typ.Kind == types.Decimal {

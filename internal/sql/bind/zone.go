@@ -30,6 +30,9 @@ func instants(t types.Type) bool { return t.Holds(types.TimestampTZ) }
 // zonedCast is convert to or from TIMESTAMPTZ where the zone matters; nil where it does not.
 func (b *binder) zonedCast(e plan.Expr, t types.Type, pos int) plan.Expr {
 	from := e.Type()
+	if types.ReadsMoments(from, t) {
+		return plan.NewApply(funcs.TextMoment, t, pos, b.placeAndTime(e)...)
+	}
 	if t.Kind == types.TimeTZ && from.Kind != types.TimeTZ && !plan.IsNullConst(e) && !b.zone().IsUTC() && types.CanCast(from, t) {
 		return computed(plan.NewApply(funcs.ClockInZone, t, pos, plan.NewConst(types.TextValue(b.zone().Spec())), e))
 	}
@@ -44,14 +47,26 @@ func (b *binder) zonedCast(e plan.Expr, t types.Type, pos int) plan.Expr {
 	switch {
 	case t.Kind == types.Text:
 		return computed(plan.NewApply(funcs.InstantText, types.TText, pos, name, e))
-	case from.Kind == types.Text, from.Kind == types.Unknown:
-		return computed(plan.NewApply(funcs.TextInstant, t, pos, name, e))
 	case from.IsNested() || t.IsNested():
 		panic(diag.Unsupported(pos, "casting %s to %s outside of UTC", from.SQLName(), t.SQLName()).WithHint("cast the elements, or SET timezone = 'UTC'"))
 	case from.Kind == types.Timestamp, t.Kind == types.Timestamp:
 		return computed(plan.NewApply(funcs.AtZone, t, pos, name, e))
 	}
 	return b.convert(b.convert(e, types.TTimestamp, pos), t, pos) // a date, or a time of day
+}
+
+// placeAndTime are the operands of funcs.TextMoment.
+func (b *binder) placeAndTime(text plan.Expr) []plan.Expr {
+	return []plan.Expr{plan.NewConst(types.TextValue(b.zone().Spec())), plan.NewConst(types.IntValue(types.TTimestampTZ, b.clock())), text}
+}
+
+// castConst is types.Cast of a constant, where a text is read in the session's zone and a word such as today means what it does now:
+// also in views and defaults, where PostgreSQL means the day when somebody wrote it.
+func (b *binder) castConst(v types.Value, t types.Type) (types.Value, error) {
+	if types.ReadsMoments(v.Type, t) {
+		return types.CastAt(b.zone(), b.clock(), v, t)
+	}
+	return types.Cast(v, t)
 }
 
 // zonedJSON is a value that is to become JSON, in the session's zone where that matters.
