@@ -50,7 +50,7 @@ func matchesFrom(re matcher, s string, start, n int64) [][]int {
 // they are put in, unless the pattern looks at what is before it.
 func allMatches(re matcher, s string) [][]int {
 	found := re.FindAllStringSubmatchIndex(s, -1)
-	if source := re.String(); !re.MatchString("") || strings.Contains(source, "^") || strings.Contains(source, `\b`) || strings.Contains(source, `\A`) {
+	if source := re.String(); !re.MatchString("") || strings.Contains(source, "^") || strings.Contains(source, `\b`) || strings.Contains(source, `\x{d80`) || strings.Contains(source, `\A`) {
 		return found
 	}
 	var out [][]int

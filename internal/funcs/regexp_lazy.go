@@ -12,7 +12,7 @@ import (
 // automaton that Go made of the pattern is run here: a match begins as early as possible, ends as the pattern as a
 // whole prefers, and its groups are what the quantifiers prefer among the ways to end there.
 
-// matcher is a pattern that can be searched for: a *regexp.Regexp or a *lazyRegexp.
+// matcher is a pattern that can be searched for: a *regexp.Regexp or an *ownRegexp.
 type matcher interface {
 	MatchString(s string) bool
 	NumSubexp() int
@@ -21,33 +21,41 @@ type matcher interface {
 	FindAllStringSubmatchIndex(s string, n int) [][]int
 }
 
-// lazyRegexp is a pattern with lazy quantifiers.
-type lazyRegexp struct {
+// ownRegexp is a pattern with lazy quantifiers or with bounds of words.
+type ownRegexp struct {
 	*regexp.Regexp
 	prog     *syntax.Prog
 	shortest bool
+	words    bool // has bounds of words, about which Go knows less
 }
 
-// newLazy is the pattern in Go's syntax; shortest is what it prefers.
-func newLazy(re *regexp.Regexp, shortest bool) (*lazyRegexp, error) {
+// newOwn is the pattern in Go's syntax; shortest is what it prefers.
+func newOwn(re *regexp.Regexp, shortest, words bool) (*ownRegexp, error) {
 	tree, err := syntax.Parse(re.String(), syntax.Perl)
 	if err != nil {
 		return nil, err
 	}
 	prog, err := syntax.Compile(tree.Simplify())
-	return &lazyRegexp{re, prog, shortest}, err
+	return &ownRegexp{re, prog, shortest, words}, err
 }
 
-func (l *lazyRegexp) FindStringSubmatchIndex(s string) []int {
-	if !l.MatchString(s) {
+func (l *ownRegexp) MatchString(s string) bool {
+	if l.words {
+		return l.find(s, 0) != nil
+	}
+	return l.Regexp.MatchString(s)
+}
+
+func (l *ownRegexp) FindStringSubmatchIndex(s string) []int {
+	if !l.words && !l.MatchString(s) {
 		return nil
 	}
 	return l.find(s, 0)
 }
 
 // FindAllStringSubmatchIndex finds all matches, as Go does: none overlap, and none is empty right behind another.
-func (l *lazyRegexp) FindAllStringSubmatchIndex(s string, _ int) (all [][]int) {
-	if !l.MatchString(s) {
+func (l *ownRegexp) FindAllStringSubmatchIndex(s string, _ int) (all [][]int) {
+	if !l.words && !l.MatchString(s) {
 		return nil
 	}
 	behind := -1 // the end of the last match
@@ -68,7 +76,7 @@ func (l *lazyRegexp) FindAllStringSubmatchIndex(s string, _ int) (all [][]int) {
 }
 
 // find is the first match from an offset on.
-func (l *lazyRegexp) find(s string, from int) []int {
+func (l *ownRegexp) find(s string, from int) []int {
 	states := newStates(len(l.prog.Inst))
 	for lo := from; lo <= len(s); {
 		if hi := l.end(s, lo, states); hi >= 0 {
@@ -90,7 +98,7 @@ type states struct {
 func newStates(n int) *states { return &states{seen: make([]int, n)} }
 
 // end is where the match ends that begins at lo; -1: none does.
-func (l *lazyRegexp) end(s string, lo int, st *states) int {
+func (l *ownRegexp) end(s string, lo int, st *states) int {
 	st.now = st.now[:0]
 	st.step++
 	matched := l.add(s, lo, uint32(l.prog.Start), &st.now, st)
@@ -120,7 +128,7 @@ func (l *lazyRegexp) end(s string, lo int, st *states) int {
 }
 
 // add adds the instructions for characters that can be reached at an offset, and reports whether the end is.
-func (l *lazyRegexp) add(s string, at int, pc uint32, to *[]uint32, st *states) (matched bool) {
+func (l *ownRegexp) add(s string, at int, pc uint32, to *[]uint32, st *states) (matched bool) {
 	if st.seen[pc] == st.step {
 		return false
 	}
@@ -137,26 +145,17 @@ func (l *lazyRegexp) add(s string, at int, pc uint32, to *[]uint32, st *states) 
 		return holds(s, at, in) && l.add(s, at, in.Out, to, st)
 	case syntax.InstFail:
 	default:
+		if bound, so := isBound(s, at, in); bound {
+			return so && l.add(s, at, in.Out, to, st)
+		}
 		*to = append(*to, pc)
 	}
 	return false
 }
 
-// holds reports that what an instruction asks for of the characters around an offset is so.
-func holds(s string, at int, in *syntax.Inst) bool {
-	before, behind := rune(-1), rune(-1)
-	if at > 0 {
-		before, _ = utf8.DecodeLastRuneInString(s[:at])
-	}
-	if at < len(s) {
-		behind, _ = utf8.DecodeRuneInString(s[at:])
-	}
-	return syntax.EmptyOp(in.Arg)&^syntax.EmptyOpContext(before, behind) == 0
-}
-
 // groups are the bounds of the match and of its groups: of the first way from lo to hi, in the order in which quantifiers
 // prefer them.
-func (l *lazyRegexp) groups(s string, lo, hi int) []int {
+func (l *ownRegexp) groups(s string, lo, hi int) []int {
 	out := make([]int, 2*(l.NumSubexp()+1))
 	for i := range out {
 		out[i] = -1
@@ -210,7 +209,9 @@ func (l *lazyRegexp) groups(s string, lo, hi int) []int {
 			}
 		case syntax.InstFail:
 		default:
-			if t.at < hi {
+			if bound, so := isBound(s, t.at, in); so {
+				todo = append(todo, next)
+			} else if !bound && t.at < hi {
 				if c, n := utf8.DecodeRuneInString(s[t.at:]); in.MatchRune(c) {
 					next.at += n
 					todo = append(todo, next)

@@ -109,8 +109,8 @@ func compileWith(pattern string, f regexFlags) (matcher, error) {
 	if err != nil {
 		return nil, errorf(diag.InvalidRegularExpression, "invalid regular expression: %s", reason(err))
 	}
-	if r.lazy {
-		return newLazy(re, r.prefers.of() == shortest)
+	if r.lazy || r.words {
+		return newOwn(re, r.lazy && r.prefers.of() == shortest, r.words)
 	}
 	re.Longest()
 	return re, nil
@@ -123,9 +123,6 @@ func (r *regexReader) source() (string, error) {
 		return "", err
 	}
 	prefix := "(?"
-	if r.f.fold {
-		prefix += "i"
-	}
 	if r.f.lines {
 		prefix += "m"
 	}
@@ -151,7 +148,9 @@ type regexReader struct {
 	i    int
 	f    regexFlags
 	lazy bool // has quantifiers that prefer the shortest match
-	b    strings.Builder
+	// words: has bounds of words.
+	words bool
+	b     strings.Builder
 
 	prefers preference   // of what was read at this depth
 	outside []preference // of what is around it
@@ -201,14 +200,14 @@ func cannot(what string) error {
 func (r *regexReader) read() (string, error) {
 	switch {
 	case strings.HasPrefix(r.s, "***="):
-		return regexp.QuoteMeta(r.s[4:]), nil
+		return r.chars(r.s[4:]), nil
 	case strings.HasPrefix(r.s, "***:"):
 		r.i = 4
 	case strings.HasPrefix(r.s, "***"):
 		return "", bad("quantifier operand invalid")
 	}
 	if r.f.literal {
-		return regexp.QuoteMeta(r.s), nil
+		return r.chars(r.s), nil
 	}
 	if err := r.embedded(); err != nil {
 		return "", err
@@ -287,9 +286,9 @@ func (r *regexReader) read() (string, error) {
 				r.i++
 			}
 			continue
-		case c >= 0x80:
-			_, n := utf8.DecodeRuneInString(r.s[r.i:])
-			r.b.WriteString(r.s[r.i : r.i+n])
+		case c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z':
+			c, n := utf8.DecodeRuneInString(r.s[r.i:])
+			r.char(c)
 			r.i += n
 			r.prefers.part(indifferent)
 			operand = true
@@ -425,7 +424,11 @@ func (r *regexReader) escape(inside bool) (counts bool, err error) {
 		return true, nil
 	}
 	char := func(c rune) (bool, error) {
-		r.b.WriteString(`\x{` + strconv.FormatInt(int64(c), 16) + "}")
+		if inside { // whose letters are folded together
+			r.escaped(c)
+		} else {
+			r.char(c)
+		}
 		return true, nil
 	}
 	switch c {
@@ -488,11 +491,13 @@ func (r *regexReader) escape(inside bool) (counts bool, err error) {
 	case c == 'Z':
 		r.b.WriteString(`\z`)
 	case c == 'y':
-		return false, r.boundary(`\b`)
+		r.boundary(`\b`)
 	case c == 'Y':
-		return false, r.boundary(`\B`)
-	case c == 'm' || c == 'M':
-		return false, cannot(`\m or \M`)
+		r.boundary(`\B`)
+	case c == 'm':
+		r.boundary(`\x{d800}\x{d800}`) // wordBegin
+	case c == 'M':
+		r.boundary(`\x{d801}\x{d801}`) // wordEnd
 	case c >= '1' && c <= '9':
 		return false, cannot("a back reference")
 	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
@@ -503,10 +508,10 @@ func (r *regexReader) escape(inside bool) (counts bool, err error) {
 	return false, nil
 }
 
-// boundary is Go's, of words of ASCII letters.
-func (r *regexReader) boundary(s string) error {
+// boundary writes a bound of words.
+func (r *regexReader) boundary(s string) {
 	r.b.WriteString(s)
-	return nil
+	r.words = true
 }
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
@@ -515,8 +520,12 @@ func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20
 func (r *regexReader) bracket() error {
 	unbalanced := bad("brackets [] not balanced")
 	rest := r.s[r.i:]
-	if strings.HasPrefix(rest, "[[:<:]]") || strings.HasPrefix(rest, "[[:>:]]") {
-		return cannot("the bounds of a word")
+	for written, bound := range map[string]string{"[[:<:]]": `\x{d800}\x{d800}`, "[[:>:]]": `\x{d801}\x{d801}`} {
+		if strings.HasPrefix(rest, written) {
+			r.i += len(written)
+			r.boundary(bound)
+			return nil
+		}
 	}
 	r.b.WriteByte('[')
 	r.i++
@@ -527,6 +536,7 @@ func (r *regexReader) bracket() error {
 		}
 		r.i++
 	}
+	begin := r.b.Len()
 	for first := true; ; first = false {
 		if r.i >= len(r.s) {
 			return unbalanced
@@ -535,6 +545,15 @@ func (r *regexReader) bracket() error {
 		rest := r.s[r.i:]
 		switch {
 		case c == ']' && !first:
+			if r.f.fold {
+				written := r.b.String()
+				inside, err := foldClass(written[begin:])
+				if err != nil {
+					return err
+				}
+				r.b.Reset()
+				r.b.WriteString(written[:begin] + inside)
+			}
 			r.b.WriteByte(']')
 			r.i++
 			return nil
@@ -562,12 +581,9 @@ func (r *regexReader) bracket() error {
 		case c == '-' && r.i+1 < len(r.s) && r.s[r.i+1] != ']' && !first:
 			r.b.WriteByte('-')
 			r.i++
-		case c < 0x80 && !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'):
-			r.b.WriteString(`\x{` + strconv.FormatInt(int64(c), 16) + "}")
-			r.i++
 		default:
-			_, n := utf8.DecodeRuneInString(rest)
-			r.b.WriteString(rest[:n])
+			c, n := utf8.DecodeRuneInString(rest)
+			r.escaped(c)
 			r.i += n
 		}
 	}

@@ -48,7 +48,7 @@ func goPattern(pattern, flags string, allowGlobal, allowLazy bool) (source strin
 	}
 	r := regexReader{s: pattern, f: f}
 	source, err = r.source()
-	return source, err == nil && (allowLazy || !r.lazy)
+	return source, err == nil && !r.words && (allowLazy || !r.lazy)
 }
 
 // testUse is whether a text matches.
