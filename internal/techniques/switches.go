@@ -29,7 +29,7 @@ func Switches() (out []Switch) {
 	} {
 		out = append(out, Switch{Name: s.name, Values: strings.Fields(s.values)})
 	}
-	return append(out, Switch{"fuse_budget", []string{"auto", "28", "32", "36"}, true})
+	return append(out, Switch{"fuse_budget", []string{"auto", "28", "32", "36"}, true}, Switch{"search", []string{"auto", "lane", "flat"}, true})
 }
 
 // Way is a value for some switches, by their names.
