@@ -51,6 +51,10 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 		return b.windowFunction(s, e)
 	}
 	if windowNamed(name) != nil {
+		if len(e.WithinGroup) > 0 && (strings.HasSuffix(name, "rank") || name == "cume_dist") {
+			panic(diag.Unsupported(e.Pos, "%s of a row that is not there (WITHIN GROUP)", name).
+				WithHint("rank(v) WITHIN GROUP (ORDER BY x) is count(*) FILTER (WHERE x < v) + 1"))
+		}
 		fail(diag.WrongObjectType, e.Pos, "window function %s requires an OVER clause", name)
 	}
 	if f, ok := aggregateNamed(name); ok {
