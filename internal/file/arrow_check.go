@@ -40,7 +40,36 @@ func checkArrowFooter(r io.ReaderAt, size int64) error {
 	if schema, ok = b.follow(schema); !ok || !b.fields(schema, 1, maxArrowDepth) {
 		return errArrowFooter
 	}
+	for _, slot := range []int{2, 3} { // dictionaries and batches
+		if at, ok := b.field(root, slot); ok && !b.blocks(at, size) {
+			return errArrowFooter
+		}
+	}
 	return nil
+}
+
+// blocks checks a list of messages: where they begin, how many bytes say what they have, and how many they have. All must be in the file, since
+// memory is taken for them before they are read.
+func (b flatbuffer) blocks(at int, size int64) bool {
+	const block = 24
+	at, ok := b.follow(at)
+	if !ok {
+		return false
+	}
+	n, ok := b.u32(at)
+	if !ok || n > (len(b)-at-4)/block {
+		return false
+	}
+	for i := range n {
+		x, left := b[at+4+block*i:], uint64(size)
+		for _, part := range []uint64{binary.LittleEndian.Uint64(x), uint64(binary.LittleEndian.Uint32(x[8:])), binary.LittleEndian.Uint64(x[16:])} {
+			if part > left {
+				return false
+			}
+			left -= part
+		}
+	}
+	return true
 }
 
 // maxArrowDepth bounds fields of fields.

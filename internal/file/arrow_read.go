@@ -73,7 +73,7 @@ func openArrow(ctx context.Context, in *input, acct *budget.Account) (f *arrowFi
 	if err := checkArrowFooter(h, st.Size()); err != nil {
 		return nil, damaged(in.path, err)
 	}
-	mem := &countedMemory{acct: acct}
+	mem := newCountedMemory(acct, st.Size())
 	r, err := ipc.NewFileReader(h, ipc.WithAllocator(mem))
 	if err != nil {
 		return nil, damaged(in.path, err)
@@ -95,11 +95,27 @@ func openArrow(ctx context.Context, in *input, acct *budget.Account) (f *arrowFi
 // countedMemory is Go's heap, counted. An allocation that is refused ends in guard, or where the library catches it.
 type countedMemory struct {
 	acct *budget.Account
+	most int64 // bytes that a buffer may have
 	err  error // the first
 }
 
+// maxShrink is how many times as small as what it has a compressed buffer can be: LZ4 and Zstandard make a block of up to 128 kB of a few
+// bytes.
+const maxShrink = 1 << 16
+
+var errArrowSize = errors.New("a buffer is larger than the file can have")
+
+// newCountedMemory is for reading so many bytes: buffers of which they cannot be are refused before memory is taken for them.
+func newCountedMemory(acct *budget.Account, bytes int64) *countedMemory {
+	return &countedMemory{acct: acct, most: (bytes + 64) * maxShrink}
+}
+
 func (m *countedMemory) Allocate(size int) []byte {
-	if err := m.acct.Take(int64(size)); err != nil {
+	err := errArrowSize
+	if int64(size) <= m.most {
+		err = m.acct.Take(int64(size))
+	}
+	if err != nil {
 		m.err = cmp.Or(m.err, err)
 		panic(err)
 	}

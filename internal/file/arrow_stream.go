@@ -39,7 +39,7 @@ func readArrowStream(in *input, r io.ReadCloser, most int64, acct *budget.Accoun
 	if err != nil {
 		return nil, damaged(in.path, err)
 	}
-	mem := &countedMemory{acct: acct}
+	mem := newCountedMemory(acct, most)
 	limits := []ipc.Option{ipc.WithAllocator(mem), ipc.WithMetadataSizeLimit(maxArrowSchema), ipc.WithBodySizeLimit(most)}
 	s, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(io.MultiReader(bytes.NewReader(head), r), limits...), limits...)
 	if err != nil {

@@ -2,12 +2,16 @@ package file
 
 import (
 	"context"
+	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kelpiedb/kelpie/internal/budget"
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -17,8 +21,8 @@ func FuzzArrow(f *testing.F) {
 	for _, data := range arrowSeeds(f) {
 		f.Add(data)
 	}
+	path := filepath.Join(f.TempDir(), "x.arrow") // a process has one input at a time
 	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "x.arrow")
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -99,4 +103,53 @@ func arrowSeeds(tb testing.TB) (out [][]byte) {
 		out = append(out, data)
 	}
 	return out
+}
+
+// TestArrowClaims: sizes that a file says of itself and that it cannot have are refused before memory is taken for them.
+func TestArrowClaims(t *testing.T) {
+	seeds := arrowSeeds(t)
+	load := func(data []byte) error {
+		path := write(t, "x.arrow", string(data))
+		src, err := Open(path, Options{Format: Arrow})
+		if err == nil {
+			_, err = src.Load(context.Background(), newTable(src.Columns()), LoadOptions{Threads: 1})
+		}
+		return err
+	}
+	for _, seed := range []int{0, 2, 3} { // files, not the stream
+		data := seeds[seed]
+		size := int(binary.LittleEndian.Uint32(data[len(data)-10:]))
+		begin := len(data) - 10 - size
+		footer := flatbuffer(data[begin : begin+size])
+		root, _ := footer.follow(0)
+		list, _ := footer.field(root, 3)
+		list, _ = footer.follow(list)
+		block := begin + list + 4
+		offset, meta := binary.LittleEndian.Uint64(data[block:]), binary.LittleEndian.Uint32(data[block+8:])
+		body := binary.LittleEndian.Uint64(data[block+16:])
+		left := uint64(len(data)) - offset - uint64(meta)
+		for _, c := range []struct {
+			at    int
+			claim uint64
+		}{{block, uint64(len(data))}, {block, 1 << 63}, {block + 16, left + 1}, {block + 16, 1 << 40}, {block + 16, math.MaxUint64}, {begin + list, 1 << 30}} {
+			bad := slices.Clone(data)
+			if binary.LittleEndian.PutUint64(bad[c.at:], c.claim); c.at == begin+list { // how many blocks there are
+				copy(bad[c.at+4:], data[c.at+4:])
+				binary.LittleEndian.PutUint32(bad[c.at:], uint32(c.claim))
+			}
+			if err := load(bad); diag.CodeOf(err) != diag.DataCorrupted || !strings.Contains(err.Error(), errArrowFooter.Error()) {
+				t.Errorf("seed %d, %d at %d: %v", seed, c.claim, c.at-block, err)
+			}
+		}
+		if seed == 0 {
+			continue
+		}
+		bad := slices.Clone(data) // a buffer begins with the bytes that it is to have, uncompressed
+		for at := offset + uint64(meta); at+8 <= offset+uint64(meta)+body; at += 8 {
+			binary.LittleEndian.PutUint64(bad[at:], 1<<33)
+		}
+		if err := load(bad); diag.CodeOf(err) != diag.DataCorrupted || !strings.Contains(err.Error(), errArrowSize.Error()) {
+			t.Errorf("seed %d: a buffer of 8 GB: %v", seed, err)
+		}
+	}
 }
