@@ -70,8 +70,9 @@ type guard struct {
 	row      *place   // where registers of the row are opened
 	ofRow    []ir.Reg // those
 	reached  []reached
-	before   bool // lanes do something together before the guard
-	inner    bool // there is another around it
+	before   bool    // lanes do something together before the guard
+	inner    bool    // there is another around it
+	writes   float64 // the share of rows that the sink writes; 0: what lanes do together is something else
 	together func()
 }
 
@@ -336,7 +337,8 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 	} else {
 		e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	}
-	together := w.set != nil || w.before != nil || g.together != nil || g.before || g.reached != nil
+	meets := w.set != nil || w.before != nil || g.before || g.reached != nil || w.first != 0
+	together := meets || g.together != nil
 	if !together {
 		// None has to wait for the others: each leaves when it has no row.
 		code := e.B.F.Code
@@ -345,7 +347,7 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 		code[gate.at] = ir.Instr{}
 	}
 	e.guard, e.skipTo = outer, skipTo
-	return rowCode{head: head, gate: gate, alone: alone, end: end, label: once, together: together, ofRow: g.ofRow}
+	return rowCode{head: head, gate: gate, alone: alone, end: end, label: once, together: meets || g.together != nil && g.writes == 0, writes: g.writes, ofRow: g.ofRow}
 }
 
 // arrive is the end of the guard: the row is in, and together takes over, if there is something that lanes do together.

@@ -11,7 +11,8 @@ import (
 // Where most rows of a scan pass, nothing can be tested before the columns are read. Then each lane takes several rows that lie side by side:
 // what they need of the columns is read at once, by wide loads, and the code for a row, which was written for one, is written again for
 // each of the others. So no load waits for another, none is for a byte or two alone, and atomics of one row do not wait
-// for those of the row before.
+// for those of the row before. Where rows are written, each has a ballot of its own: a lane whose first row is behind the end has none at all, so that
+// what the warp asks before the first holds for all.
 
 // rowCode is where the code for a row stands.
 type rowCode struct {
@@ -19,8 +20,9 @@ type rowCode struct {
 	gate     *place // a lane without a row leaves there
 	alone    *place // where its registers are not needed any more
 	end      *place
-	label    int32 // of the loop that it leaves then
-	together bool  // lanes do something together
+	label    int32   // of the loop that it leaves then
+	together bool    // lanes do something together but write rows
+	writes   float64 // the share of rows that they write; 0: they write none
 	ofRow    []ir.Reg
 }
 
@@ -40,7 +42,7 @@ func (e *warp) takeSeveral(c rowCode, row, end, step ir.Reg) {
 	from, gate, to := c.head.at+5, c.gate.at, c.end.at
 	body, give := copied(f.Code[from:to])
 	defer give()
-	facts := phys.RowCode{Together: c.together}
+	facts := phys.RowCode{Together: c.together, Writes: c.writes}
 	loads := e.rowLoads(body, row, &facts)
 	n := phys.ChooseLaneRows(facts)
 	if n.Rows == 0 {

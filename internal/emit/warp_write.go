@@ -42,13 +42,19 @@ func (e *warp) write(t *layout.Tuple, r written) {
 		e.noteRange(kept[0])
 	}
 	own := e.ownRoom(t.Size, r.rows)
+	if own != nil && e.Rows > 0 { // else rows are few, and the code for one is enough
+		e.guard.writes = float64(r.rows) / float64(e.Rows)
+	}
 	e.arrive(func() {
 		e.writeTogether(t.Size, own, func(out ir.Reg) {
 			if h != ir.NoReg {
 				e.B.Store(ir.At(out, 0), h.V(), 8)
 			}
+			last := e.storeLast(out, t, kept)
 			for i, v := range kept {
-				e.storeField(out, &t.Fields[i], v)
+				if i != last {
+					e.storeField(out, &t.Fields[i], v)
+				}
 			}
 			if late != ir.NoReg {
 				e.B.Store(ir.At(out, t.Find(layout.LateRow).Off), late.V(), 8)
@@ -61,6 +67,19 @@ func (e *warp) write(t *layout.Tuple, r written) {
 	if r.hash != ir.NoReg {
 		e.B.Clear(r.hash)
 	}
+}
+
+// storeLast stores the value that begins the last word of a tuple together with what is behind it, if nobody uses all of that, and returns its number; -1: there is none. What
+// is stored after it may lie there. A sector of memory of which some bytes were never written has to be read before it can be.
+func (e *warp) storeLast(out ir.Reg, t *layout.Tuple, kept []code.Value) int {
+	for i, v := range kept {
+		if f := t.Fields[i]; f.Off == t.Size-8 && f.Width < 8 {
+			f.Width = 8
+			e.storeField(out, &f, v)
+			return i
+		}
+	}
+	return -1
 }
 
 // noteRange keeps the smallest and the largest value of a build side's first key: whoever makes the table of it must know whether

@@ -13,7 +13,8 @@ func (n LaneRows) String() string { return fmt.Sprintf("%d rows a lane by wide l
 
 // RowCode is what is known of the code for a row.
 type RowCode struct {
-	Together bool // lanes of a warp do something together for each row
+	Together bool    // lanes of a warp do something together for each row
+	Writes   float64 // the share of rows that they write; 0: they write none
 	Instrs   int
 	Bytes    int // of columns that every row reads, those that wide loads can have
 	Widest   int // of these, those that are packed aside
@@ -27,6 +28,8 @@ const (
 	mostInstrs = 1000
 	// mostLaneBytes is what registers hold of columns at a time: 24 of the 64 with which a multiprocessor holds half of the threads that it can.
 	mostLaneBytes = 96
+	// worthWriting is the share of rows that must be written if columns of all are read: where one in four is, hardly a sector of a column is not read in any case.
+	worthWriting = 0.25
 )
 
 // loadBytes is what a lane loads at a time, at the most.
@@ -34,7 +37,7 @@ const loadBytes = 16
 
 // ChooseLaneRows decides how many rows a lane takes.
 func ChooseLaneRows(c RowCode) LaneRows {
-	if c.Together || c.Bytes == 0 || c.Others > 0 {
+	if c.Together || c.Bytes == 0 || c.Others > 0 || c.Writes > 0 && c.Writes < worthWriting {
 		return LaneRows{}
 	}
 	for n := mostLaneRows; n >= mostLaneRows/2; n /= 2 {

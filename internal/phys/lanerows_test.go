@@ -23,6 +23,8 @@ func TestChooseLaneRows(t *testing.T) {
 		{"half as many rows of a long one", RowCode{Instrs: 250, Bytes: 1, Widest: 1}, "4 4"},
 		{"too long", RowCode{Instrs: 251, Bytes: 1, Widest: 1}, "0 0"},
 		{"together", RowCode{Instrs: 10, Bytes: 12, Together: true, Widest: 1}, "0 0"},
+		{"written", RowCode{Instrs: 10, Bytes: 12, Widest: 1, Writes: 0.25}, "8 8"},
+		{"few written", RowCode{Instrs: 10, Bytes: 12, Widest: 1, Writes: 0.24}, "0 0"},
 		{"no columns", RowCode{Instrs: 10, Widest: 1}, "0 0"},
 		{"a column of texts", RowCode{Instrs: 10, Bytes: 12, Others: 1, Widest: 1}, "0 0"},
 	} {

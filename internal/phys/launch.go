@@ -120,8 +120,9 @@ func KeepsOrder(p *pipe.Pipeline, ordered func(pipe.Sink) bool) bool {
 // them up where many write. Less pays only for the kernels that then close the gaps.
 const manyTuples = 1 << 20
 
-// veryMany is the number from which on they take room for more: 1.3 billion times a second is what the counter stands, and each tuple is written in less.
-const veryMany = 1 << 25
+// veryMany is the number from which on they take room for more: 1.3 billion times a second is what the counter stands, and where a lane takes several rows at a time, each tuple is
+// written in a fraction of that. What warps leave of it is a million tuples at the most.
+const veryMany = 1 << 22
 
 // Room is what is known of the room that warps of a GPU take for tuples.
 type Room struct {
