@@ -113,25 +113,9 @@ func editedAt(v types.JSONValue, path []types.Value, at int, add bool, instead [
 	if len(path) == 0 {
 		return v, nil
 	}
-	if path[0].Null {
-		return v, errorf(diag.NullNotAllowed, "path element at position %d is null", at)
-	}
-	if !isContainer(v) {
-		return v, nil
-	}
-	step, i := path[0].S, 0
-	if v.Kind == '{' {
-		if i = slices.Index(v.Keys, step); i < 0 {
-			i = len(v.Keys)
-		}
-	} else {
-		n, err := strconv.ParseInt(step, 10, 32)
-		if err != nil {
-			return v, errorf(diag.InvalidTextRepresentation, "path element at position %d is not an integer: %q", at, step)
-		}
-		if i = int(n); i < 0 {
-			i = max(i+len(v.Elems), -1)
-		}
+	i, err := stepTo(v, path[0], at)
+	if err != nil || !isContainer(v) {
+		return v, err
 	}
 	out := types.JSONValue{Kind: v.Kind, Keys: slices.Clone(v.Keys), Elems: slices.Clone(v.Elems)}
 	if i >= 0 && i < len(v.Elems) {
@@ -155,9 +139,33 @@ func editedAt(v types.JSONValue, path []types.Value, at int, add bool, instead [
 	}
 	out.Elems = slices.Insert(out.Elems, place, instead...)
 	if v.Kind == '{' {
-		out.Keys = append(out.Keys, step)
+		out.Keys = append(out.Keys, path[0].S)
 	}
 	return out, nil
+}
+
+// stepTo is the place in an object or array that step number at of a path leads to: behind the end, or -1, if there is none.
+func stepTo(v types.JSONValue, step types.Value, at int) (int, error) {
+	if step.Null {
+		return 0, errorf(diag.NullNotAllowed, "path element at position %d is null", at)
+	}
+	switch v.Kind {
+	case '{':
+		if i := slices.Index(v.Keys, step.S); i >= 0 {
+			return i, nil
+		}
+		return len(v.Keys), nil
+	case '[':
+		n, err := strconv.ParseInt(step.S, 10, 32)
+		if err != nil {
+			return 0, errorf(diag.InvalidTextRepresentation, "path element at position %d is not an integer: %q", at, step.S)
+		}
+		if n < 0 {
+			n = max(n+int64(len(v.Elems)), -1)
+		}
+		return int(n), nil
+	}
+	return 0, nil
 }
 
 // appendPretty writes a value over several lines, each step inwards by four blanks.

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,6 +31,9 @@ var listRows = slices.Concat(
 		fn("array_length", "Li", tInt, "array_length(array[1, 2, 3], 1) → 3", arrayLength, nullOut),
 		fn("array_upper", "Li", tInt, "array_upper(array[1, 2, 3], 1) → 3", arrayLength, nullOut),
 		fn("array_lower", "Li", tInt, "array_lower(array[5, 6], 1) → 1", arrayLower, nullOut),
+		fn("array_dims", "L", tText, "array_dims(array[[1, 2], [3, 4]]) → [1:2][1:2]", arrayDims, nullOut),
+		made("array_fill", "**", "array_fill(7, array[3]) → {7,7,7}"),
+		made("generate_subscripts", "*i?b", ""),
 		fn("array_ndims", "L", tInt, "array_ndims(array[[1, 2], [3, 4]]) → 2", arrayDepth, nullOut),
 		fn("cardinality", "L", tInt, "cardinality(array[[1, 2], [3, 4]]) → 4", cardinality),
 		fn("trim_array", "Li", ListResult, "trim_array(array[1, 2, 3], 2) → {1}", trimArray, fails),
@@ -196,6 +200,18 @@ func arrayLower(a []types.Value, t types.Type) (types.Value, error) {
 		v.I = 1
 	}
 	return v, err
+}
+
+// arrayDims is the bounds of a list, of whose elements the first says how many each has.
+func arrayDims(a []types.Value, t types.Type) (types.Value, error) {
+	if a[0].ListLen() == 0 {
+		return null(t)
+	}
+	dims := ""
+	for l := a[0]; l.Type.Kind == types.List; l = l.Elems()[0] {
+		dims += fmt.Sprintf("[1:%d]", l.ListLen())
+	}
+	return text(dims)
 }
 
 func arrayDepth(a []types.Value, t types.Type) (types.Value, error) {

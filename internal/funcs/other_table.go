@@ -134,11 +134,17 @@ var foreignNames = sync.OnceValue(func() map[string]string {
 	return m
 })
 
+// PathHint is what there is instead of PostgreSQL's path language.
+const PathHint = "json_extract(x, '$.a[0]'), -> and #> take paths of keys and numbers; jsonb_array_elements gives elements that WHERE can filter"
+
 var absent = func() map[string]string {
 	m := map[string]string{}
 	for what, names := range map[string][]string{
-		missing("lists of several rows or dimensions"):                      {"array_dims", "array_fill", "string_split_regex", "width_buckets"},
-		missing("structs and maps"):                                         {"json_each_recursive", "json_object", "jsonb_path_query", "json_populate_record", "json_to_recordset"},
+		missing("lists of several rows or dimensions"):                                {"string_split_regex", "width_buckets"},
+		missing("structs and maps"):                                                   {"json_each_recursive"},
+		"json_to_record(x) AS t(a INTEGER, b VARCHAR) in FROM takes an object apart":  {"json_populate_record", "jsonb_populate_record", "json_to_record", "jsonb_to_record"},
+		"json_to_recordset(x) AS t(a INTEGER, b VARCHAR) in FROM takes objects apart": {"json_populate_recordset", "jsonb_populate_recordset", "json_to_recordset", "jsonb_to_recordset"},
+		PathHint: {"jsonb_path_query", "jsonb_path_exists", "jsonb_path_match", "jsonb_path_query_first", "jsonb_path_query_array"},
 		missing("values that differ on every row"):                          {"random_normal"},
 		"statements run one after the other; statement_timeout bounds them": {"pg_sleep", "pg_sleep_for", "sleep_ms"},
 		"SHOW name shows a setting, and SET name = value sets it":           {"current_setting", "set_config"},

@@ -295,6 +295,13 @@ func (p *printer) table(t TableExpr) {
 		p.call(t.Call)
 		p.s(pick(t.Ordinality, " WITH ORDINALITY", ""))
 		p.alias(t.Alias)
+		if len(t.Defs) > 0 {
+			p.s(pick(t.Alias == nil, " AS ", ""), "(")
+			for i, d := range t.Defs {
+				p.s(pick(i > 0, ", ", ""), QuoteIdent(d.Name.Name), " ", d.Type.String())
+			}
+			p.s(")")
+		}
 	case *SubqueryTable:
 		p.s(pick(t.Lateral, "LATERAL ", ""))
 		p.subquery(t.Query)

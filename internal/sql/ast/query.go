@@ -229,6 +229,7 @@ type FuncTable struct {
 	Lateral    bool
 	Ordinality bool // WITH ORDINALITY
 	Alias      *Alias
+	Defs       []ColumnDef // names and types of columns; nil if not given
 }
 
 // SubqueryTable is (query), also (VALUES ...).

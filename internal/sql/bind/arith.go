@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -18,6 +19,11 @@ func (b *binder) binary(s *scope, e *ast.Binary) plan.Expr {
 	case "+":
 		return b.arith(plan.Add, l, r, at)
 	case "-":
+		if l.Type() == types.TJSONB {
+			if x := b.operator("-", at, l, r); x != nil {
+				return x
+			}
+		}
 		return b.arith(plan.Sub, l, r, at)
 	case "*":
 		return b.arith(plan.Mul, l, r, at)
@@ -32,6 +38,9 @@ func (b *binder) binary(s *scope, e *ast.Binary) plan.Expr {
 	}
 	if x := b.infix(e.Op, l, r, at); x != nil {
 		return x
+	}
+	if (e.Op == "@?" || e.Op == "@@") && l.Type() == types.TJSONB {
+		panic(diag.Unsupported(e.Pos, "the path language of JSONB").WithHint("%s", funcs.PathHint))
 	}
 	panic(noOperator(e.Op, l, r, e.Pos))
 }

@@ -139,6 +139,8 @@ func init() {
 		"struct_insert":             func(b *binder, c *call) plan.Expr { return b.structCall(c.scope, c.f) },
 		"struct_pack":               func(b *binder, c *call) plan.Expr { return b.structCall(c.scope, c.f) },
 		"regexp_matches":            (*binder).rowsFunc,
+		"generate_subscripts":       (*binder).rowsFunc,
+		"array_fill":                (*binder).listFill,
 		"regexp_split_to_table":     (*binder).rowsFunc,
 		"string_to_table":           (*binder).rowsFunc,
 		"zeroifnull":                (*binder).zeroIfNull,

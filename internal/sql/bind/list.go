@@ -104,6 +104,8 @@ func (b *binder) concatOther(l, r plan.Expr, at place) plan.Expr {
 	case lt.Kind == types.Bytes && (rt.Kind == types.Bytes || rt.Kind == types.Unknown), rt.Kind == types.Bytes && lt.Kind == types.Unknown:
 		l, r = b.convert(l, types.TBytes, at.l), b.convert(r, types.TBytes, at.r)
 		return &plan.Call{Op: plan.Concat, T: types.TBytes, Args: []plan.Expr{l, r}, Pos: at.op}
+	case lt == types.TJSONB && (rt == lt || rt.Kind == types.Unknown), rt == types.TJSONB && lt.Kind == types.Unknown:
+		return plan.NewApply(funcs.Function("||"), types.TJSONB, at.op, b.convert(l, types.TJSONB, at.l), b.convert(r, types.TJSONB, at.r))
 	case lt.Kind != types.List && rt.Kind != types.List:
 		return nil
 	}
@@ -212,8 +214,32 @@ func (b *binder) rowsFunc(c *call) plan.Expr {
 	if b.unnests != c.scope || c.scope.clause != "" {
 		unsupported(c.pos, "%s outside of a select list and FROM", c.name)
 	}
+	mustBeList(c.name, c.args, c.pos)
 	f := funcs.RowLists[c.name]
 	return plan.NewApply(funcs.Unnest, f.List.Elem(), c.pos, plan.NewApply(f.Fn, f.List, c.pos, c.args...))
+}
+
+// mustBeList holds generate_subscripts to a list.
+func mustBeList(name string, args []plan.Expr, pos int) {
+	if name == "generate_subscripts" && args[0].Type().Kind != types.List {
+		panic(noFunction(name, args, pos))
+	}
+}
+
+// listFill is array_fill. A list of lists is as deep as a constant says how many lengths there are.
+func (b *binder) listFill(c *call) plan.Expr {
+	x := b.settle(c.args[0])
+	if k := c.args[1].Type().Kind; k != types.List && k != types.Unknown {
+		panic(noFunction(c.name, c.args, c.pos))
+	}
+	dims := b.convert(c.args[1], types.TList(types.TInt32), c.argPos(1))
+	t := b.listOf(x.Type(), c.pos)
+	if k, ok := dims.(*plan.Const); ok && !k.V.Null {
+		for range max(k.V.ListLen()-1, 0) {
+			t = b.listOf(t, c.pos)
+		}
+	}
+	return plan.NewApply(funcs.ListFill, t, c.pos, x, dims)
 }
 
 // rowsTable is such a function in FROM.
@@ -230,6 +256,7 @@ func (b *binder) rowsTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 	if row := bestRow(funcs.Find(name), args); row == nil || len(args) < 2 {
 		panic(noFunction(name, args, t.Pos))
 	}
+	mustBeList(name, args, t.Pos)
 	return b.listTable(t, []plan.Expr{plan.NewApply(f.Fn, f.List, t.Pos, args...)}, []string{name})
 }
 

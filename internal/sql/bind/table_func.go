@@ -20,6 +20,9 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 	if t.Ordinality && !rows && name != "generate_series" && name != "range" && name != "unnest" && !strings.HasPrefix(name, "json") {
 		unsupported(t.Pos, "WITH ORDINALITY of %s", name)
 	}
+	if record := strings.HasPrefix(name, "json") && strings.Contains(name, "_to_record"); len(t.Defs) > 0 && !record {
+		fail(diag.SyntaxError, t.Defs[0].Pos, "a column definition list is only allowed for functions returning \"record\"")
+	}
 	if m := b.findMacro(t.Call.Name, true); m != nil {
 		return b.macroTable(s, m, t)
 	}
@@ -40,7 +43,10 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 		"json_each", "jsonb_each", "json_each_text", "jsonb_each_text":
 		n, r := b.jsonTable(s, left, t)
 		return n, []*rel{r}
-	case "regexp_matches", "regexp_split_to_table", "string_to_table":
+	case "json_to_record", "jsonb_to_record", "json_to_recordset", "jsonb_to_recordset":
+		n, r := b.recordTable(s, left, t)
+		return n, []*rel{r}
+	case "regexp_matches", "regexp_split_to_table", "string_to_table", "generate_subscripts":
 		n, r := b.rowsTable(s, left, t)
 		return n, []*rel{r}
 	case "generate_series", "range":
@@ -67,7 +73,7 @@ var foreignTables = func() map[string]string {
 		"read_csv reads a text file line by line with a delimiter that does not occur in it": "read_text read_blob glob",
 		"COPY there, and FROM 'x.parquet' or 'x.csv' here, bring rows over":                  "postgres_scan postgres_query sqlite_scan sqlite_query mysql_scan mysql_query iceberg_scan delta_scan st_read read_xlsx",
 		"generate_series(1, n) makes as many rows":                                           "repeat repeat_row",
-		"unnest turns a list into rows":                                                      "regexp_split_to_table regexp_matches string_to_table jsonb_to_recordset json_to_recordset json_populate_recordset jsonb_populate_recordset",
+		"unnest turns a list into rows":                                                      "regexp_split_to_table regexp_matches string_to_table",
 	} {
 		for _, n := range strings.Fields(names) {
 			m[n] = hint

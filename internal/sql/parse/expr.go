@@ -93,6 +93,10 @@ func (p *parser) infix(left ast.Expr, min int) ast.Expr {
 				}
 			case tIdent:
 				prec = p.wordOperator()
+			case tParam: // behind an operand, ? is an operator of JSONB
+				if p.text() == "" {
+					prec = precOther
+				}
 			case kwOtherTypeFunc:
 				if _, row := left.(*ast.Row); row && p.text() == "overlaps" {
 					prec = precIn
@@ -199,15 +203,41 @@ func (p *parser) logical(left ast.Expr, prec int) ast.Expr {
 // binary reads operator and right operand, or ANY/ALL and what it ranges over.
 func (p *parser) binary(left ast.Expr, prec int) ast.Expr {
 	pos, op := p.pos(), p.text()
-	if p.kind() == tIdent {
+	switch p.kind() {
+	case tIdent:
 		op = p.qualifiedOperator()
-	} else {
+	case tParam, tOp:
+		op = p.operator()
+	default:
 		p.next()
 	}
 	if k := p.kind(); (k == kAny || k == kSome || k == kAll) && p.peek(1) == tLParen {
 		return p.quantified(left, pos, op)
 	}
 	return &ast.Binary{Pos: pos, Op: op, L: left, R: p.exprPrec(prec + 1)}
+}
+
+// operator reads an operator that may have a ? in it, which is a token of its own: ?, ?|, ?& and @?.
+func (p *parser) operator() string {
+	t := p.tok()
+	op := t.text
+	if t.kind == tParam {
+		op = "?"
+	}
+	p.next()
+	next := p.tok()
+	if next.pos != t.end {
+		return op
+	}
+	switch {
+	case op == "?" && next.kind == tOp && (next.text == "|" || next.text == "&"):
+		op += next.text
+		p.next()
+	case op == "@" && next.kind == tParam && next.text == "":
+		op = "@?"
+		p.next()
+	}
+	return op
 }
 
 // qualifiedOperator reads OPERATOR(pg_catalog.~), which psql sends. The schema is

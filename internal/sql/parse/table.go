@@ -152,15 +152,50 @@ func (p *parser) tablePrimary() ast.TableExpr {
 	return nil
 }
 
-func (p *parser) funcTable(pos int, lateral bool, name ast.Name) ast.TableExpr {
-	t := &ast.FuncTable{Pos: pos, Lateral: lateral, Call: p.call(name)}
+func (p *parser) funcTable(pos int, lateral bool, called ast.Name) ast.TableExpr {
+	t := &ast.FuncTable{Pos: pos, Lateral: lateral, Call: p.call(called)}
 	if p.kind() == kWith && p.at(1).is("ordinality") {
 		p.next()
 		p.next()
 		t.Ordinality = true
 	}
-	t.Alias = p.alias()
+	name := 0 // where an alias would be
+	if p.kind() == kAs {
+		name = 1
+	}
+	switch {
+	case name == 1 && p.peek(1) == tLParen && p.definesColumns(2):
+		p.next()
+		t.Defs = p.columnTypes()
+	case p.at(name).kind.isName() && p.peek(name+1) == tLParen && p.definesColumns(name+2):
+		p.accept(kAs)
+		t.Alias = &ast.Alias{Name: p.name()}
+		t.Defs = p.columnTypes()
+	default:
+		t.Alias = p.alias()
+	}
 	return t
+}
+
+// definesColumns reports that a name with a type is at token i, not one of a list of names.
+func (p *parser) definesColumns(i int) bool {
+	k := p.peek(i + 1)
+	return p.at(i).kind.isName() && k != tComma && k != tRParen
+}
+
+// columnTypes reads (a integer, b text).
+func (p *parser) columnTypes() []ast.ColumnDef {
+	var out []ast.ColumnDef
+	p.expect(tLParen)
+	for {
+		pos := p.pos()
+		out = append(out, ast.ColumnDef{Pos: pos, Name: p.name(), Type: p.typeName()})
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	p.expect(tRParen)
+	return out
 }
 
 // tableParen reads (query) alias or (join) [alias]. As with expressions, only what

@@ -1,0 +1,209 @@
+package funcs
+
+import (
+	"slices"
+
+	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
+
+// Values of JSON made of others: with something inserted, without nulls, of lists of texts, and rows made of them.
+
+var jsonMadeRows = func() []Row {
+	rows := []Row{
+		fn("jsonb_insert", "JXJ?b", types.TJSONB, `jsonb_insert('{"a": [1, 2]}', '{a,1}', '9') → {"a": [1, 9, 2]}`, func(a []types.Value, t types.Type) (types.Value, error) {
+			x, err := types.ParseJSON(a[2].S)
+			if err != nil {
+				return types.Value{}, err
+			}
+			return jsonEdited(a[0], t, func(v types.JSONValue) (types.JSONValue, error) {
+				if err := notScalar(v, "set path in"); err != nil {
+					return v, err
+				}
+				return insertedAt(v, a[1].Elems(), 1, x, at(a, 3, 0) != 0)
+			})
+		}, fails),
+	}
+	for name, t := range map[string]types.Type{"json": types.TJSON, "jsonb": types.TJSONB} {
+		rows = append(rows,
+			fn(name+"_strip_nulls", "J", t, name+`_strip_nulls('[1, null]') → `+map[string]string{"json": "[1,null]", "jsonb": "[1, null]"}[name], jsonStripNulls, fails),
+			fn(name+"_object", "X", t, "", jsonObjectOfPairs, fails),
+			fn(name+"_object", "XX", t, "", jsonObjectOfLists, fails))
+	}
+	return rows
+}()
+
+// insertedAt is v with x before what a path leads to, or behind it; at is the number of its first step. A key that an object has already is an error.
+func insertedAt(v types.JSONValue, path []types.Value, at int, x types.JSONValue, behind bool) (types.JSONValue, error) {
+	if len(path) == 0 {
+		return v, nil
+	}
+	i, err := stepTo(v, path[0], at)
+	if err != nil || !isContainer(v) {
+		return v, err
+	}
+	out := types.JSONValue{Kind: v.Kind, Keys: slices.Clone(v.Keys), Elems: slices.Clone(v.Elems)}
+	there := i >= 0 && i < len(v.Elems)
+	switch {
+	case len(path) > 1 && there:
+		out.Elems[i], err = insertedAt(v.Elems[i], path[1:], at+1, x, behind)
+		return out, err
+	case len(path) > 1:
+		return v, nil
+	case v.Kind == '{' && there:
+		return v, errorf(diag.InvalidParameter, "cannot replace existing key")
+	case v.Kind == '{':
+		out.Keys = append(out.Keys, path[0].S)
+	case there && behind:
+		i++
+	}
+	out.Elems = slices.Insert(out.Elems, min(max(i, 0), len(v.Elems)), x)
+	return out, nil
+}
+
+// jsonStripNulls is a value without the fields of objects in it that are null.
+func jsonStripNulls(a []types.Value, t types.Type) (types.Value, error) {
+	v, err := types.ParseJSON(a[0].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return asJSON(appendWithoutNulls(nil, v), t)
+}
+
+func appendWithoutNulls(dst []byte, v types.JSONValue) []byte {
+	switch v.Kind {
+	case '"':
+		return types.AppendJSONString(dst, v.Text())
+	case '{', '[':
+	default:
+		return append(dst, v.Raw...)
+	}
+	dst = append(dst, v.Kind)
+	first := true
+	for i, e := range v.Elems {
+		if v.Kind == '{' && e.Kind == 'n' {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		if first = false; v.Kind == '{' {
+			dst = append(types.AppendJSONString(dst, v.Keys[i]), ':')
+		}
+		dst = appendWithoutNulls(dst, e)
+	}
+	return append(dst, v.Kind+2) // { and }, [ and ]
+}
+
+// jsonObjectOfPairs is the object of a list of keys and values by turns; jsonObjectOfLists that of a list of each.
+func jsonObjectOfPairs(a []types.Value, t types.Type) (types.Value, error) {
+	elems := a[0].Elems()
+	if len(elems)%2 != 0 {
+		return fail("2202E", "array must have even number of elements")
+	}
+	var keys, values []types.Value
+	for i := 0; i < len(elems); i += 2 {
+		keys, values = append(keys, elems[i]), append(values, elems[i+1])
+	}
+	return jsonObjectOf(keys, values, t)
+}
+
+func jsonObjectOfLists(a []types.Value, t types.Type) (types.Value, error) {
+	keys, values := a[0].Elems(), a[1].Elems()
+	if len(keys) != len(values) {
+		return fail("2202E", "mismatched array dimensions")
+	}
+	return jsonObjectOf(keys, values, t)
+}
+
+func jsonObjectOf(keys, values []types.Value, t types.Type) (types.Value, error) {
+	b := []byte{'{'}
+	for i, k := range keys {
+		if k.Null {
+			return fail(diag.NullNotAllowed, "null value not allowed for object key")
+		}
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(types.AppendJSONString(b, k.S), " : "...)
+		b = types.ToJSON(b, values[i])
+	}
+	return asJSON(append(b, '}'), t)
+}
+
+// JSONRecord is the list of the one struct that an object is, of NULLs for NULL, JSONRecords that of all objects in an array. The second argument is the zone of
+// the session.
+var (
+	JSONRecord = internalFn("json_to_record", func(a []types.Value, t types.Type) (types.Value, error) {
+		if a[0].Null {
+			return types.ListValue(t.Elem(), []types.Value{types.NullOf(t.Elem())}), nil
+		}
+		v, err := types.ParseJSON(a[0].S)
+		if err != nil {
+			return types.Value{}, err
+		}
+		return jsonRecords(t, []types.JSONValue{v}, a[1].S, "json_to_record")
+	}, seesNull)
+	JSONRecords = internalFn("json_to_recordset", func(a []types.Value, t types.Type) (types.Value, error) {
+		v, err := types.ParseJSON(a[0].S)
+		if err != nil {
+			return types.Value{}, err
+		}
+		if v.Kind != '[' {
+			return fail(diag.InvalidParameter, "cannot call json_to_recordset on a non-array")
+		}
+		return jsonRecords(t, v.Elems, a[1].S, "json_to_recordset")
+	})
+)
+
+func jsonRecords(t types.Type, objects []types.JSONValue, zone, name string) (types.Value, error) {
+	z, err := types.FindZone(zone)
+	if err != nil {
+		return types.Value{}, err
+	}
+	rows := make([]types.Value, len(objects))
+	for i, o := range objects {
+		if o.Kind != '{' {
+			return fail(diag.InvalidParameter, "argument of %s must be an object, or an array of objects", name)
+		}
+		if rows[i], err = jsonField(z, t.Elem(), o); err != nil {
+			return types.Value{}, err
+		}
+	}
+	return types.ListValue(t.Elem(), rows), nil
+}
+
+// jsonField is the value of a field of type t that PostgreSQL makes of JSON: null is NULL whatever the type, arrays and objects are lists and structs, and all
+// else is read from its text.
+func jsonField(z *types.Zone, t types.Type, v types.JSONValue) (types.Value, error) {
+	var err error
+	switch {
+	case v.Kind == 'n':
+		return types.NullOf(t), nil
+	case t.Kind == types.JSON:
+		return types.ParseValue(t, v.Raw)
+	case t.Kind == types.List && v.Kind == '[':
+		elems := make([]types.Value, len(v.Elems))
+		for i, e := range v.Elems {
+			if elems[i], err = jsonField(z, t.Elem(), e); err != nil {
+				return types.Value{}, err
+			}
+		}
+		return types.ListValue(t.Elem(), elems), nil
+	case t.Kind == types.List && v.Kind != '"':
+		return fail(diag.InvalidTextRepresentation, "expected JSON array")
+	case t.Kind == types.Struct && v.Kind == '{':
+		fields := t.Fields()
+		vals := make([]types.Value, len(fields))
+		for i, f := range fields {
+			vals[i] = types.NullOf(f.Type)
+			if e, ok := v.Field(f.Name); ok {
+				if vals[i], err = jsonField(z, f.Type, e); err != nil {
+					return types.Value{}, err
+				}
+			}
+		}
+		return types.StructValue(t, vals), nil
+	}
+	return types.ParseIn(z, t, v.Text())
+}
