@@ -40,7 +40,9 @@ type Options struct {
 	Resolve phys.Resolve    // GPU: how lanes come together
 	Home    phys.Home       // GPU: where groups live, if somebody wants it so
 	Fuse    phys.Fuse       // GPU: how much one kernel does
-	Sample  int64           // GPU: how many rows bound the first ones of an order, if somebody wants it so
+	// Partition: GPU: whether rows are partitioned before they are grouped. Who cuts pipelines looks at it.
+	Partition phys.Partition
+	Sample    int64 // GPU: how many rows bound the first ones of an order, if somebody wants it so
 }
 
 // Facts tell what lies below a pipeline.
@@ -154,9 +156,12 @@ func (w *Walk) Step(p *pipe.Pipeline, facts Facts) (*Step, error) {
 		}
 	}
 	if w.Target == ir.GPU {
-		if s.Writing = phys.ChooseWriting(w.Fuse.At(p), p); s.Writing == phys.WriteClaimed {
+		switch s.Writing = phys.ChooseWriting(w.Fuse.At(p), p); s.Writing { // if rows are counted, a row's lane must know what came of it
+		case phys.WriteClaimed:
 			s.Expand, s.Queue.Queue = w.expansions(p, s.Filters)
-		} // else a row's lane must know what came of it
+		case phys.WriteParted: // a block must have the same rows each time
+			s.Expand, _ = w.expansions(p, s.Filters)
+		}
 	}
 	return s, nil
 }
@@ -231,6 +236,9 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 	d := f.How
 	d.Late, d.Sample, d.Resolve, d.Fuse, d.Writing, d.Cut = s.Late, s.Sample, s.w.Resolve.At(s.Pipeline), s.w.Fuse.At(s.Pipeline), s.Writing, s.Pipeline.Cut
+	if g, ok := s.Pipeline.Sink.(*pipe.Aggregate); ok {
+		d.Unparted = g.Unparted
+	}
 	for _, x := range s.Shapes {
 		if x.Bits > 0 {
 			d.Packed++

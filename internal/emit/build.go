@@ -72,9 +72,9 @@ func (e *emitter) buildTuple(s *pipe.Build, fs []layout.Field) *layout.Tuple {
 	return layout.NarrowTuple(hash, s.Flag, fs)
 }
 
-// sunk is a column as a sink will get it, or only what it is like: with TopN most rows are dropped before their columns are read.
+// sunk is a column as a sink will get it, or only what it is like: with TopN most rows are dropped before their columns are read, and in parts rows are counted without them.
 func (e *emitter) sunk(id plan.ColID) code.Value {
-	if e.TopN || e.outlines {
+	if e.TopN || e.outlines || e.Writing == phys.WriteParted {
 		return e.Outline(e.Ref(id))
 	}
 	return e.Column(id)
@@ -112,5 +112,9 @@ func (e *emitter) collectSink(s *pipe.Collect) {
 	if e.TopN {
 		e.dropWorse(s, e.f.Sink)
 	}
-	e.write(e.f.Sink, written{hash: ir.NoReg, cols: cols, late: e.f.Sink.Find(layout.LateRow) != nil, rows: phys.Expected(s.Node)})
+	row := written{hash: ir.NoReg, cols: cols, late: e.f.Sink.Find(layout.LateRow) != nil, rows: phys.Expected(s.Node)}
+	if e.Writing == phys.WriteParted {
+		row.part = e.partOf(s.Parts)
+	}
+	e.write(e.f.Sink, row)
 }

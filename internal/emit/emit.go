@@ -121,6 +121,7 @@ type Fragment struct {
 	Lanes   []Counter // Off is that of the first of layout.WarpLanes words: how often one lane was active, two lanes …
 	// Reads are the columns of a scanned table that are read, in that order.
 	Reads   []Read
+	Counted int   // how many of those a launch needs that only counts rows, see warp_parts.go
 	MaxRows int64 // Stage sinks: no more rows than this reach the sink
 	// WarpBytes is the shared memory that each warp of a launch needs beside what the code declares.
 	WarpBytes int

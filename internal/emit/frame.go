@@ -69,6 +69,7 @@ type written struct {
 	cols []plan.ColID // those behind them
 	late bool         // then comes the number of the scan's row
 	rows int64        // how many are expected; 0: nobody knows
+	part ir.Reg       // that the row belongs to, if it is written in parts; it is used up
 }
 
 // groupRow is a row for a group sink. Registers are used up.

@@ -181,7 +181,7 @@ func (e *warp) scan(s *pipe.Table) {
 		})
 		return
 	}
-	e.takeRows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) }, e.Arrays && !e.Off.WideRows && !flush && e.Writing == phys.WriteClaimed)
+	e.takeRows(func(i ir.Reg) { e.scanRow(s, i, s.Filter, e.Filters) }, e.Arrays && !e.Off.WideRows && !flush && (e.Writing == phys.WriteClaimed || e.Writing == phys.WriteParted))
 }
 
 // rows gives every lane rows a grid's width apart.

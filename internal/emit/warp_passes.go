@@ -14,7 +14,7 @@ import (
 // setNumber takes note of the number of the source's row, where it is needed until all that came of the row is written.
 func (e *warp) setNumber(i ir.Reg) {
 	e.number = i
-	if e.Writing != phys.WriteClaimed {
+	if e.Writing == phys.WriteCounted || e.Writing == phys.WriteInPlace {
 		e.number = e.perRow("number", ir.I64, 0)
 		e.B.Mov(e.number, i.V())
 	}

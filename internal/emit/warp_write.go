@@ -11,7 +11,12 @@ import (
 
 // write keeps the values past the guard, where the warp finds places for its tuples.
 func (e *warp) write(t *layout.Tuple, r written) {
-	if e.Writing != phys.WriteClaimed {
+	switch e.Writing {
+	case phys.WriteClaimed:
+	case phys.WriteParted:
+		e.writeToPart(t, r)
+		return
+	default:
 		e.writeInPasses(t, r)
 		return
 	}

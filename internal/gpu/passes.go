@@ -27,6 +27,7 @@ type passes struct {
 	c      *block // its context
 	places device.Addr
 	room   int64
+	parts  int64 // rows go to so many parts, and what counts is what writes; 0: they do not
 }
 
 func (r *run) newPasses(step *compile.Step, f *emit.Fragment, fn device.Function, src *source, st *exec.PipelineStats) (*passes, error) {
@@ -35,17 +36,20 @@ func (r *run) newPasses(step *compile.Step, f *emit.Fragment, fn device.Function
 	}
 	x := &passes{r: r, sink: r.sinks[step.Pipeline.Sink], f: f, fn: fn}
 	var err error
-	if x.count, err = step.Counting(); x.count == nil {
+	if step.Writing == phys.WriteParted {
+		counting := *f
+		counting.Reads = f.Reads[:f.Counted]
+		x.parts, x.count, x.countF = int64(step.Pipeline.Sink.(*pipe.Collect).Parts.Count), &counting, fn
+	} else if x.count, err = step.Counting(); x.count == nil {
 		return x, err
-	}
-	if x.countF, err = r.compile(x.count); err != nil {
+	} else if x.countF, err = r.compile(x.count); err != nil {
 		return nil, err
 	}
 	luts, err := r.luts(x.count)
 	if err != nil {
 		return nil, err
 	}
-	if r.Listing {
+	if r.Listing && x.parts == 0 {
 		st.Fragments = append(st.Fragments, x.count)
 	}
 	x.c = r.newContext(x.count)
@@ -71,6 +75,7 @@ func (x *passes) run(c *block, n int64, bind func(c *block, f *emit.Fragment) er
 		if err := s.reserve(s.n + total); err != nil {
 			return err
 		}
+		c.set(layout.CtxCounts, 0)
 		again, m, err := x.launch(c, x.f, x.fn, n, bind, meanwhile)
 		if err != nil {
 			return err
@@ -88,10 +93,13 @@ func (x *passes) run(c *block, n int64, bind func(c *block, f *emit.Fragment) er
 	}
 }
 
-// counted is how many rows a chunk makes; after it, the words of its rows tell where those of each begin. Texts that were made on the way are nobody's.
+// counted is how many rows a chunk makes; after it, words tell where those of each of its rows begin, or of each part and block. Texts that were made on the way are nobody's.
 func (x *passes) counted(n int64, bind func(c *block, f *emit.Fragment) error) (int64, error) {
-	r := x.r
-	bytes := kernels.PrefixBytes(n)
+	r, words := x.r, n
+	if x.parts > 0 {
+		words = x.parts * int64(r.launch(x.fn, n, false, x.f.WarpBytes).Blocks)
+	}
+	bytes := kernels.PrefixBytes(words)
 	if x.room < bytes {
 		x.close()
 		a, err := r.alloc(bytes)
@@ -105,6 +113,7 @@ func (x *passes) counted(n int64, bind func(c *block, f *emit.Fragment) error) (
 		if err != nil {
 			return 0, err
 		}
+		x.c.set(layout.CtxCounts, 1)
 		if again, _, err = x.launch(x.c, x.count, x.countF, n, bind, func() error { return nil }); err != nil {
 			return 0, err
 		}
@@ -113,7 +122,7 @@ func (x *passes) counted(n int64, bind func(c *block, f *emit.Fragment) error) (
 	if err != nil {
 		return 0, err
 	}
-	if err := r.failed(r.loader.kernels().Prefix(r.st, x.places, sum, n)); err != nil {
+	if err := r.failed(r.loader.kernels().Prefix(r.st, x.places, sum, words)); err != nil {
 		return 0, err
 	}
 	total, err := r.read(sum, 1)
@@ -158,11 +167,14 @@ func tuplesOf(s sink) *tupleSink {
 
 func (s *tupleSink) tuples() *tupleSink { return s }
 
-// reckon adds what the passes before the last moved, by the rows that were counted: a word of each row of the source is cleared, written, added up and read twice.
+// reckon adds what the passes before the last moved, by the rows that were counted: a word of each row of the source is cleared, written, added up and read twice. Those of parts are few.
 func (x *passes) reckon(p *pipe.Pipeline, src *source, st *exec.PipelineStats) {
 	if x.count == nil {
 		return
 	}
 	x.r.reckonReads(p, x.count, src, st)
+	if x.parts > 0 {
+		return
+	}
 	st.Device.Reckoned += 4 * 6 * src.rows
 }

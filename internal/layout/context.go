@@ -19,6 +19,7 @@ const (
 	CtxGaps     = CtxState         // tuple sink of a GPU: where warps note what they took and did not use: first byte and end
 	CtxGapCount = CtxRoom          // how many those are, times GapUnit, and their bytes
 	CtxPlaces   = CtxState         // tuple sink of a GPU, in passes: a word of 4 bytes for each row of the source
+	CtxCounts   = CtxDir           // tuple sink of a GPU, in parts: 1: rows are only counted; CtxPlaces has a word for each part and block
 	CtxNullKey  = ir.CtxFree + 72  // build sink: set to 1 when a key was NULL
 	CtxParts    = ir.CtxFree + 80  // hashed groups: cur and end (as above) of each part; the part is bits of the hash
 	CtxPartMask = ir.CtxFree + 88  // hashed groups: (number of parts - 1) * 16

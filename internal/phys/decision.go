@@ -33,6 +33,7 @@ type Decision struct {
 	Fuse          Fuse    // likewise
 	Writing       Writing
 	Cut           fmt.Stringer // why the pipeline ends where it need not; nil: it has to
+	Unparted      string       // why rows come to their groups as they are, see Partition; "": nobody asked
 }
 
 // String tells what is worth to be told, "" if nothing is.
@@ -93,6 +94,9 @@ func (d Decision) String() string {
 		}
 		text += d.Home.String()
 		parts = append(parts, text)
+	}
+	if d.Unparted != "" {
+		parts = append(parts, "rows not in parts: "+d.Unparted)
 	}
 	if d.Cut != nil {
 		parts = append(parts, d.Cut.String())

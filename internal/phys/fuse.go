@@ -101,10 +101,14 @@ const (
 	WriteClaimed Writing = iota // warps take places from a counter of the sink
 	WriteCounted                // a kernel counts the rows that each row of the source makes; where those of one begin is the sum of the counts before
 	WriteInPlace                // each row of the source makes one
+	WriteParted                 // a launch counts the rows of each part that each of its blocks has; where those of a block and part begin is the sum of the counts before
 )
 
 // ChooseWriting decides how rows of a pipeline find their places.
 func ChooseWriting(f Fuse, p *pipe.Pipeline) Writing {
+	if c, ok := p.Sink.(*pipe.Collect); ok && c.Parts != nil {
+		return WriteParted
+	}
 	if !f.InPasses() {
 		return WriteClaimed
 	}

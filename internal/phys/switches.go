@@ -19,6 +19,7 @@ var switchesAt = []struct {
 	{"expand", "join", checked(ParseExpand)},
 	{"fuse", "scan", checked(ParseFuse)},
 	{"groups", "group", checked(ParseHome)},
+	{"partition", "group", checked(ParsePartition)},
 	{"prefilter", "scan", checked(ParsePrefilter)},
 	{"refill", "scan", checked(ParseRefill)},
 	{"resolve", "scan", checked(ParseResolve)},

@@ -220,9 +220,11 @@ func (s *Build) Side() plan.Node {
 
 // Aggregate groups rows.
 type Aggregate struct {
-	ID     int
-	Group  *plan.Group
-	makers []*Pipeline
+	ID    int
+	Group *plan.Group
+	// Unparted is why its rows are not partitioned before, see Part; "": nobody asked.
+	Unparted string
+	makers   []*Pipeline
 }
 
 // Collect materializes rows: the result, a sort, a shared subplan.
@@ -235,6 +237,8 @@ type Collect struct {
 	// Window is what Go computes over the rows once all are there: tuples have room for its columns. nil: nothing.
 	Window *plan.Window
 	Node   plan.Node
+	// Parts: rows come in parts by a group of theirs, on GPUs; nil: as they come.
+	Parts  *Parts
 	makers []*Pipeline
 }
 

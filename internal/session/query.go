@@ -11,6 +11,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/result"
 	"github.com/kelpiedb/kelpie/internal/opt"
+	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -86,14 +87,14 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *
 		})
 	}
 	if set.Device != "cpu" {
-		prog, err = s.fuse(prog, set, split)
+		prog, err = s.fuse(prog, set, can, split)
 		return prog, passes, err
 	}
 	return prog, passes, split(prog)
 }
 
 // fuse is the program of a query for a GPU, whose pipelines are cut as the settings say, or where a kernel would need too many registers.
-func (s *Session) fuse(first *pipe.Program, set *Settings, split func(*pipe.Program) error) (*pipe.Program, error) {
+func (s *Session) fuse(first *pipe.Program, set *Settings, can func(*plan.Call) bool, split func(*pipe.Program) error) (*pipe.Program, error) {
 	f := compile.Fusion{Budget: set.FuseBudget, Options: compileOptions(set), Known: &s.DB.fused}
 	f.Place = func() compile.Place {
 		opts := s.options(set)
@@ -109,15 +110,26 @@ func (s *Session) fuse(first *pipe.Program, set *Settings, split func(*pipe.Prog
 		}
 		set.Expand.Apply(prog)
 		set.Fuse.Apply(prog)
+		set.Partition.Apply(prog, s.partitionPlace(set, can))
 		change(prog)
 		return prog, split(prog)
 	}
 	return f.Program()
 }
 
+// partitionPlace is what is known of the GPU that a query is for. A quarter of its memory may be rows between pipelines.
+func (s *Session) partitionPlace(set *Settings, can func(*plan.Call) bool) phys.PartitionPlace {
+	on := phys.PartitionPlace{Emits: can}
+	if store := s.DB.accelerator(set.Device).known(); store != nil {
+		info := store.Info()
+		on.Cache, on.Memory = int64(info.L2), int64(info.Memory/4)
+	}
+	return on
+}
+
 // compileOptions are what settings say of the code of pipelines that is only looked at.
 func compileOptions(set *Settings) compile.Options {
-	return compile.Options{Off: set.Off, Expand: set.Expand, Refill: set.Refill, Resolve: set.Resolve, Home: set.Home, Fuse: set.Fuse}
+	return compile.Options{Off: set.Off, Expand: set.Expand, Refill: set.Refill, Resolve: set.Resolve, Home: set.Home, Fuse: set.Fuse, Partition: set.Partition}
 }
 
 var Trace bool

@@ -40,6 +40,7 @@ type Settings struct {
 	Refill     phys.Refill     // GPU: what becomes of lanes whose rows are dropped
 	Fuse       phys.Fuse       // GPU: how much one kernel does
 	FuseBudget phys.FuseBudget // GPU: and how many registers it may need
+	Partition  phys.Partition  // GPU: whether rows are partitioned before they are grouped
 	GPUCode    exec.CodeFrom   // GPU: which code it may use
 	Disabled   map[string]bool // optimizer passes
 	SIMD       device.SIMD     // vector instructions of the CPU
@@ -221,6 +222,9 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.EarlyPlaces }),
 	technique("early_reads", "read all columns of rows that pass a GPU's front at once, before any is waited for",
 		func(s *Settings) *bool { return &s.Off.EarlyReads }),
+	{"partition", "whether a GPU first writes rows side by side with those that go to the same part of a table of groups, and then groups them part after part: off, on, auto (where the table is larger than the cache, and it pays), or a number of parts",
+		func(s *Settings) string { return s.Partition.String() },
+		func(s *Settings, v types.Value) error { return choose(&s.Partition, v, phys.ParsePartition) }},
 	technique("post_projection", "read columns where they are needed, not at the scan",
 		func(s *Settings) *bool { return &s.Off.PostProjection }),
 	{"prefilter", "whether the CPU tests the filters of scans whose columns stream to a GPU, and ships a bit a row instead of columns that only they read: off, on, or auto, where that pays",

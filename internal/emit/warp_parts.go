@@ -1,0 +1,134 @@
+package emit
+
+import (
+	"math/bits"
+
+	"github.com/kelpiedb/kelpie/internal/emit/code"
+	"github.com/kelpiedb/kelpie/internal/ir"
+	"github.com/kelpiedb/kelpie/internal/layout"
+	"github.com/kelpiedb/kelpie/internal/phys"
+	"github.com/kelpiedb/kelpie/internal/pipe"
+)
+
+// Rows that are written in parts (phys.Partition): those whose groups will lie in the same part of the table of groups side by side. The same kernel runs twice. First each block counts its rows
+// of each part, in shared memory, and leaves the counts, which become places by a prefix sum: for each part, those of all blocks one after the other. Then each block, which has
+// the same rows as before, takes places from there. So a row costs an atomic operation on shared memory each time, and none on what other blocks see; and what a block writes to a
+// part is contiguous, so that whole lines come together in the cache.
+
+// partOf opens a register with the part of a row: what is next to each other in the table of groups is in one part. Whoever makes the groups finds the same table, mostly; if that
+// has another size or another form, rows are in parts all the same, but those of one are further apart.
+func (e *emitter) partOf(parts *pipe.Parts) ir.Reg {
+	g := parts.Group
+	keys := make([]code.Value, len(g.Keys))
+	for i, x := range g.Keys {
+		keys[i] = e.Eval(x)
+	}
+	void := e.f.Void
+	gp := e.planGroups(g, keys)
+	e.f.Void = void // which is about what this pipeline writes
+	for i := range keys {
+		keys[i] = e.Reform(keys[i], gp.Tuple.Fields[i].Desc.Form)
+	}
+	slots, part := hashSlots(gp.Expect), ir.NoReg
+	if gp.Mode == phys.ArrayGroups || gp.Mode == phys.DenseGroups {
+		slots, part = gp.Slots, e.Int("part")
+		e.arrayIndex(part, gp, keys)
+	} else {
+		part = e.groupHash(gp, keys)
+	}
+	shift := max(bits.Len64(uint64(slots-1))-bits.Len(uint(parts.Count-1)), 0)
+	e.B.Op2(ir.Shr, part, part.V(), e.Fact(int64(shift)))
+	e.B.Op2(ir.And, part, part.V(), e.Fact(int64(parts.Count-1)))
+	e.Free(keys...)
+	return part
+}
+
+// hashSlots is about how many slots a hash table has for so many groups, a power of two.
+func hashSlots(groups int64) int64 { return 1 << bits.Len64(uint64(max(groups, 1<<12)*5/2)) }
+
+// writeToPart counts a row, or writes it to the next place of the block in its part.
+func (e *warp) writeToPart(t *layout.Tuple, r written) {
+	e.takeShared(4 * phys.MostParts)
+	parts := int64(e.Pipeline.Sink.(*pipe.Collect).Parts.Count)
+	e.insert(e.kernel, func() { e.beginParts(parts) })
+	e.finally = func() { e.leaveCounts(parts) }
+	e.B.Comment("the next place in its part")
+	at, n := e.word("at"), e.word("n")
+	e.B.Op1(ir.Narrow, at, r.part.V())
+	e.B.Op2(ir.Shl, at, at.V(), ir.K(2))
+	e.B.Atom4(ir.AtomAdd, n, scratch(at, 0), ir.K(1), ir.Val{})
+	e.B.Clear(at, r.part)
+	counts := e.onlyCounts()
+	e.skip(ir.NE, counts.V(), ir.K(0))
+	e.f.Counted = len(e.f.Reads)
+	out, start := e.Int("out"), e.Int("start")
+	e.B.Op2(ir.MulWU, out, n.V(), ir.K(int64(t.Size)))
+	e.B.Load8(start, ir.At(ir.Ctx, layout.CtxCur))
+	e.B.Op2(ir.Add, out, out.V(), start.V())
+	e.B.Clear(counts, n, start)
+	e.storeRow(out, t, r)
+	e.B.Clear(out)
+}
+
+// onlyCounts opens a register that is 1 where rows are only counted.
+func (e *warp) onlyCounts() ir.Reg {
+	counts := e.Int("counts")
+	e.B.Load8(counts, ir.At(ir.Ctx, layout.CtxCounts))
+	return counts
+}
+
+// beginParts gives a block its first place in each part, or 0 if it counts.
+func (e *warp) beginParts(parts int64) {
+	e.B.Comment("the block's first place in each part; 0 if it counts")
+	counts := e.onlyCounts()
+	e.eachPart(parts, func(part ir.Reg, place ir.Mem) {
+		x := e.word("x")
+		e.B.Mov(x, ir.K(0))
+		e.When(ir.EQ, counts.V(), ir.K(0), func() { e.B.Load(x, place, 4, false) }, nil)
+		e.B.Store(scratch(part, 0), x.V(), 4)
+		e.B.Clear(x)
+	})
+	e.B.Clear(counts)
+	e.B.Barrier()
+}
+
+// leaveCounts leaves what a block has counted.
+func (e *warp) leaveCounts(parts int64) {
+	e.B.Barrier()
+	counts := e.onlyCounts()
+	e.When(ir.NE, counts.V(), ir.K(0), func() {
+		e.B.Comment("rows of the block in each part")
+		e.eachPart(parts, func(part ir.Reg, place ir.Mem) {
+			x := e.word("x")
+			e.B.Load(x, scratch(part, 0), 4, false)
+			e.B.Store(place, x.V(), 4)
+			e.B.Clear(x)
+		})
+	}, nil)
+	e.B.Clear(counts)
+}
+
+// eachPart lets the threads of a block go through the parts: part is the address of its word in shared memory, place that of the block's word for it.
+func (e *warp) eachPart(parts int64, f func(part ir.Reg, place ir.Mem)) {
+	part, step, end := e.word("part"), e.word("step"), e.word("end")
+	places, at, blocks := e.Int("places"), e.Int("at"), e.Int("blocks")
+	e.B.Special(part, ir.ThreadID)
+	e.B.Special(step, ir.BlockDim)
+	e.B.Op1(ir.Narrow, end, e.Fact(parts))
+	e.B.Load8(places, ir.At(ir.Ctx, layout.CtxPlaces))
+	e.B.Special(at, ir.BlockID)
+	e.B.Op2(ir.Shl, at, at.V(), ir.K(2))
+	e.B.Op2(ir.Add, places, places.V(), at.V())
+	e.B.Special(blocks, ir.GridDim)
+	e.Loop(func(l int32) {
+		e.B.Break(l, ir.UGE, part.V(), end.V())
+		word := e.word("word")
+		e.B.Op1(ir.WidenU, at, part.V())
+		e.B.Op2(ir.Mul, at, at.V(), blocks.V())
+		e.B.Op2(ir.Shl, word, part.V(), ir.K(2))
+		f(word, ir.AtIndex(places, at, 4, 0))
+		e.B.Clear(word)
+		e.B.Op2(ir.Add, part, part.V(), step.V())
+	})
+	e.B.Clear(part, step, end, places, at, blocks)
+}
