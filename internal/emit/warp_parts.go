@@ -8,6 +8,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/layout"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
 // Rows that are written in parts (phys.Partition): those whose groups will lie in the same part of the table of groups side by side. The same kernel runs twice. First each block counts its rows
@@ -66,8 +67,82 @@ func (e *warp) writeToPart(t *layout.Tuple, r written) {
 	e.B.Load8(start, ir.At(ir.Ctx, layout.CtxCur))
 	e.B.Op2(ir.Add, out, out.V(), start.V())
 	e.B.Clear(counts, n, start)
-	e.storeRow(out, t, r)
+	e.storeWords(out, t, r.cols)
 	e.B.Clear(out)
+}
+
+// storeWords fills the tuple at p by as few stores as can be: of lanes that write to different places each is an access of its own, however small it is.
+func (e *warp) storeWords(p ir.Reg, t *layout.Tuple, cols []plan.ColID) {
+	type part struct { // of a word
+		of           code.Value
+		second, null bool // its second word, or whether it is NULL
+		shift, width int  // bits
+	}
+	words := make([][]part, t.Size/8)
+	var values []code.Value
+	put := func(off int, width uint8, x part) {
+		x.shift, x.width = off%8*8, int(width)*8
+		words[off/8] = append(words[off/8], x)
+	}
+	for i, id := range cols {
+		f, v := &t.Fields[i], e.Column(id)
+		v = e.Reform(v.Borrowed(), f.Desc.Form)
+		values = append(values, v)
+		put(f.Off, f.Width, part{of: v})
+		if v.Two() {
+			put(f.Off+8, 8, part{of: v, second: true})
+		}
+		if f.Null >= 0 {
+			put(f.Null, 1, part{of: v, null: true})
+		}
+	}
+	step := 1
+	if t.Size%16 == 0 {
+		step = 2
+	}
+	for i := 0; i < len(words); i += step {
+		first := ir.NoReg
+		for range step {
+			if r := e.Int("word"); first == ir.NoReg {
+				first = r
+			}
+		}
+		for k := range step {
+			word := first + ir.Reg(k)
+			e.B.Mov(word, ir.K(0))
+			for _, x := range words[i+k] {
+				bits := e.Int("bits")
+				switch {
+				case x.null:
+					e.B.Mov(bits, x.of.Null)
+				case x.second:
+					e.B.Mov(bits, x.of.B)
+				case x.of.Desc.Form == layout.F64:
+					e.B.Op1(ir.FBits, bits, x.of.A)
+				default:
+					e.B.Mov(bits, x.of.A)
+				}
+				if x.width < 64 {
+					e.B.Op2(ir.And, bits, bits.V(), ir.K(1<<x.width-1))
+					e.B.Op2(ir.Shl, bits, bits.V(), ir.K(int64(x.shift)))
+				}
+				e.B.Op2(ir.Or, word, word.V(), bits.V())
+				e.B.Clear(bits)
+			}
+		}
+		if step == 2 {
+			e.B.StoreN(ir.Plain, ir.At(p, 8*i), first, 2, 8)
+		} else {
+			e.B.Store(ir.At(p, 8*i), first.V(), 8)
+		}
+		for k := range step {
+			e.B.Clear(first + ir.Reg(k))
+		}
+	}
+	for _, v := range values {
+		v.Null, v.OwnNull = ir.K(0), false // the column's
+		e.Free(v)
+	}
 }
 
 // onlyCounts opens a register that is 1 where rows are only counted.

@@ -52,13 +52,8 @@ func ParsePartition(name string) (Partition, error) {
 	return Partition(n), nil
 }
 
-// At is whether the rows of a pipeline's groups are partitioned.
-func (x Partition) At(p *pipe.Pipeline) Partition {
-	if s, ok := p.Sink.(*pipe.Aggregate); ok {
-		return switchAt(s.Group, "partition", ParsePartition, x)
-	}
-	return x
-}
+// At is whether the rows of a group are partitioned.
+func (x Partition) At(g *plan.Group) Partition { return switchAt(g, "partition", ParsePartition, x) }
 
 // What a row of a grouping costs, in ns. The figures are an H200's: 600 million rows in 20 million random groups took 50.9 ms
 // (lab/results/2026-11-16-search-runs.md), in a million, which stay in the cache, 6.3 for each word that is changed (h200-shapes.md).
@@ -165,7 +160,7 @@ func (x Partition) Apply(prog *pipe.Program, on PartitionPlace) {
 		}
 		facts := Scattered{Rows: rowsTo(p), Groups: Expected(s.Group), Keys: int64(len(s.Group.Keys)), Aggs: int64(len(s.Group.Aggs)),
 			Width: int64(p.Width(len(p.Ops), prog.Query.Cols)), InOrder: inOrder(p, s.Group, prog.Query.Cols), Cache: on.Cache, Memory: on.Memory}
-		wish := x.At(p)
+		wish := x.At(s.Group)
 		parts, why := wish.Choose(facts)
 		if parts > 0 {
 			if why = unparted(p, s.Group, facts.Width, on.Emits); why == "" {

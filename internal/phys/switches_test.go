@@ -25,7 +25,7 @@ func TestSwitches(t *testing.T) {
 		{"scan", "share", "101", "101 is no percentage from 0 to 100"},
 		{"group", "groups", "lanes", ""},
 		{"scan", "groups", "lanes", "the operator scan has no switch groups, but the operator group does"},
-		{"scan", "feed", "batch", `no operator has a switch "feed", but expand, fuse, groups, prefilter, refill, resolve, search, share; others are settings`},
+		{"scan", "feed", "batch", `no operator has a switch "feed", but expand, fuse, groups, partition, prefilter, refill, resolve, search, share; others are settings`},
 	} {
 		err := CheckSwitch(c.op, c.name, c.value)
 		if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {

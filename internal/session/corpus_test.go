@@ -94,6 +94,7 @@ func corpusCells() []corpusCell {
 	add("simt prefilter=on", func(x *Settings) {
 		x.Device, x.Feed, x.FeedBlock, x.Prefilter = "simt", phys.FeedBatch, 4<<10, phys.PrefilterOn
 	})
+	add("simt partition=on", func(x *Settings) { x.Device, x.Partition = "simt", phys.PartitionOn })
 	add("simt search=flat,dict=false", func(x *Settings) { x.Device, x.Check, x.Search, x.Dict = "simt", true, phys.SearchFlat, false })
 	for _, c := range drawnSwitches(5) {
 		add(c.name, c.set)
