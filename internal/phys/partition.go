@@ -56,7 +56,7 @@ func ParsePartition(name string) (Partition, error) {
 func (x Partition) At(g *plan.Group) Partition { return switchAt(g, "partition", ParsePartition, x) }
 
 // What a row of a grouping costs, in ns. The figures are an H200's: 600 million rows in 20 million random groups took 50.9 ms
-// (lab/results/2026-11-16-search-runs.md), in a million, which stay in the cache, 6.3 for each word that is changed (h200-shapes.md).
+// (lab/results/2026-11-16-search-runs.md), in a million, which stay in the cache, 6.3 for each word that is changed (shared/notes: few groups).
 const (
 	// nearAccess is an access to what is in the cache.
 	nearAccess = 0.0105

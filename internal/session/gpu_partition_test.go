@@ -64,10 +64,16 @@ func TestPartition(t *testing.T) {
 	for k, set := range []func(*gpu.Store, *Settings){
 		func(_ *gpu.Store, x *Settings) {},
 		func(g *gpu.Store, x *Settings) { g.Room, x.Grid, x.Block, x.Partition = 3, 2, 32, 2 },
-		func(_ *gpu.Store, x *Settings) { x.Grid, x.Block, x.Partition, x.Expand, x.Refill = 3, 96, 512, phys.ExpandBalanced, phys.RefillList },
-		func(_ *gpu.Store, x *Settings) { x.Block, x.Refill, x.Expand, x.Off.NarrowTuples = 1024, phys.RefillFlush, phys.ExpandWarp, true },
+		func(_ *gpu.Store, x *Settings) {
+			x.Grid, x.Block, x.Partition, x.Expand, x.Refill = 3, 96, 512, phys.ExpandBalanced, phys.RefillList
+		},
+		func(_ *gpu.Store, x *Settings) {
+			x.Block, x.Refill, x.Expand, x.Off.NarrowTuples = 1024, phys.RefillFlush, phys.ExpandWarp, true
+		},
 		func(_ *gpu.Store, x *Settings) { x.Feed, x.FeedBlock, x.Off.WideRows = phys.FeedBatch, 2<<10, true },
-		func(_ *gpu.Store, x *Settings) { x.Fuse, x.Partition, x.Off.PackedKeys, x.Off.DirectTables = phys.FuseOperator, 64, true, true },
+		func(_ *gpu.Store, x *Settings) {
+			x.Fuse, x.Partition, x.Off.PackedKeys, x.Off.DirectTables = phys.FuseOperator, 64, true, true
+		},
 		func(_ *gpu.Store, x *Settings) { x.Resolve, x.Off.RowFront = phys.ResolveBlock, true },
 	} {
 		accelerate(t, s, uint64(k), func(g *gpu.Store, x *Settings) {
