@@ -19,13 +19,14 @@ import (
 // partOf opens a register with the part of a row: what is next to each other in the table of groups is in one part. Whoever makes the groups finds the same table, mostly; if that
 // has another size or another form, rows are in parts all the same, but those of one are further apart.
 func (e *emitter) partOf(parts *pipe.Parts) ir.Reg {
-	g := parts.Group
+	g := *parts.Group
+	g.Aggs = nil // whose arguments Go may compute later
 	keys := make([]code.Value, len(g.Keys))
 	for i, x := range g.Keys {
 		keys[i] = e.Eval(x)
 	}
 	void := e.f.Void
-	gp := e.planGroups(g, keys)
+	gp := e.planGroups(&g, keys)
 	e.f.Void = void // which is about what this pipeline writes
 	for i := range keys {
 		keys[i] = e.Reform(keys[i], gp.Tuple.Fields[i].Desc.Form)

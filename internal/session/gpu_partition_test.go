@@ -48,6 +48,7 @@ var partitionQueries = []string{
 	"select s, count(*) from (select k, sum(id) s from p group by k) q group by s",
 	"select k, string_agg(c, ',' order by id), count(*) from p where id < 400 group by k",
 	"select 7, count(*) from p group by 1",
+	"select k, sum(try(100 / (id - 300))), count(distinct try(1 / n)) from p group by k", // which Go computes
 	"select grouping(c, n), c, n, count(*), sum(id) from p group by rollup (c, n)",
 }
 
