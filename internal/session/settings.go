@@ -64,6 +64,7 @@ type Settings struct {
 // DefaultSettings use all cores and no limit.
 func DefaultSettings() Settings {
 	return Settings{Threads: runtime.GOMAXPROCS(0), Device: defaultDevice(), Disabled: map[string]bool{}, Narrow: true, Dict: true,
+		Partition: phys.PartitionOff, // until it was measured
 		FileCache: true, FileMap: true, FileSIMD: true, FileStatistics: true, client: defaultClient}
 }
 
