@@ -20,11 +20,11 @@ func TestChanges(t *testing.T) {
 			}
 		}
 	}
-	both("create table m (id int, a int, d decimal(12,2), s varchar, dt date, f boolean)")
+	both("create table mine (id int, a int, d decimal(12,2), s varchar, dt date, f boolean)")
 	next := 0
 	for seed := range uint64(60) {
 		g := &sqlGen{r: rand.New(rand.NewPCG(seed, 5)), budget: 12}
-		m := scope{{"m.id", anInt}, {"m.a", anInt}, {"m.d", aDec}, {"m.s", aText}, {"m.dt", aDate}, {"m.f", aBool}}
+		m := scope{{"mine.id", anInt}, {"mine.a", anInt}, {"mine.d", aDec}, {"mine.s", aText}, {"mine.dt", aDate}, {"mine.f", aBool}}
 		inserted := "values "
 		if g.chance(50) {
 			rows := make([]string, 1+g.r.IntN(20))
@@ -43,24 +43,24 @@ func TestChanges(t *testing.T) {
 		}
 		set := func() string {
 			c := m[1+g.r.IntN(5)]
-			return strings.TrimPrefix(c.name, "m.") + " = " + g.expr(c.kind, m, nil, 1)
+			return strings.TrimPrefix(c.name, "mine.") + " = " + g.expr(c.kind, m, nil, 1)
 		}
 		where := " where " + g.cond(m, nil, 2)
 		sql := ""
 		switch g.r.IntN(10) {
 		case 0, 1, 2, 3:
-			sql = "insert into m " + inserted
+			sql = "insert into mine " + inserted
 		case 4:
-			sql = "insert into m (id, s) select id, s from keyed where " + g.cond(scope{{"keyed.id", anInt}, {"keyed.s", aText}}, nil, 1)
+			sql = "insert into mine (id, s) select id, s from keyed where " + g.cond(scope{{"keyed.id", anInt}, {"keyed.s", aText}}, nil, 1)
 		case 5, 6, 7:
-			sql = "update m set " + set()
+			sql = "update mine set " + set()
 			if g.chance(90) {
 				sql += where
 			}
 		case 8:
-			sql = "delete from m" + where + " and m.id % 3 = 1"
+			sql = "delete from mine" + where + " and mine.id % 3 = 1"
 		default:
-			sql = "insert into m select * from m" + where + " and m.id % 5 = 2"
+			sql = "insert into mine select * from mine" + where + " and mine.id % 5 = 2"
 		}
 		want, wantErr := b.d.rows(sql)
 		_ = want
@@ -71,17 +71,17 @@ func TestChanges(t *testing.T) {
 		if wantErr != nil || errs[0] != nil || errs[1] != nil {
 			t.Fatalf("%s\nduckdb: %v\nkelpie: %v\nplain: %v", sql, wantErr, errs[0], errs[1])
 		}
-		for _, q := range []string{"select * from m order by id, a, d, s, dt, f", "select s, count(*), sum(a), min(dt), sum(d) from m group by s",
-			"select m.id, u.k from m join u on m.a = u.a", "select count(*) from m where f and s like '%o%'"} {
+		for _, q := range []string{"select * from mine order by id, a, d, s, dt, f", "select s, count(*), sum(a), min(dt), sum(d) from mine group by s",
+			"select mine.id, u.k from mine join u on mine.a = u.a", "select count(*) from mine where f and s like '%o%'"} {
 			if wrong := b.check(statement{kelpie: q}); wrong != "" {
 				t.Fatalf("seed %d: after %s\n%s\n%.2000s", seed, sql, q, wrong)
 			}
 		}
 	}
 	for _, sql := range []string{
-		"create table copied as select id, a * 2 as a2, s || '!' as s, d from m where id < 5000",
+		"create table copied as select id, a * 2 as a2, s || '!' as s, d from mine where id < 5000",
 		"delete from copied",
-		"insert into copied select id, a, s, d from m",
+		"insert into copied select id, a, s, d from mine",
 		"create table typed (i smallint, j bigint default 7, s varchar(5) not null default 'x', d decimal(6,3), e double precision)",
 		"insert into typed (i) values (1), (2)",
 		"insert into typed (s, d, i) values ('abc', 1.2345, 3), (default, -1.0005, null)",
