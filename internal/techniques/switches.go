@@ -20,7 +20,7 @@ func Switches() (out []Switch) {
 		{"refill", "auto off list flush"},
 		{"resolve", "auto tuple warp block segments"},
 		{"groups", "auto global local shared registers lanes block"},
-		{"partition", "auto off on 2 256"},
+		{"partition", "off auto on 2 256"},
 		{"feed", "resident run_to_finish kernel_at_a_time batch"},
 		{"prefilter", "auto off on"},
 		{"gpu_threads", "0 32 96"},
