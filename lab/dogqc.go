@@ -61,6 +61,21 @@ func (b *bench) try(w way, sql string) (sample, error) {
 	return s, b.undo(w)
 }
 
+// besideHost measures a query in three ways, and on the CPU. first is the way for which columns have to come to the device, where they stay.
+func (b *bench) besideHost(sql string, ways [3]way, first int) (took [3]sample, host float64, err error) {
+	for i, w := range ways {
+		measure := b.each
+		if i == first {
+			measure = b.try
+		}
+		if took[i], err = measure(w, sql); err != nil {
+			return took, 0, err
+		}
+	}
+	host, err = b.onHost(sql)
+	return took, host, err
+}
+
 // each is try where every run is like the first, or the columns are known to be there: a simulated device need not warm up.
 func (b *bench) each(w way, sql string) (sample, error) {
 	if b.Device != "simt" {

@@ -21,19 +21,7 @@ func coldTPCH(b *bench, r *Result) error {
 	compiled := way{"compiled", "set feed = run_to_finish"}
 	faster := 0
 	for _, q := range tpch.Queries() {
-		var took [3]sample
-		for i, w := range []way{cold, compiled, {}} {
-			measure := b.each
-			if i == 2 { // columns have to come
-				measure = b.try
-			}
-			s, err := measure(w, q.SQL)
-			if err != nil {
-				return err
-			}
-			took[i] = s
-		}
-		host, err := b.onHost(q.SQL)
+		took, host, err := b.besideHost(q.SQL, [3]way{cold, compiled, {}}, 2)
 		if err != nil {
 			return err
 		}

@@ -19,19 +19,7 @@ func endToEnd(b *bench, r *Result) error {
 		return err
 	}
 	for _, q := range tpch.Queries() {
-		var took [3]sample
-		for i, w := range []way{{"", "set feed = batch"}, {"", "set fuse = operator"}, {}} {
-			measure := b.each
-			if i == 1 { // columns have to come
-				measure = b.try
-			}
-			s, err := measure(w, q.SQL)
-			if err != nil {
-				return err
-			}
-			took[i] = s
-		}
-		host, err := b.onHost(q.SQL)
+		took, host, err := b.besideHost(q.SQL, [3]way{{"", "set feed = batch"}, {"", "set fuse = operator"}, {}}, 1)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,16 @@ func (b *bench) asWritten(m model, sql string) (s sample, err error) {
 	return s, err
 }
 
+// inModels measures a query in one kernel, in passes, and operator by operator as it is written.
+func (b *bench) inModels(sql string) (fused, passes, apart sample, err error) {
+	if fused, err = b.under(models[0], sql); err == nil {
+		if passes, err = b.under(models[1], sql); err == nil {
+			apart, err = b.asWritten(models[2], sql)
+		}
+	}
+	return fused, passes, apart, err
+}
+
 // pattern is a sequence of operators that Kernel Weaver found to be frequent in TPC-H.
 type pattern struct{ name, sql string }
 
@@ -51,15 +61,7 @@ func patterns(b *bench, r *Result) error {
 	}
 	r.Workload = woven(rows, keys)
 	for _, p := range fivePatterns(keys) {
-		fused, err := b.under(models[0], p.sql)
-		if err != nil {
-			return err
-		}
-		passes, err := b.under(models[1], p.sql)
-		if err != nil {
-			return err
-		}
-		apart, err := b.asWritten(models[2], p.sql)
+		fused, passes, apart, err := b.inModels(p.sql)
 		if err != nil {
 			return err
 		}

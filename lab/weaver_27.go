@@ -13,15 +13,7 @@ func memoryTaken(b *bench, r *Result) error {
 	}
 	r.Workload = woven(rows, keys)
 	for _, p := range fivePatterns(keys) {
-		fused, err := b.under(models[0], p.sql)
-		if err != nil {
-			return err
-		}
-		passes, err := b.under(models[1], p.sql)
-		if err != nil {
-			return err
-		}
-		apart, err := b.asWritten(models[2], p.sql)
+		fused, passes, apart, err := b.inModels(p.sql)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ func newGatherer(t arrow.DataType) (gatherer, error) {
 	case *arrow.NullType:
 		return &gatherNulls{gathered: g}, nil
 	case *arrow.BooleanType:
-		return &gatherBits{gathered: g}, nil
+		return &gatherBits{gatheredValues{gathered: g}}, nil
 	case *arrow.StringType, *arrow.BinaryType:
 		return &gatherBytes{gathered: g, offsets: []int32{0}}, nil
 	case *arrow.StructType:
@@ -38,7 +38,7 @@ func newGatherer(t arrow.DataType) (gatherer, error) {
 		child, err := newGatherer(t.Elem())
 		return &gatherList{gathered: g, offsets: []int32{0}, elems: child}, err
 	case arrow.FixedWidthDataType:
-		return &gatherFixed{gathered: g, width: t.Bytes()}, nil
+		return &gatherFixed{gatheredValues{gathered: g}, t.Bytes()}, nil
 	}
 	return nil, diag.Internalf("write partitions", "rows of type %s cannot be taken apart", t)
 }
@@ -91,11 +91,22 @@ func (g *gatherNulls) take() arrow.Array {
 	return array.NewNull(n)
 }
 
+// gatheredValues has values that lie side by side.
+type gatheredValues struct {
+	gathered
+	data []byte
+}
+
+func (g *gatheredValues) take() arrow.Array {
+	data := g.data
+	g.data = nil
+	return g.finish([][]byte{data})
+}
+
 // gatherFixed takes values of the same number of bytes.
 type gatherFixed struct {
-	gathered
+	gatheredValues
 	width int
-	data  []byte
 }
 
 func (g *gatherFixed) add(col arrow.Array, rows []int32) {
@@ -106,17 +117,8 @@ func (g *gatherFixed) add(col arrow.Array, rows []int32) {
 	}
 }
 
-func (g *gatherFixed) take() arrow.Array {
-	data := g.data
-	g.data = nil
-	return g.finish([][]byte{data})
-}
-
 // gatherBits takes booleans.
-type gatherBits struct {
-	gathered
-	data []byte
-}
+type gatherBits struct{ gatheredValues }
 
 func (g *gatherBits) add(col arrow.Array, rows []int32) {
 	for i, r := range rows {
@@ -129,12 +131,6 @@ func (g *gatherBits) add(col arrow.Array, rows []int32) {
 		}
 	}
 	g.mark(col, rows)
-}
-
-func (g *gatherBits) take() arrow.Array {
-	data := g.data
-	g.data = nil
-	return g.finish([][]byte{data})
 }
 
 // gatherBytes takes texts and bytes.

@@ -55,7 +55,7 @@ func TestGPURows(t *testing.T) {
 			s.Configure(func(x *Settings) { x.Device = "cpu" })
 			want := answerText(s, sql, nil)
 			for _, off := range []bool{false, true} {
-				wide := q.wide && !off || j >= plain && !off
+				wide := (q.wide || j >= plain) && !off
 				accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
 					x.Grid, x.Block, x.Off.WideRows = sh.grid, sh.block, off
 					if j >= plain {
