@@ -18,10 +18,18 @@ const (
 // Link compiles PTX to machine code for this device. Several goroutines may link at once, and nothing
 // else waits meanwhile (loading PTX as a module takes one lock and holds up copies). registers bounds what a thread has; 0: nothing does.
 func (c *Context) Link(ptx []byte, registers int) (cubin []byte, err error) {
+	return c.LinkAt(ptx, registers, optimized)
+}
+
+// optimized is the level of optimization that code has.
+const optimized = 3
+
+// LinkAt is Link with another level of optimization, 0 to 4.
+func (c *Context) LinkAt(ptx []byte, registers, level int) (cubin []byte, err error) {
 	src := append(bytes.TrimRight(ptx, "\x00"), 0)
 	log := make([]byte, 16<<10)
 	options := []int32{optErrorLog, optErrorBytes, optOptimization}
-	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log)), 3}
+	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log)), uintptr(level)}
 	if registers == AsItIs {
 		values[2] = 0
 	}

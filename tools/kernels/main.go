@@ -18,8 +18,19 @@ func main() {
 	ptxas := flag.String("ptxas", "", "NVIDIA's assembler; without it there are only gates")
 	rewrite := flag.Bool("rewrite", false, "write gates.txt")
 	only := flag.Bool("gates", false, "gates only")
+	texts := flag.String("texts", "", "write the kernels of TPC-H into this folder, and nothing else")
+	driver := flag.String("driver", "", "let the driver compile the kernels in this folder, and show how long that takes, and nothing else")
 	flag.Parse()
-	if err := run(*ptxas, *rewrite, *only); err != nil {
+	err := error(nil)
+	switch {
+	case *texts != "":
+		err = writeTexts(*texts)
+	case *driver != "":
+		err = timeDriver(*driver)
+	default:
+		err = run(*ptxas, *rewrite, *only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "kernels:", err)
 		os.Exit(1)
 	}
