@@ -87,6 +87,15 @@ func (c *Cache) Put(key string, code []byte) error {
 	return c.shrink()
 }
 
+// Also lets code be found by another key, too.
+func (c *Cache) Also(key, other string) error {
+	err := os.Link(filepath.Join(c.dir, key+suffix), filepath.Join(c.dir, other+suffix))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
 type cached struct {
 	name string
 	size int64

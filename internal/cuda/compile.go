@@ -16,7 +16,7 @@ type Compiler struct {
 	slots chan struct{}
 
 	mu    sync.Mutex
-	ready map[string]*Build
+	ready map[string]*Build // by text, or by its name on the disk
 }
 
 // Build is code that is being compiled, or is done.
@@ -29,6 +29,10 @@ type Build struct {
 	link   func(registers int) ([]byte, error) // compiles it once more, with another bound; nil: it has what it gets
 	bound  bool                                // it was compiled with a bound
 	entry  string                              // its first function
+
+	// What else it shall be found by on the disk, and whether it is there. The compiler's mu guards them.
+	names  []string
+	stored bool
 
 	once   sync.Once
 	module *Module
@@ -71,7 +75,71 @@ func (k *Compiler) Again(ptx string, registers int, stored bool) *Build {
 }
 
 func (k *Compiler) newBuild(ptx string) *Build {
-	return &Build{done: make(chan struct{}), key: Key(ptx, k.c.Info.Arch(), fmt.Sprint(k.c.d.version))}
+	return &Build{done: make(chan struct{}), key: k.key(ptx)}
+}
+
+// key is where code is on the disk.
+func (k *Compiler) key(of string) string {
+	return Key(of, k.c.Info.Arch(), fmt.Sprint(k.c.d.version))
+}
+
+// Stored is code that Keep gave this name, in this process or another one; nil: there is none. again: what this process has read counts as unknown.
+func (k *Compiler) Stored(name string, again bool) *Build {
+	if k.disk == nil {
+		return nil
+	}
+	key := k.key(name)
+	if !again {
+		k.mu.Lock()
+		b := k.ready[key]
+		k.mu.Unlock()
+		if b != nil {
+			return b
+		}
+	}
+	cubin := k.disk.Get(key)
+	if cubin == nil {
+		return nil
+	}
+	go k.disk.Used(key)
+	b := &Build{done: make(chan struct{}), cubin: cubin, Cached: true, key: key, stored: true}
+	close(b.done)
+	if again {
+		return b
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if first := k.ready[key]; first != nil { // another one was faster
+		return first
+	}
+	k.ready[key] = b
+	return b
+}
+
+// Keep lets later processes find code by a name, without its text.
+func (k *Compiler) Keep(b *Build, name string) {
+	if k.disk == nil {
+		return
+	}
+	k.mu.Lock()
+	b.names = append(b.names, k.key(name))
+	there := b.stored
+	k.mu.Unlock()
+	if there {
+		go k.nowStored(b)
+	}
+}
+
+// nowStored is for code that is on the disk: it gets its names there. One that fails costs the next process time.
+func (k *Compiler) nowStored(b *Build) {
+	k.mu.Lock()
+	b.stored = true
+	names := b.names
+	b.names = nil
+	k.mu.Unlock()
+	for _, name := range names {
+		k.disk.Also(b.key, name)
+	}
 }
 
 func (k *Compiler) make(b *Build, ptx string, registers int, stored bool) {
@@ -80,6 +148,7 @@ func (k *Compiler) make(b *Build, ptx string, registers int, stored bool) {
 	close(b.done)
 	if b.Cached {
 		k.disk.Used(b.key)
+		k.nowStored(b)
 	} else if will {
 		k.keep(b, code)
 	}
@@ -88,8 +157,8 @@ func (k *Compiler) make(b *Build, ptx string, registers int, stored bool) {
 // keep puts code on the disk. Whoever waits for the code need not wait for that; a full or read-only disk costs the next process time, not
 // this query.
 func (k *Compiler) keep(b *Build, code []byte) {
-	if !b.Cached && k.disk != nil {
-		k.disk.Put(b.key, code)
+	if !b.Cached && k.disk != nil && k.disk.Put(b.key, code) == nil {
+		k.nowStored(b)
 	}
 }
 

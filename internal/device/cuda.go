@@ -59,6 +59,7 @@ func OpenCUDA(ordinal int) (Device, error) {
 	if dir, err := cuda.UserCacheDir(); err == nil {
 		disk = cuda.NewCache(dir, cubinBytes)
 	}
+	go c.Prepare()
 	return &cudaDevice{c: c, compiler: c.Compiler(disk), info: cudaInfo(d, &c.Info)}, nil
 }
 
@@ -183,12 +184,21 @@ func (d *cudaDevice) Anew(text string, stored bool) Code {
 	return &cudaCode{d, d.compiler.Again(text, Bound(text), stored)}
 }
 
+func (d *cudaDevice) Stored(name string, anew bool) Code {
+	if b := d.compiler.Stored(name, anew); b != nil {
+		return &cudaCode{d, b}
+	}
+	return nil
+}
+
 type cudaCode struct {
 	d     *cudaDevice
 	build *cuda.Build
 }
 
 func (c *cudaCode) Ready() <-chan struct{} { return c.build.Ready() }
+
+func (c *cudaCode) Keep(name string) { c.d.compiler.Keep(c.build, name) }
 
 func (c *cudaCode) Function(name string) (Function, error) {
 	m, err := c.d.compiler.Module(c.build)

@@ -31,6 +31,8 @@ type Device interface {
 	// Anew compiles a text as if nobody had asked for it before, to see how long that takes; stored: what was kept on disk
 	// counts as known.
 	Anew(text string, stored bool) Code
+	// Stored is code that a device of this kind has kept under a name; nil: there is none. anew: what this process has read of it before counts as unknown.
+	Stored(name string, anew bool) Code
 
 	// Bus is how many bytes a second copies from pinned memory bring to the device, as measured when this is first asked.
 	Bus() (float64, error)
@@ -97,6 +99,8 @@ type Code interface {
 	Ready() <-chan struct{}
 	// Function waits for that and finds an entry.
 	Function(name string) (Function, error)
+	// Keep gives it a name by which Stored finds it, in other processes, too.
+	Keep(name string)
 }
 
 // Function is an entry of a module.

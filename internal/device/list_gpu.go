@@ -9,6 +9,9 @@ import (
 // ListGPU is the PTX module of functions as text, for any GPU. It needs none.
 func ListGPU(fs ...*ir.Func) (string, error) { return ptx.Translate(fs...) }
 
+// AnyGPU is the architecture that ListGPU writes for.
+const AnyGPU = ptx.Oldest
+
 // ModuleGPU is the PTX module of functions for GPUs of an architecture (Info.Arch): what Device.Load
 // takes.
 func ModuleGPU(arch int, fs ...*ir.Func) (string, error) { return ptx.TranslateFor(arch, fs...) }

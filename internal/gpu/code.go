@@ -23,8 +23,10 @@ type compiled struct {
 	code   []ir.Instr
 	types  []ir.Type // of registers
 	shared int
+	local  int
 	params int
 	bound  int
+	rolled int
 	fn     device.Function
 }
 
@@ -45,7 +47,8 @@ func (c *codes) find(f *ir.Func) (fn device.Function, hash uint64) {
 
 // madeOf remembers what a function is made of.
 func madeOf(f *ir.Func) *compiled {
-	k := &compiled{name: f.Name, code: slices.Clone(f.Code), types: make([]ir.Type, len(f.Regs)), shared: f.SharedBytes, params: f.Params, bound: f.Bound}
+	k := &compiled{name: f.Name, code: slices.Clone(f.Code), types: make([]ir.Type, len(f.Regs)), shared: f.SharedBytes, local: f.LocalBytes, params: f.Params, bound: f.Bound,
+		rolled: f.Rolled}
 	for i, r := range f.Regs {
 		k.types[i] = r.Type
 	}
@@ -66,7 +69,7 @@ func (c *codes) add(f *ir.Func, hash uint64, fn device.Function) {
 
 // is reports that k is the function f, whatever its comments and names of registers say.
 func (k *compiled) is(f *ir.Func) bool {
-	return k.name == f.Name && k.shared == f.SharedBytes && k.params == f.Params && k.bound == f.Bound && slices.Equal(k.code, f.Code) &&
+	return k.name == f.Name && k.shared == f.SharedBytes && k.local == f.LocalBytes && k.params == f.Params && k.bound == f.Bound && k.rolled == f.Rolled && slices.Equal(k.code, f.Code) &&
 		slices.EqualFunc(k.types, f.Regs, func(t ir.Type, r ir.RegInfo) bool { return t == r.Type })
 }
 

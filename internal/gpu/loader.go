@@ -62,13 +62,13 @@ func (l *loader) begin(fn *ir.Func) {
 		defer close(b.done)
 		defer diag.Recover("gpu", &b.err)
 		name := fn.Name
-		text, err := device.ListGPU(fn)
+		code, err := l.code(fn)
 		fn.Release()
 		if err != nil {
-			b.err = untranslatable{err}
+			b.err = err
 			return
 		}
-		b.fn, b.err = l.load(text).Function(name)
+		b.fn, b.err = code.Function(name)
 		b.ready = time.Since(l.start)
 	}()
 }
@@ -95,11 +95,11 @@ func (l *loader) function(fn *ir.Func, hash uint64) (f device.Function, foreseen
 		l.ready = max(l.ready, b.ready)
 		return b.fn, true, b.err
 	}
-	text, err := device.ListGPU(fn)
+	code, err := l.code(fn)
 	if err != nil {
-		return nil, false, untranslatable{err}
+		return nil, false, err
 	}
-	f, err = (&awaited{l.load(text), l}).Function(fn.Name)
+	f, err = (&awaited{code, l}).Function(fn.Name)
 	return f, false, err
 }
 
@@ -109,6 +109,35 @@ func (l *loader) codes() *codes {
 		return &l.store.codes
 	}
 	return l.own
+}
+
+// code is what becomes of a function, or is about to.
+func (l *loader) code(fn *ir.Func) (device.Code, error) {
+	return l.named(device.CodeName(device.AnyGPU, fn), func() (string, error) {
+		text, err := device.ListGPU(fn)
+		if err != nil {
+			return "", untranslatable{err}
+		}
+		return text, nil
+	})
+}
+
+// named is the code of that name, or what becomes of the text that it stands for: to write that takes longer than to read the code from the disk.
+func (l *loader) named(name string, text func() (string, error)) (device.Code, error) {
+	if name != "" && l.from != exec.CodeNew {
+		if c := l.store.dev.Stored(name, l.from == exec.CodeStored); c != nil {
+			return c, nil
+		}
+	}
+	t, err := text()
+	if err != nil {
+		return nil, err
+	}
+	c := l.load(t)
+	if name != "" {
+		c.Keep(name)
+	}
+	return c, nil
 }
 
 // load begins to compile a text.
@@ -133,7 +162,10 @@ func (l *loader) kernels() *kernels.Library {
 		return l.store.library
 	}
 	if l.library == nil {
-		l.library = kernels.LoadBy(l.store.dev.Info(), func(text string) device.Code { return &awaited{l.load(text), l} })
+		l.library = kernels.LoadBy(l.store.dev.Info(), func(name string, text func() (string, error)) (device.Code, error) {
+			c, err := l.named(name, text)
+			return &awaited{c, l}, err
+		})
 	}
 	return l.library
 }
@@ -182,11 +214,11 @@ func (s *Store) prepare(f *ir.Func) error {
 	if known != nil {
 		return nil
 	}
-	text, err := device.ListGPU(f)
+	code, err := device.LoadNamed(s.dev, device.CodeName(device.AnyGPU, f), func() (string, error) { return device.ListGPU(f) })
 	if err != nil {
 		return err
 	}
-	fn, err := s.dev.Load(text).Function(f.Name)
+	fn, err := code.Function(f.Name)
 	if err == nil {
 		s.codes.add(f, hash, fn)
 	}

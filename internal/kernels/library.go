@@ -21,18 +21,18 @@ func functions() []*ir.Func {
 }
 
 // Load makes the library for a device. Each kernel is a module of its own, compiled when it is first needed: whoever needs one waits for no other.
-func Load(dev device.Device) *Library { return LoadBy(dev.Info(), dev.Load) }
+func Load(dev device.Device) *Library {
+	return LoadBy(dev.Info(), func(name string, text func() (string, error)) (device.Code, error) {
+		return device.LoadNamed(dev, name, text)
+	})
+}
 
-// LoadBy is Load by a function that is to compile texts.
-func LoadBy(info device.Info, load func(text string) device.Code) *Library {
+// LoadBy is Load by a function that is to compile a text, unless it has stored its code by its name.
+func LoadBy(info device.Info, load func(name string, text func() (string, error)) (device.Code, error)) *Library {
 	l := &Library{codes: map[string]func() (device.Code, error){}, info: info}
 	for _, f := range functions() {
 		l.codes[f.Name] = sync.OnceValues(func() (device.Code, error) {
-			text, err := device.ModuleGPU(info.Arch, f)
-			if err != nil {
-				return nil, err
-			}
-			return load(text), nil
+			return load(device.CodeName(info.Arch, f), func() (string, error) { return device.ModuleGPU(info.Arch, f) })
 		})
 	}
 	return l

@@ -6,6 +6,8 @@
 //
 // A kernel that spills or has more than 64 registers is an error, and so is a figure beyond what the design asks for, or worse than gates.txt says;
 // -rewrite writes that anew.
+//
+// How long a GPU's driver takes to compile them is seen there, where there need not be Go: -texts DIR writes them here, -driver DIR compiles them.
 package main
 
 import (
