@@ -14,6 +14,8 @@ type Options struct {
 	Disabled map[string]bool
 	// Check verifies the plan after every pass; tests set it.
 	Check bool
+	// Emits says of an operation whether there is code for it; nil: all but the functions that Go computes.
+	Emits func(*plan.Call) bool
 	// Done, if set, ends the work when it is closed.
 	Done <-chan struct{}
 	// Trace, if set, sees the plan after every pass.
@@ -38,6 +40,7 @@ type Pass struct {
 //
 //   - unnest wants conjunctions flat and constants folded, to recognize correlation predicates;
 //   - pushdown must see joins instead of subqueries;
+//   - apart runs after pushdown, which makes inner joins of some outer ones;
 //   - simplekeys comes before distinct, which makes two groupings of the same keys;
 //   - aggregate runs after pushdown, since functional dependencies come from join keys;
 //   - joinorder compares estimates, which it makes itself, of blocks that pushdown left;
@@ -50,6 +53,7 @@ var passes = []Pass{
 	{"unnest", "subqueries and dependent joins become joins", true, (*state).unnest},
 	{"inline", "shared plans used once are put in place", false, (*state).inline},
 	{"pushdown", "predicates move to the scans, outer joins are strengthened, join keys found", false, (*state).pushdown},
+	{"apart", "what Go computes from both sides of an outer or semi join is computed in an inner one", true, (*state).apart},
 	{"simplekeys", "group keys become numbers of a small range", false, (*state).simpleKeys},
 	{"distinct", "aggregates over distinct values become two groupings", true, (*state).distinct},
 	{"aggregate", "avg and stddev become sums and counts, equal aggregates are computed once", true, (*state).aggregate},
@@ -71,7 +75,10 @@ func Passes() []Pass { return append([]Pass(nil), passes...) }
 // Optimize rewrites q, in place, to the plan that is executed. The error is a *diag.Error for a
 // query that we cannot run, else an internal error that names the pass.
 func Optimize(q *plan.Query, opts Options) (out *plan.Query, infos []PassInfo, err error) {
-	s := &state{q: q, cols: q.Cols, patience: diag.Patience{Done: opts.Done}}
+	s := &state{q: q, cols: q.Cols, emits: opts.Emits, patience: diag.Patience{Done: opts.Done}}
+	if s.emits == nil {
+		s.emits = func(c *plan.Call) bool { return c.Op != plan.Apply }
+	}
 	infos = make([]PassInfo, 0, len(passes))
 	if opts.Check {
 		if err := plan.Check(q); err != nil {
@@ -116,6 +123,8 @@ type state struct {
 	q    *plan.Query
 	cols *plan.Columns
 	est  estimator
+	// emits says of an operation whether there is code for it.
+	emits func(*plan.Call) bool
 
 	patience diag.Patience
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kelpiedb/kelpie/internal/catalog"
 	"github.com/kelpiedb/kelpie/internal/diag"
+	"github.com/kelpiedb/kelpie/internal/emit/scalar"
 	"github.com/kelpiedb/kelpie/internal/opt"
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -56,7 +57,7 @@ func (s *Session) runPlan(ctx context.Context, tx *catalog.Tx, b *bind.Call, t T
 
 // planJSON is the plan of a query as JSON, with the engine's settings that are not the session's first ones.
 func (s *Session) planJSON(ctx context.Context, tx *catalog.Tx, q *plan.Query, set *Settings) (string, error) {
-	q, _, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check, Done: ctx.Done()})
+	q, _, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check, Emits: scalar.CanEmit, Done: ctx.Done()})
 	if err != nil {
 		return "", err
 	}

@@ -60,7 +60,11 @@ func (s *Session) runQuery(ctx context.Context, q *plan.Query, set *Settings, op
 func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *budget.Account, t *Timing) (*pipe.Program, []opt.PassInfo, error) {
 	start := time.Now()
 	defer func() { t.Plan += time.Since(start) }()
-	q, passes, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check, Done: ctx.Done()})
+	can := scalar.CanEmit
+	if set.Off.TextCode {
+		can = scalar.CanEmitTextless
+	}
+	q, passes, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check, Emits: can, Done: ctx.Done()})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,10 +79,6 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *
 		return nil, nil, err
 	}
 	s.place(prog, set)
-	can := scalar.CanEmit
-	if set.Off.TextCode {
-		can = scalar.CanEmitTextless
-	}
 	patience := diag.Patience{Done: ctx.Done()}
 	split := func(prog *pipe.Program) error {
 		return prog.Split(func(e *plan.Call) bool {

@@ -98,7 +98,7 @@ func (p *printer) body(b Body, strength int) {
 }
 
 func (p *printer) sel(s *Select) {
-	p.s("SELECT ")
+	p.s(pick(len(s.Items) > 0, "SELECT ", "SELECT"))
 	if s.Distinct {
 		p.s("DISTINCT ")
 	}

@@ -226,9 +226,13 @@ func (b *binder) subqueryTable(s *scope, left []*rel, t *ast.SubqueryTable) (pla
 	} else {
 		b.beyond, b.beyondHint = left, "to see the tables to its left, a subquery needs the word LATERAL before it"
 	}
-	q := b.query(t.Query, around)
+	query := withColumn(t.Query)
+	q := b.query(query, around)
 	b.beyond, b.beyondHint = beyond, hint
 	r := b.derived(&q, t.Pos)
+	if query != t.Query {
+		r.cols = nil // only its rows count
+	}
 	applyAlias(r, t.Alias)
 	return q.node, []*rel{r}
 }

@@ -47,14 +47,13 @@ func (b *binder) function(s *scope, e *ast.Func) plan.Expr {
 	if x := listAggregate(e); x != nil {
 		return b.expr(s, x)
 	}
+	if len(e.WithinGroup) > 0 && hypothetical(name) {
+		return b.hypotheticalAgg(s, e)
+	}
 	if e.Over != nil {
 		return b.windowFunction(s, e)
 	}
 	if windowNamed(name) != nil {
-		if len(e.WithinGroup) > 0 && (strings.HasSuffix(name, "rank") || name == "cume_dist") {
-			panic(diag.Unsupported(e.Pos, "%s of a row that is not there (WITHIN GROUP)", name).
-				WithHint("rank(v) WITHIN GROUP (ORDER BY x) is count(*) FILTER (WHERE x < v) + 1"))
-		}
 		fail(diag.WrongObjectType, e.Pos, "window function %s requires an OVER clause", name)
 	}
 	if f, ok := aggregateNamed(name); ok {

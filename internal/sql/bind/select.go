@@ -23,6 +23,9 @@ type item struct {
 // over the columns of FROM first; if it then turns out that the query is grouped, the
 // expressions are rewritten to the columns of the group (see group.go).
 func (b *binder) selectBody(sel *ast.Select, q *ast.Query, around *scope) result {
+	if len(sel.Items) == 0 {
+		panic(diag.Unsupported(sel.Pos, "SELECT without columns").WithHint("EXISTS (SELECT FROM …) and queries in FROM need none; SELECT 1 has one"))
+	}
 	s := around.push()
 	node := b.from(s, sel.From)
 	if sel.Sample != nil {

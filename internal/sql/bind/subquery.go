@@ -42,8 +42,20 @@ func (b *binder) arrayQuery(s *scope, e *ast.ArrayQuery) plan.Expr {
 }
 
 func (b *binder) exists(s *scope, e *ast.Exists) plan.Expr {
-	r := b.query(e.Query, s)
+	r := b.query(withColumn(e.Query), s)
 	return s.noteQuery(&plan.Subquery{Kind: plan.Exists, Plan: r.node, T: types.TBool, Pos: e.Pos}, e)
+}
+
+// withColumn gives a query of rows without columns one, for those who only ask for its rows.
+func withColumn(q *ast.Query) *ast.Query {
+	sel, ok := q.Body.(*ast.Select)
+	if !ok || len(sel.Items) > 0 {
+		return q
+	}
+	out, with := *q, *sel
+	with.Items = []ast.SelectItem{{X: &ast.Literal{Pos: sel.Pos, Kind: ast.LitInt, Text: "1"}}}
+	out.Body = &with
+	return &out
 }
 
 // inQuery binds x IN (select …); x may be a row.

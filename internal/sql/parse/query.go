@@ -266,6 +266,8 @@ func (p *parser) selectList(s *ast.Select) {
 		}
 	case p.kind() == kAll:
 		p.next()
+	case p.listEnds():
+		return // SELECT FROM t has rows without columns
 	case p.isWord("top") && (p.peek(1) == tInt || p.peek(1) == tLParen && p.peek(2) == tInt && p.at(4).kind != tLParen && p.peek(3) == tRParen):
 		panic(diag.Unsupported(p.pos(), "SELECT TOP").WithHint("LIMIT at the end of the query says how many rows there are"))
 	}
@@ -287,11 +289,16 @@ func (p *parser) more() bool {
 	if !p.accept(tComma) {
 		return false
 	}
+	return !p.listEnds()
+}
+
+// listEnds reports that what follows a select list, or another one, comes next.
+func (p *parser) listEnds() bool {
 	switch p.kind() {
 	case kFrom, kWhere, kGroup, kHaving, kWindow, tRParen, tSemi, tEOF:
-		return false
+		return true
 	}
-	return !p.queryGoesOn()
+	return p.queryGoesOn()
 }
 
 func (p *parser) selectItems() []ast.SelectItem {
