@@ -44,10 +44,13 @@ type View struct {
 	Width   int      // how many columns it had when it was made; 0: not known
 	SQL     string   // the query
 	Path    []string // where its names were looked for when it was made
+	// Comment is the view's, Comments those of its columns, by their names.
+	Comment  string
+	Comments map[string]string
 }
 
 // Schema is a namespace besides the one that needs no name.
-type Schema struct{ Name string }
+type Schema struct{ Name, Comment string }
 
 // Macro is an expression or a query with parameters.
 type Macro struct {
@@ -57,6 +60,7 @@ type Macro struct {
 	Table        bool   // the text is a query
 	Result       string // the type that a function returns; "" as the text has it
 	Function     bool   // made by CREATE FUNCTION
+	Comment      string
 }
 
 // Param is a parameter of a macro; Type and Default are SQL texts, "" if not given.

@@ -6,6 +6,7 @@ import "github.com/kelpiedb/kelpie/internal/types"
 type Enum struct {
 	Schema, Name string
 	Type         types.Type
+	Comment      string
 }
 
 func (e *Enum) relationName() string { return e.Name }

@@ -15,6 +15,10 @@ type Rules struct {
 	Checks   []Check
 	Foreign  []ForeignKey
 	Indexes  []Index // that are not unique: names, no more
+	// Comment is the table's, Comments those of its constraints and indexes, by their names.
+	Comment  string
+	Comments map[string]string
+	OnCommit string // what the end of a transaction does with a temporary table: "" nothing, delete (its rows) or drop
 }
 
 // Check is a condition that no row may make false.

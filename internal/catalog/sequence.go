@@ -16,6 +16,7 @@ type Sequence struct {
 	Min, Max, Start      int64
 	Cycle                bool
 	OwnerTable, OwnerCol string // the column whose default it is; "" if it stands alone
+	Comment              string
 	*counter
 }
 

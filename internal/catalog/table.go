@@ -19,6 +19,7 @@ type ColumnDef struct {
 	// Generated is the SQL text of the expression whose value the column always has; "" = none.
 	Generated string
 	Identity  Identity // whether its Default is that of an identity column
+	Comment   string
 
 	Foreign *Foreign // a column of a file that SQL types do not describe fully; else nil
 }

@@ -81,7 +81,7 @@ func (tx *Tx) HasSchema(schema string) bool {
 }
 
 func (tx *Tx) checkSchema(schema string) error {
-	if !IsMain(schema) && tx.find((&Schema{schema}).key()) == nil {
+	if !IsMain(schema) && tx.find((&Schema{Name: schema}).key()) == nil {
 		return &types.Error{Code: "3F000", Msg: fmt.Sprintf("schema %q does not exist", schema)}
 	}
 	return nil
@@ -338,6 +338,7 @@ func (tx *Tx) Commit(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+	tx.endTemporary()
 	tx.forgetUnchanged()
 	cur := tx.c.state.Load()
 	if !tx.reliable(cur) {
@@ -368,6 +369,27 @@ func (tx *Tx) Commit(ctx context.Context) error {
 	tx.own = nil
 	tx.c.state.Store(next)
 	return nil
+}
+
+// endTemporary empties or drops the temporary tables that the transaction has made or filled, if they want that.
+func (tx *Tx) endTemporary() {
+	for key, ch := range tx.own {
+		t, ok := ch.now.(*Table)
+		if !ok {
+			continue
+		}
+		switch t.Rules.OnCommit {
+		case "delete":
+			tx.put(key, ShapeOf(t).Empty())
+		case "drop":
+			tx.put(key, nil)
+			for k, r := range apply(tx.base.rels, tx.own) {
+				if q, ok := r.(*Sequence); ok && q.OwnerTable == t.Name && SchemaOf(q) == SchemaOf(t) {
+					tx.put(k, nil)
+				}
+			}
+		}
+	}
 }
 
 // forgetUnchanged drops forks to which nothing was added after all, so that nobody takes them for changes.

@@ -444,6 +444,28 @@ func prettySize(a []types.Value, _ types.Type) (types.Value, error) {
 	return text("")
 }
 
+// prettyNumeric is prettySize of a number that may have a fraction, which only bytes keep, or be larger than a BIGINT.
+func prettyNumeric(a []types.Value, t types.Type) (types.Value, error) {
+	whole, _, _ := strings.Cut(a[0].String(), ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	switch {
+	case err != nil:
+		x, _ := new(big.Int).SetString(whole, 10)
+		x.Quo(x, new(big.Int).Lsh(bigOne, 49)) // halves of PB
+		if x.Sign() > 0 {
+			x.Add(x, bigOne)
+		} else {
+			x.Sub(x, bigOne)
+		}
+		return text(x.Quo(x, bigTwo).String() + " PB")
+	case n > -10240 && n < 10240:
+		return text(a[0].String() + " bytes")
+	}
+	return prettySize([]types.Value{types.IntValue(types.TInt64, n)}, t)
+}
+
+var bigOne, bigTwo = big.NewInt(1), big.NewInt(2)
+
 // humanBytes writes a number of bytes with one digit after the point.
 func humanBytes(n, base int64, units ...string) string {
 	sign := ""

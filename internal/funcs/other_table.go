@@ -89,6 +89,7 @@ var systemRows = []Row{
 		return text(humanBytes(a[0].I, 1024, "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))
 	}),
 	fn("pg_size_pretty", "i", tText, "pg_size_pretty(10240) → 10 kB", prettySize),
+	fn("pg_size_pretty", "m", tText, "", prettyNumeric),
 }
 
 // validText reports that a text is UTF-8 without a null character.
@@ -147,7 +148,6 @@ var absent = func() map[string]string {
 		PathHint: {"jsonb_path_query", "jsonb_path_exists", "jsonb_path_match", "jsonb_path_query_first", "jsonb_path_query_array"},
 		missing("values that differ on every row"):                          {"random_normal"},
 		"statements run one after the other; statement_timeout bounds them": {"pg_sleep", "pg_sleep_for", "sleep_ms"},
-		"SHOW name shows a setting, and SET name = value sets it":           {"current_setting", "set_config"},
 		"the environment is not visible to queries":                         {"getenv"},
 		"the shell shows its last statement with \\p":                       {"current_query"},
 		missing("Unicode tables"):                                           {"normalize", "is_normalized", "nfc_normalize", "strip_accents", "unaccent"},

@@ -253,6 +253,8 @@ func (s *Session) run(ctx context.Context, tx *catalog.Tx, b bind.Bound, t Timin
 		return s.createIndex(tx, b, t)
 	case *bind.AlterTable:
 		return s.alterTable(ctx, tx, b, t)
+	case *bind.Comment:
+		return s.comment(ctx, tx, b, t)
 	case *bind.AlterEnum:
 		return s.alterEnum(ctx, tx, b, t)
 	case *bind.AlterSequence:

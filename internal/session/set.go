@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,6 +70,9 @@ func findSetting(name string, pos int) (*setting, error) {
 	if hint, ok := foreignSettings[strings.ToLower(name)]; ok {
 		return nil, diag.Unsupported(pos, "the parameter %q of PostgreSQL or DuckDB", name).WithHint("%s", hint)
 	}
+	if strings.Contains(name, ".") {
+		return ownSetting(name), nil
+	}
 	return nil, diag.Errorf(diag.UndefinedObject, pos, "unrecognized configuration parameter %q", name).
 		WithHint(diag.DidYouMean(name, names))
 }
@@ -83,7 +87,7 @@ func allSettings() []setting {
 // set is SET and RESET.
 func (s *Session) set(b *bind.Set, t Timing) (*Result, error) {
 	r := done("SET", t)
-	if b.Default {
+	if b.Reset {
 		r.Tag = "RESET"
 	}
 	if b.Local && s.Status() == Idle {
@@ -127,6 +131,41 @@ var transactionSettings = map[string]func(tr *transaction) string{
 	"transaction_read_only": func(tr *transaction) string { return onOff(tr.readOnly) },
 }
 
+// transactionSetting is a setting of the open transaction, or of the one that the statement is.
+func (s *Session) transactionSetting(of func(*transaction) string) string {
+	cur := s.Settings()
+	s.mu.Lock()
+	tr := s.open
+	s.mu.Unlock()
+	if tr == nil {
+		tr = &transaction{isolation: cur.client.isolation, readOnly: cur.client.readOnly}
+	}
+	return of(tr)
+}
+
+// shownSetting finds a setting that has a value.
+func (s *Session) shownSetting(name string, pos int) (*setting, error) {
+	cur := s.Settings()
+	if _, ok := cur.client.own[name]; !ok && strings.Contains(name, ".") {
+		return nil, diag.Errorf(diag.UndefinedObject, pos, "unrecognized configuration parameter %q", name)
+	}
+	return findSetting(name, pos)
+}
+
+// ownSetting is a setting that means nothing to us: its name has a point.
+func ownSetting(name string) *setting {
+	return &setting{name, "a setting of the client's own",
+		func(s *Settings) string { return s.client.own[name] },
+		func(s *Settings, v types.Value) error {
+			own := maps.Clone(s.client.own) // settings are copied, and each copy has its own
+			if own == nil {
+				own = map[string]string{}
+			}
+			own[name], s.client.own = v.String(), own
+			return nil
+		}}
+}
+
 // show is SHOW.
 func (s *Session) show(ctx context.Context, tx *catalog.Tx, b *bind.Show, t Timing) (*Result, error) {
 	table := func(names []string, rows [][]string) *Result { return texts(names, rows, t) }
@@ -145,15 +184,9 @@ func (s *Session) show(ctx context.Context, tx *catalog.Tx, b *bind.Show, t Timi
 		return table([]string{"name", "setting", "description"}, rows), nil
 	}
 	if of := transactionSettings[b.Name]; of != nil {
-		s.mu.Lock()
-		tr := s.open
-		s.mu.Unlock()
-		if tr == nil { // the statement is a transaction of its own
-			tr = &transaction{isolation: cur.client.isolation, readOnly: cur.client.readOnly}
-		}
-		return table([]string{b.Name}, [][]string{{of(tr)}}), nil
+		return table([]string{b.Name}, [][]string{{s.transactionSetting(of)}}), nil
 	}
-	st, err := findSetting(b.Name, b.Pos)
+	st, err := s.shownSetting(b.Name, b.Pos)
 	if err != nil {
 		if d := s.relation(ctx, tx, b.Name); d != nil { // as DuckDB has it
 			return describe(d, t), nil

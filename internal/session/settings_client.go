@@ -23,6 +23,8 @@ type client struct {
 	floats    string        // extra digits
 	path      string        // schemas
 	zone      *types.Zone   // of calendars and clocks
+	// own are settings that only the client knows, such as my.user.
+	own map[string]string
 }
 
 const serializable = "serializable"

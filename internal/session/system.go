@@ -63,7 +63,7 @@ func (s *Session) systemTable(tx *catalog.Tx, schema, name string) *catalog.Tabl
 }
 
 var systemTypes = map[string]types.Type{"text": types.TText, "int": types.TInt32, "bigint": types.TInt64, "bool": types.TBool, "small": types.TInt16,
-	"real": types.TFloat64}
+	"real": types.TFloat64, "list": types.TList(types.TText)}
 
 // systemValue is a Go value as one of a column; nil is NULL.
 func systemValue(x any, t types.Type) types.Value {
@@ -78,6 +78,12 @@ func systemValue(x any, t types.Type) types.Value {
 		return types.IntValue(t, x)
 	case float64:
 		return types.FloatValue(t, x)
+	case []string:
+		var list []types.Value
+		for _, s := range x {
+			list = append(list, types.TextValue(s))
+		}
+		return types.ListValue(types.TText, list)
 	}
 	return types.NullOf(t)
 }
@@ -115,8 +121,10 @@ func (d *describing) relations() []described {
 	}
 	next := int64(firstOID)
 	add := func(r described) {
-		r.oid = next
-		next++
+		if r.oid = systemOIDs[r.name]; r.oid == 0 || !r.isSystem {
+			r.oid = next
+			next++
+		}
 		d.rels = append(d.rels, r)
 	}
 	for _, r := range d.tx.Relations() {

@@ -153,15 +153,12 @@ func init() {
 		}},
 		"pg_catalog.pg_roles": {"oid bigint, rolname text, rolsuper bool, rolcanlogin bool", func(_ *describing, add func(...any)) { add(10, database, true, true) }},
 		"pg_catalog.pg_proc": {"oid bigint, proname text, pronamespace bigint, prosrc text", func(d *describing, add func(...any)) {
-			oid := int64(firstOID) * 2
-			for _, r := range d.tx.Relations() {
-				if m, ok := r.(*catalog.Macro); ok {
-					add(oid, m.Name, d.schemaOID(catalog.SchemaOf(m)), m.SQL)
-					oid++
-				}
-			}
+			d.macros(func(oid int64, m *catalog.Macro) { add(oid, m.Name, d.schemaOID(catalog.SchemaOf(m)), m.SQL) })
 		}},
-		"pg_catalog.pg_description": {"objoid bigint, classoid bigint, objsubid int, description text", func(*describing, func(...any)) {}},
+		"pg_catalog.pg_description": {"objoid bigint, classoid bigint, objsubid int, description text", func(d *describing, add func(...any)) {
+			d.comments(func(oid int64, class string, column int, text string) { add(oid, systemOIDs[class], column, text) })
+		}},
+		"pg_catalog.kelpie_objects": {"oid bigint, kind text, definition text, parts list, bytes bigint", kelpieObjects},
 	}
 	addEmptyTables()
 	systemNames = slices.Sorted(maps.Keys(systemTables))
@@ -303,8 +300,7 @@ func pgIndexes(d *describing, add func(...any)) {
 }
 
 func pgConstraint(d *describing, add func(...any)) {
-	n := int64(0)
-	d.constraints(func(c *constraint) {
+	d.numberedConstraints(func(oid int64, c *constraint) {
 		kind := map[string]string{"PRIMARY KEY": "p", "UNIQUE": "u", "CHECK": "c", "FOREIGN KEY": "f"}[c.kind]
 		parent, onDelete, onUpdate := int64(0), " ", " "
 		if c.parent != nil {
@@ -316,8 +312,7 @@ func pgConstraint(d *describing, add func(...any)) {
 				}
 			}
 		}
-		n++
-		add(firstOID*100+n, c.name, d.schemaOID(c.x.schema), kind, c.x.oid, parent, onDelete, onUpdate, true)
+		add(oid, c.name, d.schemaOID(c.x.schema), kind, c.x.oid, parent, onDelete, onUpdate, true)
 	})
 }
 

@@ -307,6 +307,8 @@ func writes(b bind.Bound) string {
 		return "CREATE INDEX"
 	case *bind.AlterTable:
 		return "ALTER TABLE"
+	case *bind.Comment:
+		return "COMMENT"
 	case *bind.AlterEnum:
 		return "ALTER TYPE"
 	case *bind.AlterSequence:

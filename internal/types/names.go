@@ -20,7 +20,8 @@ var typeNames = map[string]Type{
 	"bytea": TBytes, "blob": TBytes, "binary": TBytes, "varbinary": TBytes,
 	"uuid": TUUID, "json": TJSON, "jsonb": TJSONB,
 	"interval": TInterval,
-	"text":     TText, "string": TText, "varchar": TText, "character varying": TText,
+	"oid":      TInt64, "name": TText, // of pg_catalog
+	"text": TText, "string": TText, "varchar": TText, "character varying": TText,
 	"char": TText, "character": TText, "bpchar": TText, "char varying": TText, "nvarchar": TText,
 }
 
@@ -29,8 +30,8 @@ var known = func() map[string]bool {
 	m := map[string]bool{"bit varying": true}
 	for _, n := range strings.Fields(`timestamp_s timestamp_ms timestamp_ns xml
 		enum struct row map list union array bit
-		varbit bitstring varint bignum money inet cidr macaddr macaddr8 point line lseg box path polygon circle tsvector tsquery oid regclass regtype
-		regproc name serial serial2 serial4 serial8 bigserial smallserial hstore geometry variant int4range int8range numrange tsrange tstzrange
+		varbit bitstring varint bignum money inet cidr macaddr macaddr8 point line lseg box path polygon circle tsvector tsquery regclass regtype
+		regproc regprocedure regnamespace regrole serial serial2 serial4 serial8 bigserial smallserial hstore geometry variant int4range int8range numrange tsrange tstzrange
 		daterange pg_lsn citext`) {
 		m[n] = true
 	}

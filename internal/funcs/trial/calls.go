@@ -71,6 +71,8 @@ func Untried(r *funcs.Row) string {
 		return "PostgreSQL calls its result void"
 	case r.Name == "nextval", r.Name == "currval", r.Name == "lastval", r.Name == "setval":
 		return "it needs a sequence"
+	case funcs.LooksAtCatalog(r.Name):
+		return "it looks at the catalog"
 	case r.Name == "age" && len(r.Args) == 1:
 		return "it counts from today"
 	}

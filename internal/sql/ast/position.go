@@ -68,6 +68,7 @@ func (n *Prepare) Position() int      { return n.Pos }
 func (n *Execute) Position() int      { return n.Pos }
 func (n *Deallocate) Position() int   { return n.Pos }
 func (n *AlterTable) Position() int   { return n.Pos }
+func (n *Comment) Position() int      { return n.Pos }
 func (n *CreateIndex) Position() int  { return n.Pos }
 func (n *CreateSchema) Position() int { return n.Pos }
 func (n *Sequence) Position() int     { return n.Pos }

@@ -139,6 +139,7 @@ type CreateTable struct {
 	As          *Query       // nil without AS
 	AsColumns   []Ident      // names before AS
 	NoData      bool         // WITH NO DATA
+	OnCommit    string       // "", delete (its rows) or drop
 }
 
 // ColumnDef is a column of CREATE TABLE.
@@ -244,6 +245,15 @@ type AlterAction struct {
 	Type       TypeName   // of AlterType
 	X          Expr       // USING, DEFAULT
 	Constraint Constraint // of AddConstraint
+}
+
+// Comment is COMMENT ON kind name IS 'text' | NULL.
+type Comment struct {
+	Pos  int
+	Kind string // table, view, column, sequence, schema, function, type, index or constraint
+	Name Name
+	On   Name    // of a constraint: its table
+	Text *string // nil: NULL, which takes the comment away
 }
 
 // CreateIndex is CREATE [UNIQUE] INDEX [name] ON t (columns).
@@ -519,6 +529,7 @@ func (s *Prepare) statement()      {}
 func (s *Execute) statement()      {}
 func (s *Deallocate) statement()   {}
 func (s *AlterTable) statement()   {}
+func (s *Comment) statement()      {}
 func (s *CreateIndex) statement()  {}
 func (s *CreateSchema) statement() {}
 func (s *Sequence) statement()     {}

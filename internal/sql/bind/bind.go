@@ -58,6 +58,7 @@ func Select(env Env, stmt *ast.Query, params []types.Value) (q *plan.Query, err 
 type binder struct {
 	unnests *scope                    // of the select list that is being bound
 	lambdas map[*plan.Function]string // functions of lambdas, as their calls are written
+	regs    map[plan.Expr]registered  // numbers beside the names that casts to regclass and its like give
 	env     Env
 	params  []types.Value
 	cols    *plan.Columns

@@ -117,8 +117,14 @@ func (b *binder) assign(e plan.Expr, t types.Type, pos int, what string) plan.Ex
 
 // cast binds CAST(x AS t).
 func (b *binder) cast(s *scope, e *ast.Cast) plan.Expr {
+	if x := b.regCast(s, e); x != nil {
+		return x
+	}
 	t := b.typeName(e.Type)
 	x := b.expr(s, e.X)
+	if n := b.number(x); n != nil && t.IsInteger() {
+		return b.convert(n, t, e.Pos)
+	}
 	from := x.Type()
 	if bareNumeric(e.Type) {
 		own, fit := ownDecimal(x)

@@ -11,6 +11,7 @@ type place struct{ op, l, r int }
 
 // compare makes l op r with operands of one type.
 func (b *binder) compare(op plan.Op, l, r plan.Expr, at place) plan.Expr {
+	l, r = b.numbers(nil, l, r, at)
 	if e := compareApart(op, l, r, at); e != nil {
 		return e
 	}

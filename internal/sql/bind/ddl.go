@@ -18,6 +18,7 @@ func (b *binder) createTable(s *ast.CreateTable) Bound {
 	out.Schema, out.Name = b.newName(s.Name)
 	if s.As != nil {
 		b.createTableAs(s, out)
+		out.Rules.OnCommit = s.OnCommit
 		return out
 	}
 	var list []ast.Constraint
@@ -37,6 +38,7 @@ func (b *binder) createTable(s *ast.CreateTable) Bound {
 	b.checkGenerated(d, s.Columns)
 	b.constraints(d, append(list, s.Constraints...))
 	out.Columns, out.Keys, out.Rules = d.Columns, d.Keys, d.Rules
+	out.Rules.OnCommit = s.OnCommit
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
 )
 
@@ -81,6 +82,19 @@ func (b *binder) typeOfFunc(c *call) plan.Expr {
 	name := t.SQLName()
 	if t.Kind == types.Timestamp || t.Kind == types.Time {
 		name += " without time zone"
+	}
+	if t.Kind == types.Text && t.Len > 0 {
+		name = "character varying"
+	}
+	if r, ok := b.regs[c.args[0]]; ok {
+		name = r.kind
+	} else if x, ok := c.f.Args[0].X.(*ast.Cast); ok && t.Kind == types.Text {
+		switch x.Type.Name { // texts, all of them, which the types do not tell apart
+		case "varchar", "character varying":
+			name = "character varying"
+		case "char", "character", "bpchar":
+			name = "character"
+		}
 	}
 	if c.name == "typeof" {
 		if name = t.String(); t.Kind == types.Unknown && c.args[0].(*plan.Const).V.Null {

@@ -145,4 +145,5 @@ func init() {
 		"string_to_table":           (*binder).rowsFunc,
 		"zeroifnull":                (*binder).zeroIfNull,
 	}
+	addCatalogBuilders()
 }

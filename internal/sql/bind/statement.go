@@ -50,6 +50,9 @@ type Create struct {
 	Pos                    int
 }
 
+// Comment is COMMENT ON.
+type Comment struct{ *ast.Comment }
+
 // AlterTable is ALTER TABLE: each of its actions is bound by AlterAction when those before it are done.
 type AlterTable struct{ *ast.AlterTable }
 
@@ -147,6 +150,7 @@ type Set struct {
 	Values  []types.Value
 	Local   bool
 	Default bool
+	Reset   bool // it was written as RESET
 	All     bool
 	Pos     int
 }
@@ -209,6 +213,7 @@ func (*Insert) bound()        {}
 func (*Change) bound()        {}
 func (*Create) bound()        {}
 func (*AlterTable) bound()    {}
+func (*Comment) bound()       {}
 func (*AlterSequence) bound() {}
 func (*AlterEnum) bound()     {}
 func (*CreateIndex) bound()   {}
@@ -260,6 +265,8 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 		return &Drop{s}
 	case *ast.AlterTable:
 		return &AlterTable{s}
+	case *ast.Comment:
+		return &Comment{s}
 	case *ast.CreateIndex:
 		return b.createIndex(s)
 	case *ast.CreateSchema:
@@ -302,7 +309,7 @@ func (b *binder) statement(stmt ast.Statement) Bound {
 		}
 		return out
 	case *ast.Reset:
-		return &Set{Name: s.Name, Default: true, All: s.All, Pos: s.Pos}
+		return &Set{Name: s.Name, Default: true, Reset: true, All: s.All, Pos: s.Pos}
 	case *ast.Call:
 		if name, args, ok := pragmaCall(s.Func); ok {
 			return b.pragma(&ast.Pragma{Pos: s.Pos, Name: name, Args: args})

@@ -29,7 +29,6 @@ var insteadOf = func() map[string]string {
 		"checkpoint":                    "tables are in memory: nothing waits to be written",
 		"cluster reindex":               "scans need no indexes and no order: nothing has to be done",
 		"tablespace using":              "tables are in memory: there is no place to choose",
-		"comment":                       "comments are not kept: -- begins one in a script",
 		"close declare fetch move":      "a result is read as a stream: run the query itself, with LIMIT and OFFSET for a part of it",
 		"discard":                       "RESET ALL and DEALLOCATE ALL are what there is",
 		"do language procedure routine": "there is no procedural language: statements are run one by one, and CREATE FUNCTION … LANGUAGE sql makes functions",

@@ -44,6 +44,8 @@ func (p *parser) statement() ast.Statement {
 		return p.truncate()
 	case "alter":
 		return p.alter()
+	case "comment":
+		return p.comment()
 	case "vacuum":
 		return p.analyze()
 	case "pragma":

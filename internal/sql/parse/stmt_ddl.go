@@ -68,15 +68,18 @@ func (p *parser) createTable(s *ast.CreateTable) ast.Statement {
 		// (a, b) AS query has names only; (a int) has columns.
 		if k := p.peek(2); p.peek(1).isName() && (k == tComma || k == tRParen) {
 			s.AsColumns = p.nameList()
+			p.onCommit(s)
 			if p.kind() != kAs {
 				p.unexpectedHint("columns need a type, or AS with a query")
 			}
 		} else {
 			p.tableElements(s)
 			p.refuseStorage()
+			p.onCommit(s)
 			return s
 		}
 	}
+	p.onCommit(s)
 	p.expect(kAs)
 	s.As = p.query()
 	if p.kind() == kWith && (p.at(1).is("data") || p.at(1).is("no") && p.at(2).is("data")) {
@@ -95,7 +98,27 @@ func (p *parser) refuseStorage() {
 	refuse(insteadOf["tablespace"], "tablespace")
 	refuse(insteadOf["tablespace"], "using")
 	refuse(insteadOf["reset"], "with")
-	refuse("DROP TABLE drops it; rows of a temporary table stay until then", "on", "commit")
+}
+
+// onCommit reads what becomes of a temporary table at the end of a transaction.
+func (p *parser) onCommit(s *ast.CreateTable) {
+	if p.kind() != kOn || !p.at(1).is("commit") {
+		return
+	}
+	if !s.Temp {
+		panic(diag.Errorf("42P16", p.pos(), "ON COMMIT can only be used on temporary tables"))
+	}
+	p.next()
+	p.next()
+	switch {
+	case p.acceptWords("preserve", "rows"):
+	case p.acceptWords("delete", "rows"):
+		s.OnCommit = "delete"
+	case p.acceptWord("drop"):
+		s.OnCommit = "drop"
+	default:
+		p.unexpected()
+	}
 }
 
 // tableElements reads the columns and constraints of CREATE TABLE.
