@@ -326,6 +326,26 @@ func (d *dropping) dependents(of catalog.Relation, uses func(*bind.Uses) bool, k
 
 // references drops foreign keys that refer to a table, or to a key of it, or refuses.
 func (d *dropping) references(t *catalog.Table, key []int) error {
+	for {
+		ref := d.reference(t, key)
+		if ref == nil {
+			return nil
+		}
+		if !d.cascade {
+			return stillNeeded("table", t.Name, fmt.Sprintf("constraint %s on table %s", ref.key.Name, ref.child.Name), d.pos)
+		}
+		d.notices = append(d.notices, fmt.Sprintf("drop cascades to constraint %s on table %s", ref.key.Name, ref.child.Name))
+		sh := catalog.ShapeOf(ref.child)
+		sh.Rules = sh.Rules.Clone()
+		sh.Rules.Foreign = slices.DeleteFunc(sh.Rules.Foreign, func(f catalog.ForeignKey) bool { return f.Name == ref.key.Name })
+		if err := d.s.reshape(d.tx, ref.child, sh, d.pos); err != nil { // another table takes the child's place
+			return err
+		}
+	}
+}
+
+// reference is the first foreign key that refers to a table, or to a key of it, and does not go anyhow; nil if there is none.
+func (d *dropping) reference(t *catalog.Table, key []int) *reference {
 	for _, ref := range referencing(d.tx, t) {
 		if ref.child.Name == t.Name && key == nil || d.also[ref.child] {
 			continue
@@ -337,16 +357,7 @@ func (d *dropping) references(t *catalog.Table, key []int) error {
 				continue
 			}
 		}
-		if !d.cascade {
-			return stillNeeded("table", t.Name, fmt.Sprintf("constraint %s on table %s", ref.key.Name, ref.child.Name), d.pos)
-		}
-		d.notices = append(d.notices, fmt.Sprintf("drop cascades to constraint %s on table %s", ref.key.Name, ref.child.Name))
-		sh := catalog.ShapeOf(ref.child)
-		sh.Rules = sh.Rules.Clone()
-		sh.Rules.Foreign = slices.DeleteFunc(sh.Rules.Foreign, func(f catalog.ForeignKey) bool { return f.Name == ref.key.Name })
-		if err := d.s.reshape(d.tx, ref.child, sh, d.pos); err != nil {
-			return err
-		}
+		return &ref
 	}
 	return nil
 }

@@ -322,6 +322,12 @@ func (s *Session) execute(ctx context.Context, tx *catalog.Tx, b *bind.Execute, 
 	if p == nil {
 		return nil, diag.Errorf(diag.InvalidSQLStatementName, b.Pos, "prepared statement %q does not exist", b.Name)
 	}
+	wrongNumber := func() error {
+		return diag.Errorf(diag.SyntaxError, b.Pos, "wrong number of parameters for prepared statement %q", b.Name)
+	}
+	if len(p.types) > 0 && len(b.Args) != len(p.types) {
+		return nil, wrongNumber()
+	}
 	args := slices.Clone(b.Args)
 	where := s.env(ctx, tx)
 	for i, want := range p.types {
@@ -335,7 +341,10 @@ func (s *Session) execute(ctx context.Context, tx *catalog.Tx, b *bind.Execute, 
 	}
 	start := time.Now()
 	inner, err := bind.Statement(where, p.stmt, args)
-	if err != nil {
+	switch {
+	case diag.CodeOf(err) == "42P02": // a parameter that is not given
+		return nil, wrongNumber()
+	case err != nil:
 		return nil, err
 	}
 	t.Plan += time.Since(start)

@@ -17,8 +17,26 @@ var systemSchemas = []string{"information_schema", "pg_catalog"}
 
 // system is a table that describes others.
 type system struct {
-	columns string // name type, …
+	columns string // name type=what it is if the rows do not say it, …; without =, NULL
 	rows    func(d *describing, add func(...any))
+}
+
+// defs are the columns, and what those have that the rows leave out.
+func (t *system) defs() (defs []catalog.ColumnDef, rest []types.Value) {
+	for def := range strings.SplitSeq(t.columns, ",") {
+		name, kind, _ := strings.Cut(strings.TrimSpace(def), " ")
+		kind, value, given := strings.Cut(kind, "=")
+		typ := systemTypes[kind]
+		v := types.NullOf(typ)
+		if given {
+			var err error
+			if v, err = types.Cast(types.TextValue(value), typ); err != nil {
+				panic(err)
+			}
+		}
+		defs, rest = append(defs, catalog.ColumnDef{Name: name, Type: typ}), append(rest, v)
+	}
+	return defs, rest
 }
 
 // isSystem reports that a name means such a table.
@@ -39,18 +57,18 @@ func (s *Session) systemTable(tx *catalog.Tx, schema, name string) *catalog.Tabl
 	if !ok {
 		return nil
 	}
-	var defs []catalog.ColumnDef
-	for def := range strings.SplitSeq(t.columns, ",") {
-		name, kind, _ := strings.Cut(strings.TrimSpace(def), " ")
-		defs = append(defs, catalog.ColumnDef{Name: name, Type: systemTypes[kind]})
-	}
+	defs, rest := t.defs()
 	out := catalog.NewTable(name, defs, nil, column.DefaultOptions())
 	out.Schema = schema
 	a := out.NewAppender()
 	t.rows(&describing{s: s, tx: tx}, func(row ...any) {
-		vals := make([]types.Value, len(row))
-		for i, x := range row {
-			vals[i] = systemValue(x, defs[i].Type)
+		vals := make([]types.Value, len(defs))
+		for i := range defs {
+			if i < len(row) {
+				vals[i] = systemValue(row[i], defs[i].Type)
+			} else {
+				vals[i] = rest[i]
+			}
 		}
 		if err := a.AppendRow(vals...); err != nil {
 			panic(err)
@@ -63,7 +81,7 @@ func (s *Session) systemTable(tx *catalog.Tx, schema, name string) *catalog.Tabl
 }
 
 var systemTypes = map[string]types.Type{"text": types.TText, "int": types.TInt32, "bigint": types.TInt64, "bool": types.TBool, "small": types.TInt16,
-	"real": types.TFloat64, "list": types.TList(types.TText)}
+	"real": types.TFloat64, "list": types.TList(types.TText), "numbers": types.TList(types.TInt16)}
 
 // systemValue is a Go value as one of a column; nil is NULL.
 func systemValue(x any, t types.Type) types.Value {
@@ -78,6 +96,12 @@ func systemValue(x any, t types.Type) types.Value {
 		return types.IntValue(t, x)
 	case float64:
 		return types.FloatValue(t, x)
+	case []int:
+		var list []types.Value
+		for _, n := range x {
+			list = append(list, types.IntValue(types.TInt16, int64(n)))
+		}
+		return types.ListValue(types.TInt16, list)
 	case []string:
 		var list []types.Value
 		for _, s := range x {
@@ -148,9 +172,10 @@ func (d *describing) relations() []described {
 	for _, key := range systemNames {
 		schema, name, _ := strings.Cut(key, ".")
 		x := described{rel: &catalog.View{Schema: schema, Name: name}, schema: schema, name: name, isSystem: true}
-		for i, def := range strings.Split(systemTables[key].columns, ",") {
-			col, kind, _ := strings.Cut(strings.TrimSpace(def), " ")
-			x.columns = append(x.columns, columnInfo{catalog.ColumnDef{Name: col, Type: systemTypes[kind]}, i + 1})
+		t := systemTables[key]
+		defs, _ := t.defs()
+		for i, def := range defs {
+			x.columns = append(x.columns, columnInfo{def, i + 1})
 		}
 		add(x)
 	}

@@ -166,3 +166,32 @@ func (e env) SetSetting(name, value string, local bool) (string, error) {
 	}
 	return value, nil
 }
+
+// numbersOf are columns as pg_catalog numbers them.
+func numbersOf(columns []int) any {
+	var out []int
+	for _, c := range columns {
+		out = append(out, c+1)
+	}
+	if out == nil {
+		return nil
+	}
+	return out
+}
+
+// parentColumns are the columns that a foreign key refers to.
+func (d *describing) parentColumns(c *constraint) any {
+	if c.parent == nil {
+		return nil
+	}
+	r, err := d.tx.Lookup(c.parent.Schema, c.parent.Table)
+	t, ok := r.(*catalog.Table)
+	if err != nil || !ok {
+		return nil
+	}
+	var out []int
+	for _, name := range c.parent.Refs {
+		out = append(out, t.Column(name))
+	}
+	return numbersOf(out)
+}

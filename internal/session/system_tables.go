@@ -74,16 +74,20 @@ func init() {
 			}
 		}},
 
-		"pg_catalog.pg_namespace": {"oid bigint, nspname text, nspowner bigint", func(d *describing, add func(...any)) {
+		"pg_catalog.pg_namespace": {"oid bigint, nspname text, nspowner bigint, nspacl list", func(d *describing, add func(...any)) {
 			d.schemas(func(oid int64, name string) { add(oid, name, 10) })
 		}},
-		"pg_catalog.pg_database": {"oid bigint, datname text, datdba bigint, encoding int, datcollate text, datallowconn bool", func(_ *describing, add func(...any)) {
+		"pg_catalog.pg_database": {"oid bigint, datname text, datdba bigint, encoding int, datcollate text, datallowconn bool, datctype text=C, datistemplate bool=false, datconnlimit int=-1, dattablespace bigint=1663, datlocprovider text=c, daticulocale text, datacl list", func(_ *describing, add func(...any)) {
 			add(5, database, 10, 6, "C", true)
 		}},
 		"pg_catalog.pg_class": {`oid bigint, relname text, relnamespace bigint, reltype bigint, relowner bigint, relam bigint, reltuples real, relkind text,
-			relnatts small, relhasindex bool, relchecks small, relispartition bool, relpersistence text`, pgClass},
+			relnatts small, relhasindex bool, relchecks small, relispartition bool, relpersistence text, reloftype bigint=0, relfilenode bigint=0,
+			reltablespace bigint=0, relpages int=0, relallvisible int=0, reltoastrelid bigint=0, relisshared bool=false, relhasrules bool=false, relhastriggers bool=false,
+			relhassubclass bool=false, relrowsecurity bool=false, relforcerowsecurity bool=false, relispopulated bool=true, relreplident text=d, relrewrite bigint=0,
+			relacl list, reloptions list, relpartbound text`, pgClass},
 		"pg_catalog.pg_attribute": {`attrelid bigint, attname text, atttypid bigint, attlen small, attnum small, atttypmod int, attnotnull bool, atthasdef bool,
-			attisdropped bool, attidentity text, attgenerated text`, func(d *describing, add func(...any)) {
+			attisdropped bool, attidentity text, attgenerated text, attndims int=0, attcollation bigint=0, attstattarget int=-1,
+			attstorage text=p, attcompression text=, attislocal bool=true, attinhcount int=0, atthasmissing bool=false, attacl list, attoptions list`, func(d *describing, add func(...any)) {
 			for _, x := range d.relations() {
 				for _, c := range x.columns {
 					t := d.typeOf(c.def.Type)
@@ -102,7 +106,7 @@ func init() {
 				}
 			}
 		}},
-		"pg_catalog.pg_type": {"oid bigint, typname text, typnamespace bigint, typlen small, typtype text, typcategory text, typnotnull bool, typbasetype bigint", func(d *describing, add func(...any)) {
+		"pg_catalog.pg_type": {"oid bigint, typname text, typnamespace bigint, typlen small, typtype text, typcategory text, typnotnull bool, typbasetype bigint, typrelid bigint=0, typelem bigint=0, typarray bigint=0, typtypmod int=-1, typndims int=0, typcollation bigint=0, typdefault text, typowner bigint=10, typisdefined bool=true, typdelim text", func(d *describing, add func(...any)) {
 			for _, t := range pgTypes {
 				add(t.oid, t.name, 11, t.len, "b", t.category, false, 0)
 			}
@@ -117,8 +121,8 @@ func init() {
 				}
 			})
 		}},
-		"pg_catalog.pg_constraint": {"oid bigint, conname text, connamespace bigint, contype text, conrelid bigint, confrelid bigint, confdeltype text, confupdtype text, convalidated bool", pgConstraint},
-		"pg_catalog.pg_index":      {"indexrelid bigint, indrelid bigint, indnatts small, indisunique bool, indisprimary bool, indisvalid bool, indkey text", pgIndex},
+		"pg_catalog.pg_constraint": {"oid bigint, conname text, connamespace bigint, contype text, conrelid bigint, confrelid bigint, confdeltype text, confupdtype text, convalidated bool, conkey numbers, confkey numbers, conindid bigint=0, condeferrable bool=false, condeferred bool=false, contypid bigint=0, conparentid bigint=0, confmatchtype text=s, conislocal bool=true, coninhcount int=0, connoinherit bool=false, conbin text", pgConstraint},
+		"pg_catalog.pg_index":      {"indexrelid bigint, indrelid bigint, indnatts small, indisunique bool, indisprimary bool, indisvalid bool, indkey text, indnkeyatts small, indisclustered bool=false, indisexclusion bool=false, indimmediate bool=true, indisready bool=true, indislive bool=true, indisreplident bool=false, indnullsnotdistinct bool=false, indoption text, indcollation text, indclass text, indexprs text, indpred text", pgIndex},
 		"pg_catalog.pg_indexes":    {"schemaname text, tablename text, indexname text, tablespace text, indexdef text", pgIndexes},
 		"pg_catalog.pg_tables": {"schemaname text, tablename text, tableowner text, tablespace text, hasindexes bool, hasrules bool, hastriggers bool, rowsecurity bool", func(d *describing, add func(...any)) {
 			d.tables(func(x *described, t *catalog.Table, _ *catalog.View) {
@@ -151,8 +155,8 @@ func init() {
 				add(st.name, st.show(&cur), nil, "Settings", st.doc, "user", "string", "session")
 			}
 		}},
-		"pg_catalog.pg_roles": {"oid bigint, rolname text, rolsuper bool, rolcanlogin bool", func(_ *describing, add func(...any)) { add(10, database, true, true) }},
-		"pg_catalog.pg_proc": {"oid bigint, proname text, pronamespace bigint, prosrc text", func(d *describing, add func(...any)) {
+		"pg_catalog.pg_roles": {"oid bigint, rolname text, rolsuper bool, rolcanlogin bool, rolinherit bool=true, rolcreaterole bool=true, rolcreatedb bool=true, rolreplication bool=false, rolconnlimit int=-1, rolvaliduntil text, rolbypassrls bool=true", func(_ *describing, add func(...any)) { add(10, database, true, true) }},
+		"pg_catalog.pg_proc": {"oid bigint, proname text, pronamespace bigint, prosrc text, prokind text=f, proowner bigint=10, provolatile text=s, proisstrict bool=false, proretset bool=false, pronargs small=0, prorettype bigint=0, proargtypes text, proargnames list, prolang bigint=14", func(d *describing, add func(...any)) {
 			d.macros(func(oid int64, m *catalog.Macro) { add(oid, m.Name, d.schemaOID(catalog.SchemaOf(m)), m.SQL) })
 		}},
 		"pg_catalog.pg_description": {"objoid bigint, classoid bigint, objsubid int, description text", func(d *describing, add func(...any)) {
@@ -285,7 +289,7 @@ func pgIndex(d *describing, add func(...any)) {
 				}
 			}
 		}
-		add(x.oid, x.of.oid, len(x.columns), x.unique, x.primary, true, strings.Join(nums, " "))
+		add(x.oid, x.of.oid, len(x.columns), x.unique, x.primary, true, strings.Join(nums, " "), len(x.columns))
 	})
 }
 
@@ -312,7 +316,7 @@ func pgConstraint(d *describing, add func(...any)) {
 				}
 			}
 		}
-		add(oid, c.name, d.schemaOID(c.x.schema), kind, c.x.oid, parent, onDelete, onUpdate, true)
+		add(oid, c.name, d.schemaOID(c.x.schema), kind, c.x.oid, parent, onDelete, onUpdate, true, numbersOf(c.columns), d.parentColumns(c))
 	})
 }
 

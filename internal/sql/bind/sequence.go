@@ -92,9 +92,11 @@ func (b *binder) newSequence(schema, name string, t types.Type, options []ast.Op
 // sequenceOptions sets what the options say; what they leave open follows from the increment.
 func (b *binder) sequenceOptions(q *catalog.Sequence, options []ast.Option, most int64, pos int) (restart *int64) {
 	given := map[string]int64{}
+	fresh := q.Min == 0 && q.Max == 0
+	open := map[string]bool{"minvalue": fresh, "maxvalue": fresh, "start": fresh}
 	for _, o := range options {
 		if o.Value == nil {
-			if o.Name == "restart" {
+			if open[o.Name] = true; o.Name == "restart" { // NO MAXVALUE, say
 				restart = &q.Start
 			}
 			continue
@@ -117,7 +119,7 @@ func (b *binder) sequenceOptions(q *catalog.Sequence, options []ast.Option, most
 	set := func(to *int64, name string, otherwise int64) {
 		if x, ok := given[name]; ok {
 			*to = x
-		} else if *to == 0 {
+		} else if open[name] {
 			*to = otherwise
 		}
 	}
