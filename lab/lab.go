@@ -19,7 +19,7 @@ type Figure struct {
 
 // Figures are all, paper by paper.
 func Figures() []Figure {
-	return slices.Concat(flounder, horseQC, dogQC, coprocessing, sharing, redFox, kernelWeaver)
+	return slices.Concat(flounder, horseQC, dogQC, coprocessing, sharing, redFox, kernelWeaver, asked)
 }
 
 // Find is the figure of a name.

@@ -120,6 +120,11 @@ func sharedRows(b *bench, r *Result) error {
 	v := r.Table.Rows[len(r.Table.Rows)-1].Values
 	r.Claim = "Q1 at scale factor 100 takes a CPU 791 ms, a GPU to which columns stream 536, and both together, with half of the rows each, 373"
 	r.Ours = fmt.Sprintf("as they come, %s of the better one alone for Q1, %s for Q6", times(least[0]/v[0]), times(least[1]/v[2]))
+	if b.Device == "gpu" {
+		if err := b.whatIsLost(queries); err != nil {
+			return err
+		}
+	}
 	r.Picture = r.chart(r.Cost, 0, 2).Bars()
 	return b.do("reset share", "reset feed", "set device = '"+b.Device+"'")
 }
