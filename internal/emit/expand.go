@@ -145,16 +145,22 @@ func (e *warp) rebind(cols []keptColumn) {
 
 // take goes on with the candidate at r under the guard of a loop over candidates, if it is a match. found is then 1, where it is asked.
 func (e *warp) take(x *expansion, p *probe, r, found ir.Reg) {
-	e.mismatch(p, r, e.skip)
-	if x.lacking == ir.NoReg {
+	e.candidate(p, r, func() {
+		if x.lacking != ir.NoReg {
+			e.matched(p, r, found)
+			return
+		}
 		e.bindTuple(p, r, ir.K(0))
 		for _, on := range orderPreds(p.op.On) {
 			e.filter(on)
 		}
 		e.setFlag(p, r)
 		e.consume(p.i + 1)
-		return
-	}
+	})
+}
+
+// matched makes found 1 for the candidate at r, whose keys are the row's, if the further conditions of the join hold.
+func (e *warp) matched(p *probe, r, found ir.Reg) {
 	if len(p.op.On) > 0 {
 		ok := e.holds(p, r)
 		e.skip(ir.EQ, ok.V(), ir.K(0))

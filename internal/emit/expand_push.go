@@ -69,14 +69,7 @@ func (e *warp) expandPush(x *expansion, width int) {
 			e.take(x, h.p, cur, found)
 			return
 		}
-		r := e.Int("match")
-		e.B.Mov(r, ir.K(0))
-		e.When(ir.EQ, last.V(), ir.K(0), func() {
-			e.take(x, h.p, cur, found)
-			e.B.Mov(r, cur.V())
-		}, nil)
-		e.outerRow(h.p, r, func() { e.consume(x.p.i + 1) })
-		e.B.Clear(r)
+		e.outerCandidate(x, h.p, cur, last, found)
 	}, func() {
 		e.B.Op2(ir.Add, cur, cur.V(), ir.K(int64(width)*size))
 		if asks && !x.exists {

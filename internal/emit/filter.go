@@ -20,7 +20,8 @@ func (e *emitter) filterOp(op *pipe.Filter, i int) {
 // tests goes on behind operator i if all predicates hold.
 func (e *emitter) tests(preds []plan.Expr, i int) {
 	for k, p := range preds {
-		if e.together(i, p, preds[k+1:], func() { e.tests(preds[k+1:], i) }) {
+		rest := func() { e.tests(preds[k+1:], i) }
+		if e.together(i, p, preds[k+1:], rest) || e.inSteps(i, p, preds[k+1:], rest) {
 			return
 		}
 		e.filter(p)

@@ -27,6 +27,8 @@ type frame interface {
 	exists(p *probe, rest func(found ir.Reg))
 	// together goes on with rest where a predicate of operator i holds, if lanes test it together; false: each row is tested by itself. after are those that rest tests.
 	together(i int, pred plan.Expr, after []plan.Expr, rest func()) bool
+	// inSteps is together where lanes test the rows of others from the middle of a predicate on.
+	inSteps(i int, pred plan.Expr, after []plan.Expr, rest func()) bool
 	// repeat goes on with the row as often as the operator says.
 	repeat(op *pipe.Repeat, i int)
 	// refill goes on with the row before operator i, or later with another.

@@ -85,13 +85,14 @@ func (e *emitter) filtered(op *pipe.Probe) bool {
 
 // probe is the state of one probe's emission.
 type probe struct {
-	op   *pipe.Probe
-	t    *layout.Table
-	i    int
-	keys []code.Value
-	dead ir.Val // 1: the row has no match whatever the table holds (a NULL key, a key beyond the build side's range)
-	own  bool   // dead is ours
-	null ir.Val // mark joins, which have one key: 1 where it is NULL
+	op    *pipe.Probe
+	t     *layout.Table
+	i     int
+	keys  []code.Value
+	dead  ir.Val // 1: the row has no match whatever the table holds (a NULL key, a key beyond the build side's range)
+	own   bool   // dead is ours
+	skips int    // the number of a key, from 1 on, that somebody else compares; 0: none
+	null  ir.Val // mark joins, which have one key: 1 where it is NULL
 }
 
 // must reports that a row without match is dropped.
@@ -158,6 +159,9 @@ func (e *emitter) mismatch(p *probe, r ir.Reg, leave func(c ir.Cond, x, y ir.Val
 		return // the address is the key
 	}
 	for k, key := range p.keys {
+		if k+1 == p.skips {
+			continue
+		}
 		f := &p.t.Tuple.Fields[k]
 		if key.Desc.Form == layout.I64 && f.Null < 0 && (key.Never() || !p.nullSafe(k)) {
 			v := e.Int(f.Name)

@@ -17,6 +17,7 @@ type Decision struct {
 	Refill    Refill
 	// RefillMatches: rows that have matches left wait, too.
 	RefillMatches bool
+	RefillTexts   bool     // so do rows whose text has a part of a LIKE pattern
 	LaneRows      LaneRows // of a scan without a front
 	Sets          []KeySet // by which its scan drops rows that find nothing in a join
 	Probes        []Probe  // of the tables that rows are looked up in, in order
@@ -67,6 +68,9 @@ func (d Decision) String() string {
 		parts = append(parts, "idle lanes take rows that wait")
 		if d.RefillMatches {
 			parts[len(parts)-1] += ", also those that have matches left"
+		}
+		if d.RefillTexts {
+			parts[len(parts)-1] += ", also between the parts of a pattern"
 		}
 	}
 	if len(d.Sets) > 0 {

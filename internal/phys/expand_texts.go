@@ -1,6 +1,7 @@
 package phys
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -69,23 +70,26 @@ func (x Expand) Apply(prog *pipe.Program) {
 		return
 	}
 	for _, p := range prog.Pipelines {
-		t, ok := p.Source.(*pipe.Table)
-		if !ok || p.Loop != nil {
-			continue
-		}
-		var own, shared []plan.Expr
-		for _, f := range t.Filter {
-			if _, ok := TextTestOf(f); ok {
-				shared = append(shared, f)
-			} else {
-				own = append(own, f)
-			}
-		}
-		if len(shared) > 0 {
-			t.Filter = own
-			p.Ops = append([]pipe.Op{&pipe.Filter{Preds: shared, Node: t.Scan}}, p.Ops...)
+		testBehind(p, func(f plan.Expr) bool { _, ok := TextTestOf(f); return ok })
+	}
+}
+
+// testBehind makes an operator of those filters of a pipeline's scan of which later says so. What may fail comes along: it is only computed of rows that pass the others.
+func testBehind(p *pipe.Pipeline, later func(plan.Expr) bool) {
+	t, ok := p.Source.(*pipe.Table)
+	if !ok || p.Loop != nil || !slices.ContainsFunc(t.Filter, later) {
+		return
+	}
+	var own, behind []plan.Expr
+	for _, f := range t.Filter {
+		if later(f) || pipe.MayFail(f) {
+			behind = append(behind, f)
+		} else {
+			own = append(own, f)
 		}
 	}
+	t.Filter = own
+	p.Ops = append([]pipe.Op{&pipe.Filter{Preds: behind, Node: t.Scan}}, p.Ops...)
 }
 
 // ForTexts is how a filter's texts are compared.

@@ -109,6 +109,7 @@ func (s *Session) fuse(first *pipe.Program, set *Settings, can func(*plan.Call) 
 			}
 		}
 		set.Expand.Apply(prog)
+		set.Refill.Apply(prog, set.Search)
 		set.Fuse.Apply(prog)
 		set.Partition.Apply(prog, s.partitionPlace(set, can))
 		change(prog)

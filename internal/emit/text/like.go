@@ -97,31 +97,9 @@ func matchPattern(e *code.Emitter, v code.Value, parts []likePart, start, end bo
 		// A loop that runs once: leaving it early is a mismatch.
 		once := e.B.Loop()
 		e.Block(func() {
-			last := len(parts)
-			if end && parts[last-1].rest == nil && !(start && last == 1) {
-				// A literal end is tested first and cut off.
-				lit := parts[last-1].lit
-				t := e.Int("tail")
-				e.B.Op2(ir.Sub, t, stop.V(), e.Fact(int64(len(lit))))
-				e.B.Break(once, ir.LT, t.V(), p.V())
-				m := bytesAre(e, t, lit)
-				e.B.Break(once, ir.EQ, m.V(), ir.K(0))
-				e.B.Mov(stop, t.V())
-				e.B.Clear(m, t)
-				last--
-			}
-			for i, part := range parts[:last] {
-				toEnd := end && i == len(parts)-1
-				if i == 0 && start {
-					m := matchAt(e, p, stop, part)
-					e.B.Break(once, ir.EQ, m.V(), ir.K(0))
-					e.B.Clear(m)
-					if toEnd {
-						e.B.Break(once, ir.NE, p.V(), stop.V())
-					}
-					continue
-				}
-				search(e, once, p, stop, part, toEnd)
+			steps := likeSteps{parts, start, end}
+			for k := range steps.count() {
+				steps.do(e, once, k, p, stop)
 			}
 			e.B.Mov(ok, ir.K(1))
 		})
