@@ -10,7 +10,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// Fusion decides how much of a query one kernel does, within a budget of registers. The first try is whole pipelines. For one whose kernel would need too
+// Fusion decides how much of a query one kernel does, within a budget of registers and of shared memory. The first try is whole pipelines. For one whose kernel would need too
 // many, programs with one cut more are compiled, those with the fewest bytes between the parts first, until one fits.
 type Fusion struct {
 	// Fresh makes the query's program, whose pipelines change cuts as soon as they are there.
@@ -43,7 +43,7 @@ func (f *Fusion) Program() (*pipe.Program, error) {
 	key := f.key(prog.Query)
 	known := false
 	if f.cuts, known = f.Known.recall(key); !known {
-		if err := f.relieve(f.registers(prog)); err != nil {
+		if err := f.relieve(f.demands(prog)); err != nil {
 			return nil, err
 		}
 		f.Known.keep(key, f.cuts)
@@ -86,14 +86,14 @@ func (d *Decided) keep(key string, cuts []cutAt) {
 
 // mayBeLarge reports a pipeline that is worth a look.
 func (f *Fusion) mayBeLarge(p *pipe.Pipeline) bool {
-	return f.Fuse.At(p) == phys.FuseAuto && phys.Registers(phys.MostPressure(p)) > f.Budget.Allowed()
+	return f.Fuse.At(p) == phys.FuseAuto && (phys.Registers(phys.MostPressure(p)) > f.Budget.Allowed() || f.Refill.MayPark(p))
 }
 
 // relieve cuts the pipelines that need more than is allowed, as far as that helps.
-func (f *Fusion) relieve(need []int) error {
+func (f *Fusion) relieve(need []phys.Demand) error {
 	for p := range need {
-		for need[p] > f.Budget.Allowed() {
-			least, err := f.cut(p, need)
+		for need[p].Cost() > f.Budget.Allowed() {
+			least, err := f.cut(p, need[p])
 			if err != nil {
 				return err
 			}
@@ -107,29 +107,26 @@ func (f *Fusion) relieve(need []int) error {
 }
 
 // cut finds the best place for one cut more of a pipeline, and what the pipeline needs then: as much as before where there is none.
-func (f *Fusion) cut(p int, need []int) (int, error) {
-	least, best := need[p]-leastGain+1, f.cuts
+func (f *Fusion) cut(p int, need phys.Demand) (phys.Demand, error) {
+	least, best := need, f.cuts
 	all, err := f.places(p)
 	if err != nil {
-		return 0, err
+		return need, err
 	}
 	for _, c := range all {
-		c.Registers, c.Allowed = need[p], f.Budget.Allowed()
+		c.Whole, c.Allowed = need, f.Budget.Allowed()
 		prog, err := f.try(append(slices.Clip(f.cuts), c))
 		if err != nil {
-			return 0, err
+			return need, err
 		}
-		now := f.registers(prog)[p]
-		if now <= f.Budget.Allowed() {
+		now := f.demands(prog)[p]
+		if now.Cost() <= f.Budget.Allowed() {
 			f.cuts = append(f.cuts, c)
 			return now, nil
 		}
-		if now < least {
+		if now.Cost() < least.Cost() && now.Cost() <= need.Cost()-leastGain {
 			least, best = now, append(slices.Clip(f.cuts), c)
 		}
-	}
-	if len(best) == len(f.cuts) {
-		return need[p], nil
 	}
 	f.cuts = best
 	return least, nil
@@ -203,13 +200,17 @@ func nth(cuts []cutAt, pipeline, n int) phys.Cut {
 	return mine[n]
 }
 
-// registers is how many the largest kernel of each pipeline needs, by the numbers of the program without cuts.
-func (f *Fusion) registers(prog *pipe.Program) []int {
-	need := make([]int, f.origin[len(f.origin)-1]+1)
+// demands are those of the most demanding kernel of each pipeline, by the numbers of the program without cuts.
+func (f *Fusion) demands(prog *pipe.Program) []phys.Demand {
+	need := make([]phys.Demand, f.origin[len(f.origin)-1]+1)
 	for l := range Foresee(prog, f.Place(), f.Options) {
-		if l.Err == nil {
-			of := &need[f.origin[l.Pipeline.ID]]
-			*of = max(*of, phys.Registers(l.Fragment.Func.Pressure()))
+		if l.Err != nil {
+			continue
+		}
+		code := l.Fragment.Func
+		d := phys.Demand{Registers: phys.Registers(code.Pressure()), Block: code.SharedBytes, Warp: l.Fragment.WarpBytes}
+		if of := &need[f.origin[l.Pipeline.ID]]; d.Cost() > of.Cost() {
+			*of = d
 		}
 	}
 	return need

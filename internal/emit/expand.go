@@ -24,6 +24,7 @@ type expansion struct {
 	// lacking is 1 while no match was found, 0 where nobody asks: outer joins then still owe a row. NoReg: none of them cares.
 	lacking ir.Reg
 	number  ir.Reg // that of the source's row, where rows go to a queue or wait
+	waits   bool   // rows that have matches left wait for each other
 	exists  bool   // it is enough to know whether there is a match: nothing follows
 }
 
@@ -87,7 +88,8 @@ func (e *warp) newExpansion(p *probe, asks bool) *expansion {
 		e.B.Mov(x.from, cur.V())
 		e.B.Mov(x.to, end.V())
 		e.B.Clear(cur, end)
-		if e.queued(p) || e.waitsForMatches(p, asks) {
+		x.waits = e.waitsForMatches(p, asks)
+		if e.queued(p) || x.waits {
 			x.number = e.perRow("number", ir.I64, 0)
 			e.B.Mov(x.number, e.number.V())
 		}

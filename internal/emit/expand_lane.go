@@ -6,7 +6,7 @@ import "github.com/kelpiedb/kelpie/internal/ir"
 // match. That is best where all have about as many; one that has more than its neighbours lets them wait.
 func (e *warp) expandLane(x *expansion) {
 	active, outer := e.guard.active, x.lacking != ir.NoReg
-	if e.waitsForMatches(x.p, outer) {
+	if x.waits {
 		e.expandRefilled(x)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/kelpiedb/kelpie/internal/phys"
 	"github.com/kelpiedb/kelpie/internal/pipe"
 	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
 )
 
 // Lane refill. Behind an operator that drops rows, a warp with few rows left puts all that these have on a shelf in its shared memory, and has
@@ -23,7 +24,7 @@ type shelf struct {
 
 // refill goes on with the row, or later with another one.
 func (e *warp) refill(i int, rest func()) {
-	if !e.parks(i) {
+	if !e.parks(i) || !e.roomToWait(i, 0) {
 		rest()
 		return
 	}
@@ -71,6 +72,24 @@ func (e *warp) parks(i int) bool {
 	case *pipe.Probe:
 		return op.Kind == pipe.ProbeSemi || op.Kind == pipe.ProbeAnti || op.Kind == pipe.ProbeInner && e.Tables[op.Build].Kind.Unique()
 	}
+	return false
+}
+
+// roomToWait reports that rows can wait which have what operator i and those behind it read, and so many words more: enough threads find shared memory then.
+func (e *warp) roomToWait(i, more int) bool {
+	words := 1 + more // the row's number
+	for id := range e.live[i].All {
+		if !e.Visible(id) {
+			continue
+		}
+		if words++; e.Cols.Get(id).Type.Kind == types.Text {
+			words++
+		}
+	}
+	if phys.RoomToWait(e.f.WarpBytes + 8*layout.WarpLanes*words) {
+		return true
+	}
+	e.f.How.Crowded = true
 	return false
 }
 

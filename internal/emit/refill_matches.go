@@ -13,7 +13,7 @@ import (
 
 // waitsForMatches reports that rows of a probe wait so: for those that an outer join or somebody who counts matches has still to hear of, there is no shelf.
 func (e *warp) waitsForMatches(p *probe, asks bool) bool {
-	return !asks && e.waits() && e.strategy(p.i) == phys.ExpandLane
+	return !asks && e.waits() && e.strategy(p.i) == phys.ExpandLane && e.roomToWait(p.i+1, 2+2*len(p.op.Keys))
 }
 
 // expandRefilled is expandLane with a shelf.

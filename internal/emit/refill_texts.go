@@ -27,7 +27,7 @@ func (e *warp) inSteps(i int, pred plan.Expr, after []plan.Expr, rest func()) bo
 		return false
 	}
 	steps := text.StepsOf(pattern, like.Pos)
-	if steps.Count() == 1 {
+	if steps.Count() == 1 || !e.roomToWait(i+1, 2*(steps.Count()-1)) {
 		return false
 	}
 	v := e.Eval(like.Args[0])

@@ -8,11 +8,11 @@ import (
 	"github.com/kelpiedb/kelpie/internal/plan"
 )
 
-// A pipeline is one kernel as long as its threads do not need more registers than a multiprocessor has for as many of them as it wants: with more, fewer
+// A pipeline is one kernel as long as its threads do not need more registers, or more shared memory, than a multiprocessor has for as many of them as it wants: with more, fewer
 // threads hide the time that memory takes, and from 256 on registers are spilled. One that needs more is cut in two, where the rows that are
 // kept between the parts have the fewest bytes.
 
-// FuseBudget is how many registers the threads of a kernel may need; 0: as many as leave enough of them.
+// FuseBudget is how many registers the threads of a kernel may need, which is also how many threads its shared memory must leave room for; 0: as many as leave enough of them.
 type FuseBudget int
 
 const (
@@ -165,12 +165,11 @@ func scanned(n plan.Node) (out []string) {
 // Cut is why a pipeline ends where it need not.
 type Cut struct {
 	CutPlace
-	Registers int // that the whole would need
-	Allowed   int
-	Width     int // bytes of a row that is kept
+	Whole   Demand // of the whole
+	Allowed int    // registers
+	Width   int    // bytes of a row that is kept
 }
 
 func (c Cut) String() string {
-	return fmt.Sprintf("cut after %s, at a %s dependence: %d registers estimated, %d allowed; %d bytes × %s rows", c.After, c.Class, c.Registers, c.Allowed, c.Width,
-		plan.FormatRows(float64(c.Rows)))
+	return fmt.Sprintf("cut after %s, at a %s dependence: %s; %d bytes × %s rows", c.After, c.Class, c.Whole.over(c.Allowed), c.Width, plan.FormatRows(float64(c.Rows)))
 }

@@ -17,6 +17,7 @@ type Decision struct {
 	Refill    Refill
 	// RefillMatches: rows that have matches left wait, too.
 	RefillMatches bool
+	Crowded       bool     // at some places rows do not wait, for want of shared memory
 	RefillTexts   bool     // so do rows whose text has a part of a LIKE pattern
 	LaneRows      LaneRows // of a scan without a front
 	Sets          []KeySet // by which its scan drops rows that find nothing in a join
@@ -71,6 +72,9 @@ func (d Decision) String() string {
 		}
 		if d.RefillTexts {
 			parts[len(parts)-1] += ", also between the parts of a pattern"
+		}
+		if d.Crowded {
+			parts[len(parts)-1] += fmt.Sprintf(", as far as shared memory is for %d threads", wantedThreads)
 		}
 	}
 	if len(d.Sets) > 0 {

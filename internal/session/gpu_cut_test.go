@@ -98,6 +98,48 @@ func TestCuts(t *testing.T) {
 	}
 }
 
+// TestSharedCuts: a pipeline whose tables of threads and rows that wait leave shared memory for few threads is cut, and where nobody lets it be cut, rows wait at some of the places only. EXPLAIN tells
+// why, and the rows are the CPU's.
+func TestSharedCuts(t *testing.T) {
+	s := New(NewDB())
+	mustRun(t, s, "create table facts as select i as id, "+listed(30, ", ", func(i int) string { return fmt.Sprintf("((i * %d) %% 1009) as d%d", 31+i, i) })+
+		", "+listed(6, ", ", func(i int) string { return fmt.Sprintf("nullif(i * %d %% 7, 3) as k%d", i+3, i) })+", i % 12 as g from generate_series(1, 600) s(i)")
+	for i := range 6 {
+		mustRun(t, s, fmt.Sprintf("create table o%d as select i as k, i %% 3 as y from generate_series(0, 5) s(i)", i))
+	}
+	few := "select g, count(*), " + listed(5, ", ", func(i int) string { return fmt.Sprintf("sum(d%d + y)", i) }) + " from facts join o0 on k0 = o0.k where id % 3 = 0 group by g order by g"
+	many := "select count(*), " + listed(30, ", ", func(i int) string { return fmt.Sprintf("sum(d%d)", i) }) + ", " + listed(6, ", ", func(i int) string { return fmt.Sprintf("sum(o%d.y)", i) }) + " from facts " +
+		listed(6, " ", func(i int) string { return fmt.Sprintf("join o%d on k%d = o%d.k", i, i, i) }) + " where id % 3 = 0"
+	for i, c := range []struct {
+		sql    string
+		refill phys.Refill
+		home   phys.Home
+		fuse   phys.Fuse
+		told   string // "": nothing of shared memory
+	}{
+		{few, phys.RefillFlush, phys.HomeShared, phys.FuseAuto, " threads, 512 wanted ("},
+		{few, phys.RefillFlush, phys.HomeShared, phys.FuseCompound, ""},
+		{few, phys.RefillFlush, phys.HomeAuto, phys.FuseAuto, ""},
+		{few, phys.RefillOff, phys.HomeShared, phys.FuseAuto, ""},
+		{many, phys.RefillFlush, phys.HomeAuto, phys.FuseCompound, "idle lanes take rows that wait, as far as shared memory is for 512 threads"},
+		{many, phys.RefillOff, phys.HomeAuto, phys.FuseCompound, ""},
+	} {
+		s.Configure(func(x *Settings) { x.Device = "cpu" })
+		want := answerText(s, c.sql, nil)
+		accelerate(t, s, uint64(i), func(g *gpu.Store, x *Settings) {
+			x.Refill, x.Home, x.Fuse, x.Grid, x.Block = c.refill, c.home, c.fuse, 2, 64
+		})
+		plan := explainText(t, s, "explain (analyze, pipelines) "+c.sql)
+		if told := c.told != "" && strings.Contains(plan, c.told); told != (c.told != "") || c.told == "" && (strings.Contains(plan, "wanted (") || strings.Contains(plan, "as far as shared")) {
+			t.Errorf("refill = %s, groups = %s, fuse = %s:\n%s", c.refill, c.home, c.fuse, plan)
+		}
+		onCPU := map[string]int{}
+		if got := answerText(s, c.sql, onCPU); got != want || len(onCPU) > 0 {
+			t.Errorf("refill = %s, groups = %s, fuse = %s: %.300s, not %.300s %v", c.refill, c.home, c.fuse, got, want, onCPU)
+		}
+	}
+}
+
 // TestWeaverPatterns: the five patterns run fused, operator by operator, and cut within budgets, with the CPU's rows. Where a budget leaves a pipeline whole, a plan as JSON cuts
 // it.
 func TestWeaverPatterns(t *testing.T) {

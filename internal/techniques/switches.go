@@ -9,7 +9,6 @@ import (
 type Switch struct {
 	Name   string
 	Values []string // to be tried; the first is what it is by itself
-	Alone  bool     // it is not drawn together with others
 }
 
 // Switches are all of them.
@@ -27,10 +26,12 @@ func Switches() (out []Switch) {
 		{"gpu_blocks", "0 1 3"},
 		{"share", "auto off on 50 100"},
 		{"cpu_first", "off on auto"},
+		{"fuse_budget", "auto 28 32 36"},
+		{"search", "auto lane flat"},
 	} {
 		out = append(out, Switch{Name: s.name, Values: strings.Fields(s.values)})
 	}
-	return append(out, Switch{"fuse_budget", []string{"auto", "28", "32", "36"}, true}, Switch{"search", []string{"auto", "lane", "flat"}, true})
+	return out
 }
 
 // Way is a value for some switches, by their names.
@@ -65,9 +66,7 @@ func EachWay() (out []Way) {
 func DrawWay(draw *rand.Rand) Way {
 	w := Way{}
 	for _, s := range Switches() {
-		if !s.Alone {
-			w[s.Name] = s.Values[draw.IntN(len(s.Values))]
-		}
+		w[s.Name] = s.Values[draw.IntN(len(s.Values))]
 	}
 	return w
 }
