@@ -93,3 +93,21 @@ func TestGPURefillPatternLanes(t *testing.T) {
 		t.Errorf("%.1f lanes without refill, %.1f with it", off, flush)
 	}
 }
+
+// TestGPUTextLanesPtxas: kernels in which lanes wait inside of a pattern, or compare the text keys of a join together, are assembled without spills, if KELPIE_PTXAS names an assembler, and run.
+func TestGPUTextLanesPtxas(t *testing.T) {
+	s := patternTable(t, 200)
+	mustRun(t, s, "set disabled_optimizers = 'joinorder'")
+	for i, sql := range []string{
+		"select count(*), max(b) from t where a like '%special%special%requests%'",
+		"select count(*), sum(u.k) from t join t u on t.a = u.b and t.k = u.k",
+		"select count(*), sum(u.k) from t left join t u on t.a = u.b",
+		"select count(*) from t where a like '%s%x%' and not exists (select 1 from t u where u.b = t.a and u.id > t.id)",
+	} {
+		accelerate(t, s, uint64(i), func(_ *gpu.Store, x *Settings) { x.Refill, x.Expand, x.Grid, x.Block = phys.RefillFlush, phys.ExpandWarp, 2, 64 })
+		st := launched(t, s, sql)
+		for k := range st.Pipelines {
+			assembled(t, sql, 255, &st.Pipelines[k])
+		}
+	}
+}
