@@ -104,7 +104,9 @@ func TestGPUTextLanesPtxas(t *testing.T) {
 		"select count(*), sum(u.k) from t left join t u on t.a = u.b",
 		"select count(*) from t where a like '%s%x%' and not exists (select 1 from t u where u.b = t.a and u.id > t.id)",
 	} {
-		accelerate(t, s, uint64(i), func(_ *gpu.Store, x *Settings) { x.Refill, x.Expand, x.Grid, x.Block = phys.RefillFlush, phys.ExpandWarp, 2, 64 })
+		accelerate(t, s, uint64(i), func(_ *gpu.Store, x *Settings) {
+			x.Refill, x.Expand, x.Grid, x.Block = phys.RefillFlush, phys.ExpandWarp, 2, 64
+		})
 		st := launched(t, s, sql)
 		for k := range st.Pipelines {
 			assembled(t, sql, 255, &st.Pipelines[k])
