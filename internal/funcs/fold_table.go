@@ -94,6 +94,8 @@ var foldRows = func() []FoldRow {
 		fold("jsonb_agg", "*", types.TJSONB, plan.SkipNone, jsonFold, "an array of JSON"),
 		fold("json_object_agg", "**", types.TJSON, plan.SkipNone, jsonObjectFold, "an object of JSON, of keys and values"),
 		fold("jsonb_object_agg", "**", types.TJSONB, plan.SkipNone, jsonObjectFold, "an object of JSON, of keys and values"),
+		fold("json_group_array", "*", types.TJSON, plan.SkipNone, jsonGroupArray, "an array of JSON, as DuckDB writes it"),
+		fold("json_group_object", "**", types.TJSON, plan.SkipNone, jsonGroupObject, "an object of JSON, as DuckDB writes it"),
 		bitFold("bit_and", func(a, b int64) int64 { return a & b }, "the bits that all have"),
 		bitFold("bit_or", func(a, b int64) int64 { return a | b }, "the bits that any has"),
 		bitFold("bit_xor", func(a, b int64) int64 { return a ^ b }, "the bits that an odd number has"),

@@ -19,26 +19,8 @@ var jsonbRows = []Row{
 	fn("<@", "JJ", tBool, `'2'::jsonb <@ '[1, 2]' → true`, func(a []types.Value, _ types.Type) (types.Value, error) {
 		return jsonContains(a[1], a[0])
 	}, fails),
-	fn("#-", "JX", types.TJSONB, `'{"a": [1, 2]}'::jsonb #- '{a,0}' → {"a": [2]}`, func(a []types.Value, t types.Type) (types.Value, error) {
-		return jsonEdited(a[0], t, func(v types.JSONValue) (types.JSONValue, error) {
-			if err := notScalar(v, "delete path in"); err != nil {
-				return v, err
-			}
-			return editedAt(v, a[1].Elems(), 1, false, nil)
-		})
-	}, fails),
-	fn("jsonb_set", "JXJ?b", types.TJSONB, `jsonb_set('{"a": 1}', '{a}', '2') → {"a": 2}`, func(a []types.Value, t types.Type) (types.Value, error) {
-		by, err := types.ParseJSON(a[2].S)
-		if err != nil {
-			return types.Value{}, err
-		}
-		return jsonEdited(a[0], t, func(v types.JSONValue) (types.JSONValue, error) {
-			if err := notScalar(v, "set path in"); err != nil {
-				return v, err
-			}
-			return editedAt(v, a[1].Elems(), 1, at(a, 3, 1) != 0, []types.JSONValue{by})
-		})
-	}, fails),
+	fn("#-", "JX", types.TJSONB, `'{"a": [1, 2]}'::jsonb #- '{a,0}' → {"a": [2]}`, jsonDeletePath, fails),
+	fn("jsonb_set", "JXJ?b", types.TJSONB, `jsonb_set('{"a": 1}', '{a}', '2') → {"a": 2}`, jsonSet, fails),
 	fn("jsonb_pretty", "J", tText, "jsonb_pretty('1') → 1", func(a []types.Value, _ types.Type) (types.Value, error) {
 		v, err := types.ParseJSON(a[0].S)
 		if err != nil {
@@ -46,6 +28,28 @@ var jsonbRows = []Row{
 		}
 		return text(string(appendPretty(nil, v, 0)))
 	}, fails),
+}
+
+func jsonDeletePath(a []types.Value, t types.Type) (types.Value, error) {
+	return jsonEdited(a[0], t, func(v types.JSONValue) (types.JSONValue, error) {
+		if err := notScalar(v, "delete path in"); err != nil {
+			return v, err
+		}
+		return editedAt(v, a[1].Elems(), 1, false, nil)
+	})
+}
+
+func jsonSet(a []types.Value, t types.Type) (types.Value, error) {
+	by, err := types.ParseJSON(a[2].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return jsonEdited(a[0], t, func(v types.JSONValue) (types.JSONValue, error) {
+		if err := notScalar(v, "set path in"); err != nil {
+			return v, err
+		}
+		return editedAt(v, a[1].Elems(), 1, at(a, 3, 1) != 0, []types.JSONValue{by})
+	})
 }
 
 // jsonContains reports that every part of b is in a, wherever it stands in an array. An array by itself contains its scalars, too.

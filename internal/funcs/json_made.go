@@ -11,6 +11,10 @@ import (
 
 var jsonMadeRows = func() []Row {
 	rows := []Row{
+		fn("jsonb_set_lax", "JXJ?bt", types.TJSONB, `jsonb_set_lax('{"a": 1}', '{a}', null, true, 'delete_key') → {}`, jsonSetLax, fails, seesNull, nullOut),
+		fn("array_to_json", "L?b", types.TJSON, "array_to_json(array[[1, 2], [3, 4]]) → [[1,2],[3,4]]", func(a []types.Value, t types.Type) (types.Value, error) {
+			return types.Value{Type: t, S: string(jsonLines(a[0], len(a) > 1 && a[1].I != 0, types.UTC))}, nil
+		}),
 		fn("jsonb_insert", "JXJ?b", types.TJSONB, `jsonb_insert('{"a": [1, 2]}', '{a,1}', '9') → {"a": [1, 9, 2]}`, func(a []types.Value, t types.Type) (types.Value, error) {
 			x, err := types.ParseJSON(a[2].S)
 			if err != nil {
@@ -32,6 +36,68 @@ var jsonMadeRows = func() []Row {
 	}
 	return rows
 }()
+
+// JSONLines is row_to_json: a struct as JSON in a zone, with a line for each field if the second argument says so.
+var JSONLines = internalFn("row_to_json", func(a []types.Value, t types.Type) (types.Value, error) {
+	z, err := types.FindZone(a[2].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return types.Value{Type: t, S: string(jsonLines(a[0], a[1].I != 0, z))}, nil
+})
+
+// jsonLines is a list or a struct as JSON. Its parts, but not theirs, can have a line each.
+func jsonLines(v types.Value, lines bool, z *types.Zone) []byte {
+	if !lines {
+		return types.ToJSONIn(nil, v, z)
+	}
+	separator := ""
+	if v.Type.Kind == types.List {
+		b := []byte{'['}
+		for _, e := range v.Elems() {
+			b = types.ToJSONIn(append(b, separator...), e, z)
+			separator = ",\n "
+		}
+		return append(b, ']')
+	}
+	b := []byte{'{'}
+	for i, x := range v.FieldValues() {
+		b = append(types.AppendJSONString(append(b, separator...), v.Type.Fields()[i].Name), ':')
+		b = types.ToJSONIn(b, x, z)
+		separator = ",\n "
+	}
+	return append(b, '}')
+}
+
+// jsonSetLax is jsonb_set where a new value that is NULL means what the last argument says.
+func jsonSetLax(a []types.Value, t types.Type) (types.Value, error) {
+	treatment := "use_json_null"
+	if len(a) > 4 {
+		if a[4].Null {
+			return fail(diag.InvalidParameter, "null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
+		}
+		treatment = a[4].S
+	}
+	if a[0].Null || a[1].Null || len(a) > 3 && a[3].Null {
+		return null(t)
+	}
+	if !a[2].Null {
+		return jsonSet(a[:min(len(a), 4)], t)
+	}
+	switch treatment {
+	case "raise_exception":
+		return fail(diag.NullNotAllowed, "JSON value must not be null")
+	case "use_json_null":
+		with := slices.Clone(a[:min(len(a), 4)])
+		with[2] = types.Value{Type: types.TJSONB, S: "null"}
+		return jsonSet(with, t)
+	case "delete_key":
+		return jsonDeletePath(a[:2], t)
+	case "return_target":
+		return a[0], nil
+	}
+	return fail(diag.InvalidParameter, "null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
+}
 
 // insertedAt is v with x before what a path leads to, or behind it; at is the number of its first step. A key that an object has already is an error.
 func insertedAt(v types.JSONValue, path []types.Value, at int, x types.JSONValue, behind bool) (types.JSONValue, error) {
@@ -155,6 +221,47 @@ var (
 		return jsonRecords(t, v.Elems, a[1].S, "json_to_recordset")
 	})
 )
+
+// JSONPopulated is the list of the structs that objects are, with the fields of another struct, the third argument, where they have none: of one object, or of all in an
+// array, as the fourth says.
+var JSONPopulated = internalFn("json_populate_record", func(a []types.Value, t types.Type) (types.Value, error) {
+	several, name := a[3].I != 0, "json_populate_record"
+	if several {
+		name += "set"
+	}
+	if a[0].Null {
+		if several {
+			return null(t)
+		}
+		return types.ListValue(t.Elem(), a[2:3]), nil
+	}
+	v, err := types.ParseJSON(a[0].S)
+	if err != nil {
+		return types.Value{}, err
+	}
+	objects := []types.JSONValue{v}
+	if several {
+		if v.Kind != '[' {
+			return fail(diag.InvalidParameter, "cannot call %s on a non-array", name)
+		}
+		objects = v.Elems
+	}
+	rows, err := jsonRecords(t, objects, a[1].S, name)
+	if err != nil || a[2].Null {
+		return rows, err
+	}
+	structs, base := rows.Elems(), a[2].FieldValues()
+	for i, row := range structs {
+		fields := row.FieldValues()
+		for k, f := range t.Elem().Fields() {
+			if _, ok := objects[i].Field(f.Name); !ok {
+				fields[k] = base[k]
+			}
+		}
+		structs[i] = types.StructValue(t.Elem(), fields)
+	}
+	return types.ListValue(t.Elem(), structs), nil
+}, seesNull)
 
 func jsonRecords(t types.Type, objects []types.JSONValue, zone, name string) (types.Value, error) {
 	z, err := types.FindZone(zone)

@@ -18,12 +18,6 @@ var jsonRows = func() []Row {
 		fn("->>", "Ji", tText, `'["x"]'::json ->> 0 → x`, jsonStep(true), nullOut, fails),
 		fn("#>", "JX", tSame, `'{"a": [1, 2]}'::json #> '{a,1}' → 2`, jsonPath(false), nullOut, fails),
 		fn("#>>", "JX", tText, `'{"a": ["x"]}'::json #>> '{a,0}' → x`, jsonPath(true), nullOut, fails),
-		fn("json_extract", "Jt", tSame, `json_extract('{"a": [7]}', '$.a[0]') → 7`, jsonDuckPath(false), nullOut, fails),
-		fn("json_extract_string", "Jt", tText, `json_extract_string('{"a": "x"}', '$.a') → x`, jsonDuckPath(true), nullOut, fails),
-		fn("json_valid", "t", tBool, `json_valid('{') → false`, func(a []types.Value, _ types.Type) (types.Value, error) {
-			_, err := types.ParseJSON(a[0].S)
-			return boolean(err == nil)
-		}),
 	}
 	for name, t := range map[string]types.Type{"json": types.TJSON, "jsonb": types.TJSONB} {
 		rows = append(rows,
@@ -80,6 +74,9 @@ func jsonParts(kind byte, name string, part func(v types.JSONValue, i int) strin
 			if elems[i].Type = t.Elem(); part != nil {
 				elems[i].S = part(v, i)
 			} else if elems[i].Null = v.Elems[i].Kind == 'n'; !elems[i].Null {
+				if err := types.CheckEscapes(v.Elems[i].Raw); err != nil {
+					return types.Value{}, err
+				}
 				elems[i].S = v.Elems[i].Text()
 			}
 		}
@@ -93,7 +90,7 @@ func jsonResult(v types.JSONValue, ok, text bool, t types.Type) (types.Value, er
 	case !ok || text && v.Kind == 'n':
 		return null(t)
 	case text:
-		return types.Value{Type: t, S: v.Text()}, nil
+		return types.Value{Type: t, S: v.Text()}, types.CheckEscapes(v.Raw)
 	}
 	return types.Value{Type: t, S: v.Raw}, nil
 }
@@ -102,7 +99,7 @@ func jsonResult(v types.JSONValue, ok, text bool, t types.Type) (types.Value, er
 func jsonStep(text bool) Eval {
 	return func(a []types.Value, t types.Type) (types.Value, error) {
 		if a[1].Type.Kind == types.Text && strings.HasPrefix(a[1].S, "$") {
-			return jsonDuckPath(text)(a, t)
+			return jsonExtract(text)(a, t)
 		}
 		v, err := types.ParseJSON(a[0].S)
 		if err != nil {
@@ -173,43 +170,6 @@ func jsonPathArgs(text bool) Eval {
 		var path []string
 		for _, e := range a[1:] {
 			path = append(path, e.S)
-		}
-		return jsonFollow(a[0], path, text, t)
-	}
-}
-
-// jsonDuckPath is a path as $.a.b[0], or one key.
-func jsonDuckPath(text bool) Eval {
-	return func(a []types.Value, t types.Type) (types.Value, error) {
-		s, ok := strings.CutPrefix(a[1].S, "$")
-		if !ok {
-			return jsonFollow(a[0], []string{a[1].S}, text, t)
-		}
-		var path []string
-		for s != "" {
-			end := 0
-			switch {
-			case strings.HasPrefix(s, `."`):
-				if end = strings.IndexByte(s[2:], '"'); end < 0 {
-					return fail(diag.InvalidParameter, "%q is no path of JSON", a[1].S)
-				}
-				path, s = append(path, s[2:2+end]), s[3+end:]
-			case s[0] == '.':
-				if end = strings.IndexAny(s[1:], ".["); end < 0 {
-					end = len(s) - 1
-				}
-				path, s = append(path, s[1:1+end]), s[1+end:]
-			case s[0] == '[' && strings.IndexByte(s, ']') > 1:
-				end = strings.IndexByte(s, ']')
-				path, s = append(path, strings.Replace(s[1:end], "#-", "-", 1)), s[end+1:]
-			default:
-				return fail(diag.InvalidParameter, "%q is no path of JSON", a[1].S)
-			}
-		}
-		for _, p := range path {
-			if p == "*" || p == "" {
-				return fail(diag.FeatureNotSupported, "paths of JSON with * are not supported")
-			}
 		}
 		return jsonFollow(a[0], path, text, t)
 	}
@@ -327,7 +287,11 @@ func jsonFold(rows plan.FoldRows, _ []types.Value, t types.Type) (types.Value, e
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		if b = types.ToJSON(b, rows.Value(i, 0)); i%1024 == 0 || i == rows.Len()-1 {
+		v := rows.Value(i, 0)
+		if i > 0 && !v.Null && v.Type.IsNested() {
+			b = append(b, "\n "...)
+		}
+		if b = types.ToJSON(b, v); i%1024 == 0 || i == rows.Len()-1 {
 			if err := rows.Room(int64(len(b) - asked)); err != nil {
 				return types.Value{}, err
 			}

@@ -135,9 +135,6 @@ var foreignNames = sync.OnceValue(func() map[string]string {
 	return m
 })
 
-// PathHint is what there is instead of PostgreSQL's path language.
-const PathHint = "json_extract(x, '$.a[0]'), -> and #> take paths of keys and numbers; jsonb_array_elements gives elements that WHERE can filter"
-
 var absent = func() map[string]string {
 	m := map[string]string{}
 	for what, names := range map[string][]string{
@@ -145,12 +142,11 @@ var absent = func() map[string]string {
 		missing("structs and maps"):                                                   {"json_each_recursive"},
 		"json_to_record(x) AS t(a INTEGER, b VARCHAR) in FROM takes an object apart":  {"json_populate_record", "jsonb_populate_record", "json_to_record", "jsonb_to_record"},
 		"json_to_recordset(x) AS t(a INTEGER, b VARCHAR) in FROM takes objects apart": {"json_populate_recordset", "jsonb_populate_recordset", "json_to_recordset", "jsonb_to_recordset"},
-		PathHint: {"jsonb_path_query", "jsonb_path_exists", "jsonb_path_match", "jsonb_path_query_first", "jsonb_path_query_array"},
-		missing("values that differ on every row"):                          {"random_normal"},
-		"statements run one after the other; statement_timeout bounds them": {"pg_sleep", "pg_sleep_for", "sleep_ms"},
-		"the environment is not visible to queries":                         {"getenv"},
-		"the shell shows its last statement with \\p":                       {"current_query"},
-		missing("Unicode tables"):                                           {"normalize", "is_normalized", "nfc_normalize", "strip_accents", "unaccent"},
+		missing("values that differ on every row"):                                    {"random_normal"},
+		"statements run one after the other; statement_timeout bounds them":           {"pg_sleep", "pg_sleep_for", "sleep_ms"},
+		"the environment is not visible to queries":                                   {"getenv"},
+		"the shell shows its last statement with \\p":                                 {"current_query"},
+		missing("Unicode tables"):                                                     {"normalize", "is_normalized", "nfc_normalize", "strip_accents", "unaccent"},
 	} {
 		for _, n := range names {
 			m[n] = what

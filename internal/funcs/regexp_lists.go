@@ -26,6 +26,7 @@ var RowLists = map[string]struct {
 	"regexp_matches":        {internalFn("regexp_matches", regexpMatches), types.TList(tTexts)},
 	"regexp_split_to_table": {internalFn("regexp_split_to_table", regexpSplit("regexp_split_to_table")), tTexts},
 	"generate_subscripts":   {internalFn("generate_subscripts", subscripts), types.TList(types.TInt32)},
+	"jsonb_path_query":      {JSONPathQuery, types.TList(types.TJSONB)},
 	"string_to_table":       {&plan.Function{Name: "string_to_table", NullOut: true, Eval: stringToArray}, tTexts},
 }
 

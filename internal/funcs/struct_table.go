@@ -83,7 +83,7 @@ var (
 
 // Internal are functions that have no row of their own: plans that are written and read again have them.
 var Internal = []*plan.Function{StructMake, StructAt, MapMake, MapOf, MapAt, MapExtract, MapContains, MapKeys, MapValues, MapEntries, MapLen,
-	Occurrences, ListConcat, ListAppend, ListFirst, TextMoment, TryTextMoment, ListMake, ListSlice, ListAt, ListNext, ListRows, Quantified, OrderKey, ListFill, Extreme, JSONRecord, JSONRecords,
+	Occurrences, ListConcat, ListAppend, ListFirst, TextMoment, TryTextMoment, ListMake, ListSlice, ListAt, ListNext, ListRows, Quantified, OrderKey, ListFill, Extreme, JSONRecord, JSONRecords, JSONPopulated, JSONExtract, JSONExtractString, JSONExtractAll, JSONExtractTexts, JSONPathQuery, JSONLines,
 	NumbersByRow["gcd decimal"], NumbersByRow["lcm decimal"], NumbersByRow["round decimal"], NumbersByRow["trunc decimal"], NumbersByRow["round double"], NumbersByRow["trunc double"]}
 
 // mapFind is the value of a key, and whether there is one.

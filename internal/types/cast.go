@@ -14,7 +14,7 @@ func CanCast(from, to Type) bool {
 		return CanCast(from.Elem(), to.Elem())
 	case from.Kind == Enum && to.Kind == Enum:
 		return sameEnum(from, to)
-	case from.IsNested() && to.Kind == JSON, from.Kind == JSON && to.IsNested():
+	case from.IsNested() && to.Kind == JSON, from.Kind == JSON && to.IsNested(), isJSONScalar(from, to):
 		return true
 	case from.Kind == to.Kind, from.Kind == Unknown, from.Kind == Text, to.Kind == Text:
 		return to.Kind != Unknown
@@ -62,6 +62,9 @@ func Assign(v Value, to Type) (Value, error) {
 		return v, nil
 	case from.Kind == Text || from.Kind == Unknown:
 		return ParseValue(to, v.S)
+	}
+	if isJSONScalar(from, to) {
+		return castJSONScalar(v, to)
 	}
 	if v.IsInfinite() && to.IsCalendar() {
 		return infiniteAs(v, to), nil

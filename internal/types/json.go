@@ -318,7 +318,9 @@ func ToJSONIn(dst []byte, v Value, z *Zone) []byte {
 func parseJSON(t Type, text string) (Value, error) {
 	v, err := ParseJSON(text)
 	if err == nil && t == TJSONB {
-		text = string(v.AppendJSONB(nil))
+		if err = CheckEscapes(text); err == nil {
+			text = string(v.AppendJSONB(nil))
+		}
 	}
 	return Value{Type: t, S: text}, err
 }

@@ -67,6 +67,11 @@ func init() {
 			meant[n][place] = values
 		}
 	}
+	paths := []string{"'$'", "'$.a[*] ? (@.b > 0)'", "'strict $.a'", "'$.** ? (@ == \"é\")'", "'$.ä[last]'", "'$[*] > 1'", "'$[*] ? (@ > $x)'", "''", "'$['", "'$.size() + $.a'"}
+	set(1, paths, "jsonb_path_exists", "jsonb_path_match", "jsonb_path_query", "jsonb_path_query_array", "jsonb_path_query_first", "@?", "@@")
+	set(2, []string{`'{"x": 0}'`, `'{}'`, `'[]'`}, "jsonb_path_exists", "jsonb_path_match", "jsonb_path_query", "jsonb_path_query_array", "jsonb_path_query_first")
+	set(1, []string{"'$.a'", "'$.ä[0]'", "'/a/b/1'", "'a'", "'$[#-1]'", "'$'", "'$.'"}, "json_extract", "json_extract_string", "json_keys", "json_type", "json_exists", "json_value", "json_array_length")
+	set(4, []string{"'delete_key'", "'return_target'", "'use_json_null'", "'raise_exception'", "'x'"}, "jsonb_set_lax")
 	set(0, fields, "date_trunc", "datetrunc", "date_trunc interval", "date_diff", "datediff", "date_sub", "datesub")
 	set(0, parts, "date_part", "datepart")
 	set(1, encodings, "encode", "decode")

@@ -2,7 +2,6 @@ package bind
 
 import (
 	"github.com/kelpiedb/kelpie/internal/diag"
-	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 	"github.com/kelpiedb/kelpie/internal/types"
@@ -38,9 +37,6 @@ func (b *binder) binary(s *scope, e *ast.Binary) plan.Expr {
 	}
 	if x := b.infix(e.Op, l, r, at); x != nil {
 		return x
-	}
-	if (e.Op == "@?" || e.Op == "@@") && l.Type() == types.TJSONB {
-		panic(diag.Unsupported(e.Pos, "the path language of JSONB").WithHint("%s", funcs.PathHint))
 	}
 	panic(noOperator(e.Op, l, r, e.Pos))
 }

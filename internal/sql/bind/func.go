@@ -140,7 +140,11 @@ func positional(e *ast.Func) *ast.Func {
 
 // call takes the row of the function that fits the arguments best, and makes the call.
 func (b *binder) call(c *call) plan.Expr {
-	row := bestRow(funcs.Find(c.name), c.args)
+	rows := funcs.Find(c.name)
+	if c.name == "json_object" && noArrays(c.args) {
+		rows = rows[len(rows)-1:]
+	}
+	row := bestRow(rows, c.args)
 	if row == nil {
 		panic(noFunction(c.name, c.args, c.pos))
 	}
@@ -200,8 +204,11 @@ func (b *binder) apply(row *funcs.Row, c *call) plan.Expr {
 	for i, a := range c.args {
 		letter := letters[min(i, len(letters)-1)]
 		t, _ := paramType(letter, a.Type())
-		if letter == 'e' {
+		switch {
+		case letter == 'e':
 			t = whole
+		case letter == 'J':
+			t = jsonParam(row.Name, a.Type())
 		}
 		if t.Kind != types.Unknown {
 			c.args[i] = b.convert(a, t, c.argPos(i))
@@ -231,6 +238,15 @@ func (b *binder) operator(name string, at place, args ...plan.Expr) plan.Expr {
 		return nil
 	}
 	return b.apply(row, &call{name: name, args: args, pos: at.op, at: []int{at.l, at.r}})
+}
+
+// jsonParam is the type of a parameter J: a literal is JSONB for the functions whose names say so.
+func jsonParam(name string, t types.Type) types.Type {
+	if t.Kind == types.Unknown && strings.HasPrefix(name, "jsonb") {
+		return types.TJSONB
+	}
+	t, _ = paramType('J', t)
+	return t
 }
 
 // paramType is the type to which an argument of type t is brought for a parameter of the

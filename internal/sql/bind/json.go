@@ -74,7 +74,12 @@ func (b *binder) recordTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node
 		f = funcs.JSONRecords
 	}
 	zone := plan.NewConst(types.TextValue(b.zone().Spec()))
-	rows := plan.NewApply(f, types.TList(types.TStruct(fields)), t.Pos, x, zone)
+	return b.structTable(t, plan.NewApply(f, types.TList(types.TStruct(fields)), t.Pos, x, zone))
+}
+
+// structTable is a table of a list of structs, with a column for each field.
+func (b *binder) structTable(t *ast.FuncTable, rows plan.Expr) (plan.Node, *rel) {
+	name, fields := t.Call.Name.Last(), rows.Type().Elem().Fields()
 	n, r := b.listTable(&ast.FuncTable{Pos: t.Pos, Call: t.Call}, []plan.Expr{rows}, []string{name})
 	row := r.cols[0].id
 	p := b.project(n, len(fields))
@@ -88,6 +93,80 @@ func (b *binder) recordTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node
 	out.name = name
 	applyAlias(out, t.Alias)
 	return q.node, out
+}
+
+// populatedTable is json_populate_record or json_populate_recordset: the columns are those of a struct, or of a table that NULL::table names.
+func (b *binder) populatedTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, *rel) {
+	name := t.Call.Name.Last()
+	if len(t.Call.Args) != 2 {
+		fail(diag.UndefinedFunction, t.Pos, "function %s takes a row and a value of JSON", name)
+	}
+	if t.Ordinality {
+		unsupported(t.Pos, "WITH ORDINALITY of %s", name)
+	}
+	call := *t.Call
+	call.Args = t.Call.Args[1:]
+	x := b.jsonArg(s, left, &ast.FuncTable{Pos: t.Pos, Call: &call})
+	base := b.rowOfTable(t.Call.Args[0].X)
+	if base == nil {
+		at := lateralScope(s, left)
+		at.clause = "functions in FROM"
+		base = b.expr(at, t.Call.Args[0].X)
+	}
+	if base.Type().Kind != types.Struct {
+		panic(diag.Errorf(diag.DatatypeMismatch, t.Call.Args[0].X.Position(), "first argument of %s must be a row type", name).
+			WithHint("%s(NULL::t, …) has the columns of the table t, and %s AS t(a INTEGER, b VARCHAR) those that a statement lists", name, strings.Replace(name, "populate", "to", 1)))
+	}
+	several := plan.BoolConst(strings.HasSuffix(name, "set"))
+	zone := plan.NewConst(types.TextValue(b.zone().Spec()))
+	return b.structTable(t, plan.NewApply(funcs.JSONPopulated, types.TList(base.Type()), t.Pos, x, zone, base, several))
+}
+
+// rowOfTable is NULL::table, a row of NULLs; nil where x is something else.
+func (b *binder) rowOfTable(x ast.Expr) plan.Expr {
+	c, ok := x.(*ast.Cast)
+	if !ok {
+		return nil
+	}
+	if l, ok := c.X.(*ast.Literal); !ok || l.Kind != ast.LitNull || c.Type.Dims > 0 || len(c.Type.Mods) > 0 {
+		return nil
+	}
+	table, ok := b.env.Table(c.Type.Schema, c.Type.Name)
+	if !ok {
+		return nil
+	}
+	fields := make([]types.Member, len(table.Columns))
+	for i, col := range table.Columns {
+		fields[i] = types.Member{Name: col.Name, Type: col.Type}
+	}
+	return plan.NullConst(types.TStruct(fields))
+}
+
+// jsonExtract is json_extract or json_extract_string: several paths, or a constant one with * in it, lead to a list.
+func (b *binder) jsonExtract(c *call) plan.Expr {
+	t := c.args[0].Type()
+	if t.Kind != types.JSON {
+		t = types.TJSON
+	}
+	one, all := funcs.JSONExtract, funcs.JSONExtractAll
+	if c.name == "json_extract_string" {
+		t, one, all = types.TText, funcs.JSONExtractString, funcs.JSONExtractTexts
+	}
+	path, ok := c.args[1].(*plan.Const)
+	if c.args[1].Type().Kind == types.List || ok && !path.V.Null && funcs.ManyWays(path.V.S) {
+		return plan.NewApply(all, types.TList(t), c.pos, c.args...)
+	}
+	return plan.NewApply(one, t, c.pos, c.args...)
+}
+
+// noArrays reports two literals that are no arrays, which json_object('{a}', '{b}') would take.
+func noArrays(args []plan.Expr) bool {
+	for _, a := range args {
+		if c, ok := a.(*plan.Const); !ok || c.V.Type.Kind != types.Unknown || strings.HasPrefix(strings.TrimSpace(c.V.S), "{") {
+			return false
+		}
+	}
+	return len(args) > 1
 }
 
 // jsonTable is such a function in FROM.

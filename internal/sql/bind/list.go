@@ -251,10 +251,22 @@ func (b *binder) rowsTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 	f := funcs.RowLists[name]
 	var args []plan.Expr
 	for _, a := range t.Call.Args {
-		args = append(args, b.settle(b.expr(at, a.X)))
+		args = append(args, b.expr(at, a.X))
 	}
-	if row := bestRow(funcs.Find(name), args); row == nil || len(args) < 2 {
+	row := bestRow(funcs.Find(name), args)
+	if row == nil || len(args) < 2 {
 		panic(noFunction(name, args, t.Pos))
+	}
+	letters, _, _ := row.Params()
+	for i, x := range args {
+		want, _ := paramType(letters[i], x.Type())
+		if letters[i] == 'J' {
+			want = jsonParam(name, x.Type())
+		}
+		if want.Kind != types.Unknown {
+			args[i] = b.convert(x, want, t.Call.Args[i].X.Position())
+		}
+		args[i] = b.settle(args[i])
 	}
 	mustBeList(name, args, t.Pos)
 	return b.listTable(t, []plan.Expr{plan.NewApply(f.Fn, f.List, t.Pos, args...)}, []string{name})

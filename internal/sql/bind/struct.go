@@ -278,7 +278,11 @@ func (b *binder) structFunc(c *call) plan.Expr {
 		return plan.NewConst(types.ListValue(types.TText, names))
 	case "row_to_json":
 		b.mustBe(types.Struct, x, c.name, c.pos)
-		return apply(funcs.Function("to_json"), types.TJSON, b.zonedJSON(x, c.argPos(0)))
+		lines := plan.Expr(plan.BoolConst(false))
+		if len(c.args) > 1 {
+			lines = c.args[1]
+		}
+		return apply(funcs.JSONLines, types.TJSON, x, lines, plan.NewConst(types.TextValue(b.zone().Spec())))
 	case "map_from_entries":
 		t := x.Type()
 		if t.Kind != types.List || t.Elem().Kind != types.Struct || len(t.Elem().Fields()) != 2 {

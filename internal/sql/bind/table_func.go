@@ -46,7 +46,10 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 	case "json_to_record", "jsonb_to_record", "json_to_recordset", "jsonb_to_recordset":
 		n, r := b.recordTable(s, left, t)
 		return n, []*rel{r}
-	case "regexp_matches", "regexp_split_to_table", "string_to_table", "generate_subscripts":
+	case "json_populate_record", "jsonb_populate_record", "json_populate_recordset", "jsonb_populate_recordset":
+		n, r := b.populatedTable(s, left, t)
+		return n, []*rel{r}
+	case "jsonb_path_query", "regexp_matches", "regexp_split_to_table", "string_to_table", "generate_subscripts":
 		n, r := b.rowsTable(s, left, t)
 		return n, []*rel{r}
 	case "generate_series", "range":
