@@ -73,6 +73,7 @@ type guard struct {
 	before   bool    // lanes do something together before the guard
 	inner    bool    // there is another around it
 	writes   float64 // the share of rows that the sink writes; 0: what lanes do together is something else
+	tuples   *rowTuples
 	together func()
 }
 
@@ -324,6 +325,7 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 	})
 	e.B.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
 	e.countLanes(g)
+	meet := e.here()
 	if g.together != nil {
 		g.together()
 	}
@@ -347,7 +349,7 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 		code[gate.at] = ir.Instr{}
 	}
 	e.guard, e.skipTo = outer, skipTo
-	return rowCode{head: head, gate: gate, alone: alone, end: end, label: once, together: meets || g.together != nil && g.writes == 0, writes: g.writes, ofRow: g.ofRow}
+	return rowCode{head: head, gate: gate, meet: meet, alone: alone, end: end, label: once, together: meets || g.together != nil && g.writes == 0, writes: g.writes, tuples: g.tuples, active: g.active, ofRow: g.ofRow}
 }
 
 // arrive is the end of the guard: the row is in, and together takes over, if there is something that lanes do together.

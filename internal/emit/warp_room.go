@@ -105,8 +105,9 @@ type tuplePlaces struct {
 	left        ir.Reg // bytes; NoReg: all lie behind
 }
 
-// takePlaces takes room for tuples of n bytes in all, which all lanes know: from the warp's own, if there is one, first what is left of it, then more.
-func (e *warp) takePlaces(own *room, n ir.Reg) tuplePlaces {
+// takePlaces takes room for tuples of n bytes in all, which all lanes know: from the warp's own, if there is one, first what is left of it, then more. If rest is not nil it
+// opens a register with the bytes that the warp is expected to want after that, in which case it takes no more.
+func (e *warp) takePlaces(own *room, n ir.Reg, rest func() ir.Reg) tuplePlaces {
 	take := func(bytes ir.Val) ir.Reg {
 		more := e.Int("more")
 		e.B.Mov(more, ir.K(0))
@@ -125,7 +126,15 @@ func (e *warp) takePlaces(own *room, n ir.Reg) tuplePlaces {
 	e.When(ir.GT, n.V(), p.left.V(), func() {
 		bytes, least := e.Int("bytes"), ir.K(own.takes*int64(own.size))
 		e.B.Op2(ir.Sub, bytes, n.V(), p.left.V())
-		e.B.Sel(bytes, ir.LT, bytes.V(), least, least, bytes.V())
+		if rest == nil {
+			e.B.Sel(bytes, ir.LT, bytes.V(), least, least, bytes.V())
+		} else {
+			later := rest()
+			e.B.Op2(ir.Add, later, later.V(), bytes.V())
+			e.B.Sel(later, ir.LT, later.V(), least, later.V(), least)
+			e.B.Sel(bytes, ir.LT, bytes.V(), later.V(), later.V(), bytes.V())
+			e.B.Clear(later)
+		}
 		more := take(bytes.V())
 		e.B.Op2(ir.Add, own.end, more.V(), bytes.V())
 		e.B.Op2(ir.Sub, p.then, more.V(), p.left.V())
@@ -200,7 +209,13 @@ func (e *warp) writeTogether(size int, r *room, store func(out ir.Reg)) {
 func (e *warp) fill(active, out ir.Reg, size int, store func(out ir.Reg)) {
 	e.When(ir.NE, active.V(), ir.K(0), func() {
 		fits := e.fits(out, size)
-		e.When(ir.NE, fits.V(), ir.K(0), func() { store(out) }, nil)
+		e.When(ir.NE, fits.V(), ir.K(0), func() {
+			from := e.here()
+			store(out)
+			if t := e.guard.tuples; t != nil {
+				t.out, t.from, t.to = out, from, e.here()
+			}
+		}, nil)
 		e.B.Clear(fits)
 	}, nil)
 	e.B.Clear(out)

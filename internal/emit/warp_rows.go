@@ -11,18 +11,20 @@ import (
 // Where most rows of a scan pass, nothing can be tested before the columns are read. Then each lane takes several rows that lie side by side:
 // what they need of the columns is read at once, by wide loads, and the code for a row, which was written for one, is written again for
 // each of the others. So no load waits for another, none is for a byte or two alone, and atomics of one row do not wait
-// for those of the row before. Where rows are written, each has a ballot of its own: a lane whose first row is behind the end has none at all, so that
-// what the warp asks before the first holds for all.
+// for those of the row before. A lane whose first row is behind the end has none at all, so that what the warp asks before the first holds for all.
 
 // rowCode is where the code for a row stands.
 type rowCode struct {
 	head     *place // where it is asked whether there is a row, by five instructions
 	gate     *place // a lane without a row leaves there
+	meet     *place // what lanes do together begins there
 	alone    *place // where its registers are not needed any more
 	end      *place
 	label    int32   // of the loop that it leaves then
 	together bool    // lanes do something together but write rows
 	writes   float64 // the share of rows that they write; 0: they write none
+	tuples   *rowTuples
+	active   ir.Reg // 1: the row came to meet
 	ofRow    []ir.Reg
 }
 
@@ -42,7 +44,7 @@ func (e *warp) takeSeveral(c rowCode, row, end, step ir.Reg) {
 	from, gate, to := c.head.at+5, c.gate.at, c.end.at
 	body, give := copied(f.Code[from:to])
 	defer give()
-	facts := phys.RowCode{Together: c.together, Writes: c.writes}
+	facts := phys.RowCode{Together: c.together, Writes: c.writes, Kept: len(c.ofRow) - 1}
 	loads := e.rowLoads(body, row, &facts)
 	n := phys.ChooseLaneRows(facts)
 	if n.Rows == 0 {
@@ -55,8 +57,12 @@ func (e *warp) takeSeveral(c rowCode, row, end, step ir.Reg) {
 	r := laneRows{warp: e, how: n, row: row, loads: loads, vecs: map[rowLoad]ir.Reg{}}
 	r.countLeft(end)
 	r.read()
-	for j := range n.Rows {
-		r.write(body, j, gate-from, c.label)
+	if n.Joined {
+		r.writeJoined(body, from, c, end, step)
+	} else {
+		for j := range n.Rows {
+			r.write(body, j, gate-from, c.label)
+		}
 	}
 	e.B.Clear(r.left)
 	e.B.Clear(r.open...)
@@ -251,8 +257,9 @@ func (r *laneRows) write(body []ir.Instr, j, gate int, label int32) *ir.Again {
 		r.B.Op2(ir.Add, row, r.row.V(), ir.K(r.at(j)))
 	}
 	for i, in := range body {
-		if i == gate && j > 0 {
+		if i == gate && j > 0 { // instead of the first row's test
 			r.B.Break(again.Label(label), ir.LE, r.left.V(), ir.K(r.at(j)))
+			continue
 		}
 		l, wide := r.loads[i]
 		switch {

@@ -379,7 +379,7 @@ func (e *warp) endRuns(r *runs, rows []runRow, heads []ir.Reg, begins, starts, c
 	size := r.gp.Tuple.Size
 	e.B.Op2(ir.Mul, n, n.V(), ir.K(int64(size)))
 	e.B.Op2(ir.Mul, at, at.V(), ir.K(int64(size)))
-	p := e.takePlaces(r.own, n)
+	p := e.takePlaces(r.own, n, nil)
 	write := func(when, key ir.Reg, shares []*share) {
 		e.When(ir.NE, when.V(), ir.K(0), func() {
 			out := p.place(e, at)

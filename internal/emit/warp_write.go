@@ -48,7 +48,7 @@ func (e *warp) write(t *layout.Tuple, r written) {
 	}
 	own := e.ownRoom(t.Size, r.rows)
 	if own != nil && e.Rows > 0 { // else rows are few, and the code for one is enough
-		e.guard.writes = float64(r.rows) / float64(e.Rows)
+		e.guard.writes, e.guard.tuples = float64(r.rows)/float64(e.Rows), &rowTuples{own: own}
 	}
 	e.arrive(func() {
 		e.writeTogether(t.Size, own, func(out ir.Reg) {

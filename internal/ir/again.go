@@ -20,6 +20,9 @@ func (a *Again) Reg(r Reg) Reg {
 	return r
 }
 
+// Stand lets a register stand for one of the first time.
+func (a *Again) Stand(s, r Reg) { a.regs[r] = s }
+
 // Label is that of the loop which stands for one of the first time.
 func (a *Again) Label(l int32) int32 {
 	if m, ok := a.labels[l]; ok {

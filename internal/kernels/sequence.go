@@ -5,12 +5,12 @@ import (
 	"github.com/kelpiedb/kelpie/internal/ir"
 )
 
-// Sequence is loops over items, one behind the other, in one launch: each begins when all items of the one before it are done.
+// Sequence is loops over items, one behind the other, in one launch: each begins when all items of the one before it are done. A warp takes an item at a time.
 type Sequence struct {
 	Name   string
 	Params int // its own
-	// Each does something with an item. It opens registers of its own and closes them.
-	Each []func(b *ir.Builder, param func(name string, i int) ir.Reg, item ir.Reg)
+	// Each does something with an item, as all lanes of a warp: lane is their number. It opens registers of its own and closes them.
+	Each []func(b *ir.Builder, param func(name string, i int) ir.Reg, item, lane ir.Reg)
 }
 
 // Parameters of the kernel, behind those of the steps.
@@ -27,12 +27,21 @@ func (q *Sequence) Kernel() *ir.Func {
 	var bodies []func(ir.Reg, arguments)
 	for _, each := range q.Each {
 		bodies = append(bodies, func(tile ir.Reg, of arguments) {
-			arg := of.all()
-			size := w.wordParam("size", sequenceSize)
-			w.items(tid, tile, size, arg[0], func(i ir.Reg) {
+			n, size := of.get(0), w.wordParam("size", sequenceSize)
+			i, end, lane := w.word("i"), w.word("end"), w.long("lane")
+			w.Op1(ir.Uniform, n, n.V())
+			w.Special(lane, ir.LaneID)
+			w.Op2(ir.Shr, i, tid.V(), ir.K(5))
+			w.Op2(ir.Shfl, i, i.V(), ir.K(0)) // as anybody can see, all lanes have the same
+			w.Op2(ir.Mul, end, tile.V(), size.V())
+			w.Op2(ir.Add, i, i.V(), end.V())
+			w.Op2(ir.Add, end, end.V(), size.V())
+			w.Sel(end, ir.ULT, end.V(), n.V(), end.V(), n.V())
+			w.while(ir.ULT, i.V(), end.V(), func() {
 				item := w.long("item")
 				w.Op1(ir.WidenU, item, i.V())
-				each(w.Builder, w.own(sequenceOwn), item)
+				each(w.Builder, w.own(sequenceOwn), item, lane)
+				w.Op2(ir.Add, i, i.V(), ir.K(warps))
 			})
 		})
 	}
@@ -50,7 +59,7 @@ func (l *Library) Run(s device.Stream, upload Upload, f device.Function, items [
 		}
 		most = max(most, n)
 	}
-	size := l.tileSize(most)
+	_, size := l.share(most, warps)
 	for i, n := range items {
 		if n > 0 {
 			steps = append(steps, Step{Kind: i, Tiles: (n + size - 1) / size, Args: [stepArgs]uint32{uint32(n)}})

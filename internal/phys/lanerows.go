@@ -7,6 +7,8 @@ import "fmt"
 type LaneRows struct {
 	Rows int // 0: one, by plain loads
 	Side int // of these lie side by side: as many as a load of the widest column has
+	// Joined: those that are written get their places together.
+	Joined bool
 }
 
 func (n LaneRows) String() string { return fmt.Sprintf("%d rows a lane by wide loads", n.Rows) }
@@ -15,6 +17,7 @@ func (n LaneRows) String() string { return fmt.Sprintf("%d rows a lane by wide l
 type RowCode struct {
 	Together bool    // lanes of a warp do something together for each row
 	Writes   float64 // the share of rows that they write; 0: they write none
+	Kept     int     // words of a row that are written
 	Instrs   int
 	Bytes    int // of columns that every row reads, those that wide loads can have
 	Widest   int // of these, those that are packed aside
@@ -30,6 +33,8 @@ const (
 	mostLaneBytes = 96
 	// worthWriting is the share of rows that must be written if columns of all are read: where one in four is, hardly a sector of a column is not read in any case.
 	worthWriting = 0.25
+	// mostKept bounds the words that wait in registers until it is known where rows are written.
+	mostKept = 16
 )
 
 // loadBytes is what a lane loads at a time, at the most.
@@ -40,9 +45,10 @@ func ChooseLaneRows(c RowCode) LaneRows {
 	if c.Together || c.Bytes == 0 || c.Others > 0 || c.Writes > 0 && c.Writes < worthWriting {
 		return LaneRows{}
 	}
+	joins := c.Writes > 0 && mostLaneRows/2*c.Kept <= mostKept
 	for n := mostLaneRows; n >= mostLaneRows/2; n /= 2 {
-		if n*c.Bytes <= mostLaneBytes && n*c.Instrs <= mostInstrs {
-			return LaneRows{Rows: n, Side: min(n, loadBytes/max(c.Widest, 1))}
+		if n*c.Bytes <= mostLaneBytes && n*c.Instrs <= mostInstrs && (!joins || n*c.Kept <= mostKept) {
+			return LaneRows{Rows: n, Side: min(n, loadBytes/max(c.Widest, 1)), Joined: joins}
 		}
 	}
 	return LaneRows{}

@@ -23,16 +23,25 @@ func TestChooseLaneRows(t *testing.T) {
 		{"half as many rows of a long one", RowCode{Instrs: 250, Bytes: 1, Widest: 1}, "4 4"},
 		{"too long", RowCode{Instrs: 251, Bytes: 1, Widest: 1}, "0 0"},
 		{"together", RowCode{Instrs: 10, Bytes: 12, Together: true, Widest: 1}, "0 0"},
-		{"written", RowCode{Instrs: 10, Bytes: 12, Widest: 1, Writes: 0.25}, "8 8"},
+		{"written", RowCode{Instrs: 10, Bytes: 12, Widest: 1, Writes: 0.25, Kept: 1}, "8 8 joined"},
+		{"written, with two words", RowCode{Instrs: 10, Bytes: 12, Widest: 1, Writes: 1, Kept: 2}, "8 8 joined"},
+		{"with three", RowCode{Instrs: 10, Bytes: 12, Widest: 1, Writes: 1, Kept: 3}, "4 4 joined"},
+		{"with four", RowCode{Instrs: 10, Bytes: 12, Widest: 1, Writes: 1, Kept: 4}, "4 4 joined"},
+		{"with more than can wait", RowCode{Instrs: 10, Bytes: 12, Widest: 1, Writes: 1, Kept: 5}, "8 8"},
 		{"few written", RowCode{Instrs: 10, Bytes: 12, Widest: 1, Writes: 0.24}, "0 0"},
 		{"no columns", RowCode{Instrs: 10, Widest: 1}, "0 0"},
 		{"a column of texts", RowCode{Instrs: 10, Bytes: 12, Others: 1, Widest: 1}, "0 0"},
 	} {
-		if got := ChooseLaneRows(c.code); fmt.Sprint(got.Rows, " ", got.Side) != c.want {
-			t.Errorf("%s: %d rows, %d side by side, not %s", c.name, got.Rows, got.Side, c.want)
+		n := ChooseLaneRows(c.code)
+		got := fmt.Sprint(n.Rows, " ", n.Side)
+		if n.Joined {
+			got += " joined"
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, not %s", c.name, got, c.want)
 		}
 	}
-	if s := (Decision{LaneRows: LaneRows{8, 4}}).String(); s != "8 rows a lane by wide loads" {
+	if s := (Decision{LaneRows: LaneRows{Rows: 8, Side: 4}}).String(); s != "8 rows a lane by wide loads" {
 		t.Error(s)
 	}
 }
