@@ -17,6 +17,9 @@ type domain struct {
 	outer []plan.ColID // the columns
 	set   plan.ColSet
 	pos   int
+	// work are the recursions around, by number, with the place of the domain's first column among their columns: the rows of a
+	// round know their values.
+	work map[int]int
 }
 
 // joinDomain replaces the right side of a dependent join by its result for the whole domain,
@@ -69,7 +72,20 @@ func (d *domain) rewrite(n plan.Node, cur []plan.ColID) {
 
 func (d *domain) needs(n plan.Node) bool {
 	free := plan.FreeRefs(n)
-	return free.Intersects(&d.set)
+	if free.Intersects(&d.set) {
+		return true
+	}
+	found := false
+	if len(d.work) > 0 {
+		plan.WalkNode(n, func(n plan.Node) bool {
+			if w, ok := n.(*plan.WorkScan); ok {
+				_, around := d.work[w.Number]
+				found = found || around
+			}
+			return !found
+		})
+	}
+	return found
 }
 
 // spread returns n's rows for every value of the domain, with columns that hold the value.
@@ -116,20 +132,48 @@ func (d *domain) spread(n plan.Node) (plan.Node, []plan.ColID) {
 			x.Args[i] = in
 			x.InCols[i] = slices.Concat(x.InCols[i], cur)
 		}
-		out := make([]plan.ColID, len(d.outer))
-		for i, id := range d.outer {
-			out[i] = d.s.copyCol(id)
-		}
+		out := d.copies()
 		x.Cols = slices.Concat(x.Cols, out)
 		return x, out
 	case *plan.Recursive:
-		panic(diag.Unsupported(d.pos, "a recursive query that refers to a query around it"))
+		return d.recursive(x)
+	case *plan.WorkScan:
+		cur := d.copies()
+		for i, id := range cur {
+			x.Cols, x.Ordinal = append(x.Cols[:len(x.Cols):len(x.Cols)], id), append(x.Ordinal[:len(x.Ordinal):len(x.Ordinal)], d.work[x.Number]+i)
+		}
+		return x, cur
 	case *plan.Scan:
 		preds := x.Filter
 		x.Filter = nil
 		return d.spread(&plan.Filter{Input: x, Preds: preds})
 	}
 	panic(diag.Internalf("opt unnest", "correlated %T", n))
+}
+
+// recursive runs a recursion for all values at once: its rows have the value beside them.
+func (d *domain) recursive(x *plan.Recursive) (plan.Node, []plan.ColID) {
+	init, cur := d.spread(x.Init)
+	x.Init, x.InCols[0] = init, slices.Concat(x.InCols[0], cur)
+	if d.work == nil {
+		d.work = map[int]int{}
+	}
+	d.work[x.Number] = len(x.Cols)
+	step, cur := d.spread(x.Step)
+	delete(d.work, x.Number)
+	x.Step, x.InCols[1] = step, slices.Concat(x.InCols[1], cur)
+	out := d.copies()
+	x.Cols = slices.Concat(x.Cols, out)
+	return x, out
+}
+
+// copies are columns like those of the domain.
+func (d *domain) copies() []plan.ColID {
+	out := make([]plan.ColID, len(d.outer))
+	for i, id := range d.outer {
+		out[i] = d.s.copyCol(id)
+	}
+	return out
 }
 
 // addKeys evaluates a grouping for the whole domain and returns its columns among the keys.

@@ -62,6 +62,9 @@ var clientSettings = []setting{
 	{"search_path", "schemas where names without one are looked for; new tables are made in the first",
 		func(s *Settings) string { return s.client.path },
 		func(s *Settings, v types.Value) error { s.client.path = v.String(); return nil }},
+	oneMeaning("server_encoding", "the encoding of texts: UTF8", "UTF8", func(v string) bool { return v == "utf8" }),
+	oneMeaning("server_version", "the version of PostgreSQL whose answers are given", "15.0", func(v string) bool { return v == "15.0" }),
+	oneMeaning("server_version_num", "the same as a number", "150000", func(v string) bool { return v == "150000" }),
 	oneMeaning("standard_conforming_strings", "backslashes in plain strings are backslashes: on", "on", func(v string) bool {
 		return slices.Contains([]string{"on", "true", "yes", "1"}, v)
 	}),

@@ -25,10 +25,10 @@ var foreignSettings = func() map[string]string {
 		"home_directory file_search_path secret_directory custom_user_agent":                        "paths are those of the process",
 		`extension_directory allow_unsigned_extensions allow_community_extensions autoinstall_known_extensions autoload_known_extensions autoinstall_extension_repository
 			custom_extension_repository shared_preload_libraries`: "nothing has to be installed: what there is, is built in",
-		"s3_region s3_endpoint s3_access_key_id s3_secret_access_key s3_session_token s3_url_style s3_use_ssl http_timeout http_proxy enable_http_metadata_cache":        "files are those of this machine",
-		"wal_autocheckpoint checkpoint_threshold access_mode wal_level fsync full_page_writes max_wal_size":                                                              "tables are in memory: nothing is written",
-		"errors_as_json arrow_large_buffer_size lambda_syntax enable_external_access enable_object_cache lock_configuration immediate_transaction_mode":                  "there is no other way here",
-		"max_connections listen_addresses port server_encoding server_version server_version_num data_directory config_file ssl is_superuser session_authorization role": "there is no server; SELECT version() says what this is",
+		"s3_region s3_endpoint s3_access_key_id s3_secret_access_key s3_session_token s3_url_style s3_use_ssl http_timeout http_proxy enable_http_metadata_cache": "files are those of this machine",
+		"wal_autocheckpoint checkpoint_threshold access_mode wal_level fsync full_page_writes max_wal_size":                                                       "tables are in memory: nothing is written",
+		"errors_as_json arrow_large_buffer_size lambda_syntax enable_external_access enable_object_cache lock_configuration immediate_transaction_mode":           "there is no other way here",
+		"max_connections listen_addresses port data_directory config_file ssl is_superuser session_authorization role":                                            "there is no server; SELECT version() says what this is",
 		"max_expression_depth ieee_floating_point_ops": "numbers that overflow are errors, and expressions may be deep",
 	} {
 		for _, n := range strings.Fields(names) {

@@ -230,6 +230,7 @@ type FuncTable struct {
 	Ordinality bool // WITH ORDINALITY
 	Alias      *Alias
 	Defs       []ColumnDef // names and types of columns; nil if not given
+	Names      []string    // of the functions in ROWS FROM, whose rows the call's lists have; nil if it is none
 }
 
 // SubqueryTable is (query), also (VALUES ...).

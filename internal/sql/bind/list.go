@@ -429,6 +429,9 @@ func (b *binder) unnestTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node
 	for _, a := range t.Call.Args {
 		lists, names = append(lists, b.unnestable(b.expr(at, a.X), t.Pos)), append(names, "unnest")
 	}
+	if t.Names != nil {
+		names = t.Names
+	}
 	return b.listTable(t, lists, names)
 }
 
@@ -450,7 +453,9 @@ func (b *binder) listTable(t *ast.FuncTable, lists []plan.Expr, names []string) 
 	}
 	n.Count = plan.NewApply(funcs.ListRows, types.TInt64, t.Pos, lists...)
 	r := b.derived(&result{p, cols}, t.Pos)
-	r.name = t.Call.Name.Last()
+	if r.name = t.Call.Name.Last(); len(t.Names) == 1 {
+		r.name = t.Names[0]
+	}
 	if t.Alias != nil && len(t.Alias.Columns) == 0 && !t.Alias.Name.Empty() && len(lists) == 1 && names[0] == r.name {
 		r.cols[0].name = t.Alias.Name.Name // the column takes the alias, as in PostgreSQL, unless it has a name of its own
 	}

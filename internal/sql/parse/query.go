@@ -175,6 +175,12 @@ func (p *parser) with() *ast.With {
 		if c.Change = p.changeInParens(mayChange); c.Change == nil {
 			c.Query = p.queryInParens()
 		}
+		switch {
+		case p.isWord("search") && (p.at(1).is("depth") || p.at(1).is("breadth")):
+			panic(diag.Unsupported(p.pos(), "SEARCH of a recursive query").WithHint("let the query add a list: path || id sorts by depth, a counter of rounds by breadth"))
+		case p.isWord("cycle") && p.peek(1).isName():
+			panic(diag.Unsupported(p.pos(), "CYCLE of a recursive query").WithHint("let the query add a list, path || id, and its recursive term test id <> ALL(path)"))
+		}
 		w.CTEs = append(w.CTEs, c)
 		if !p.accept(tComma) {
 			return w

@@ -138,6 +138,9 @@ func (p *parser) tablePrimary() ast.TableExpr {
 		if !p.kind().isLabel() {
 			p.unexpected()
 		}
+		if p.isWord("rows") && p.peek(1) == kFrom && p.peek(2) == tLParen {
+			return p.rowsFrom(pos, lateral)
+		}
 		name := p.qualifiedFrom(p.take())
 		if p.kind() == tLParen {
 			return p.funcTable(pos, lateral, name)
@@ -152,8 +155,40 @@ func (p *parser) tablePrimary() ast.TableExpr {
 	return nil
 }
 
+// rowsFrom reads ROWS FROM (f(…), g(…)): lists of what the functions give, side by side.
+func (p *parser) rowsFrom(pos int, lateral bool) ast.TableExpr {
+	p.next()
+	p.next()
+	p.expect(tLParen)
+	t := &ast.FuncTable{Pos: pos, Lateral: lateral, Call: &ast.Func{Pos: pos, Name: ast.Name{{Name: "unnest", Pos: pos}}}}
+	for {
+		f := p.call(p.qualified())
+		if p.kind() == kAs {
+			panic(diag.Unsupported(p.pos(), "a column definition list in ROWS FROM").WithHint("json_to_recordset(x) AS t(a INTEGER) stands in FROM by itself"))
+		}
+		if f.Name.Last() == "unnest" {
+			for _, a := range f.Args {
+				t.Call.Args, t.Names = append(t.Call.Args, a), append(t.Names, "unnest")
+			}
+		} else {
+			rows := &ast.Select{Pos: f.Pos, Items: []ast.SelectItem{{X: &ast.Star{Pos: f.Pos}}}, From: []ast.TableExpr{&ast.FuncTable{Pos: f.Pos, Call: f}}}
+			t.Call.Args = append(t.Call.Args, ast.Arg{X: &ast.ArrayQuery{Pos: f.Pos, Query: &ast.Query{Pos: f.Pos, Body: rows}}})
+			t.Names = append(t.Names, f.Name.Last())
+		}
+		if !p.accept(tComma) {
+			break
+		}
+	}
+	p.expect(tRParen)
+	return p.funcTableRest(t)
+}
+
 func (p *parser) funcTable(pos int, lateral bool, called ast.Name) ast.TableExpr {
-	t := &ast.FuncTable{Pos: pos, Lateral: lateral, Call: p.call(called)}
+	return p.funcTableRest(&ast.FuncTable{Pos: pos, Lateral: lateral, Call: p.call(called)})
+}
+
+// funcTableRest reads what follows a function in FROM.
+func (p *parser) funcTableRest(t *ast.FuncTable) ast.TableExpr {
 	if p.kind() == kWith && p.at(1).is("ordinality") {
 		p.next()
 		p.next()
