@@ -45,8 +45,10 @@ func (b *binder) with(w *ast.With, q *ast.Query, around *scope) {
 		c.recursive = w.Recursive && countUses(def.Query, def.Name.Name) > 0
 		r := b.define(c)
 		alone := around == nil || b.free > around.depth
-		if c.recursive && !alone {
-			unsupported(def.Pos, "a recursive query that refers to a query around it")
+		for o := b.ctes; c.recursive && !alone && o != nil; o = o.outer {
+			if o.working != nil {
+				panic(nestedRecursion(def.Pos))
+			}
 		}
 		b.free = min(free, b.free)
 

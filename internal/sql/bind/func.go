@@ -145,6 +145,14 @@ func (b *binder) call(c *call) plan.Expr {
 		rows = rows[len(rows)-1:]
 	}
 	row := bestRow(rows, c.args)
+	if row == nil && len(b.regs) > 0 { // names of numbers, where numbers are wanted
+		for i, a := range c.args {
+			if n := b.number(a); n != nil {
+				c.args[i] = n
+			}
+		}
+		row = bestRow(rows, c.args)
+	}
 	if row == nil {
 		panic(noFunction(c.name, c.args, c.pos))
 	}

@@ -101,8 +101,8 @@ func (b *binder) recursive(c *cte) result {
 	}
 	n.Init, n.Step = first.node, step.node
 	plan.WalkNode(n.Step, func(m plan.Node) bool {
-		if x, ok := m.(*plan.WorkScan); ok && x.Number != n.Number {
-			unsupported(c.def.Pos, "a recursive query inside of the recursive term of another that refers to it")
+		if x, ok := m.(*plan.Recursive); ok && scansWork(x, n.Number) {
+			panic(nestedRecursion(c.def.Pos))
 		}
 		return true
 	})
@@ -113,6 +113,23 @@ func (b *binder) recursive(c *cte) result {
 		out.cols[k] = outCol{name: w.names[k], id: id, pos: col.pos}
 	}
 	return out
+}
+
+// scansWork reports a plan that reads the rows of a recursion's last round.
+func scansWork(n plan.Node, number int) bool {
+	found := false
+	plan.WalkNode(n, func(m plan.Node) bool {
+		x, ok := m.(*plan.WorkScan)
+		found = found || ok && x.Number == number
+		return !found
+	})
+	return found
+}
+
+// nestedRecursion is the error for a recursion that would begin anew in each round of another.
+func nestedRecursion(pos int) *diag.Error {
+	return diag.Unsupported(pos, "a recursive query inside of the recursive term of another that refers to it").
+		WithHint("let one recursion do both: a column can say which of the two a row belongs to")
 }
 
 // recursiveTerm binds the second side of the union, where the name stands for w. want are the types that both sides
