@@ -23,6 +23,9 @@ func (e *emitter) aggDesc(a plan.Agg, one bool) layout.Desc {
 			d.Range = layout.Between(0, math.MaxInt64)
 		}
 		return d
+	case plan.Spread:
+		d.Form = layout.F64
+		return d
 	case plan.Sum, plan.Min, plan.Max, plan.AnyValue, plan.BoolAnd, plan.BoolOr, plan.First:
 	default:
 		panic(fmt.Sprintf("aggregate %s should have been rewritten", a.Func))

@@ -22,7 +22,15 @@ func (e *rowLoop) group(r *groupRow) {
 		e.B.Clear(r.mark)
 	}
 	e.Free(r.keys...)
+	spreads, done := spreadsOf(r.g)
+	for _, s := range spreads {
+		e.Detail("aggregate", func(n plan.Names) string { return n.Agg(r.g.Aggs[s.products[0].agg]) })
+		e.addToSpread(p, r.plan.Tuple.Fields[len(r.g.Keys):], s)
+	}
 	for i, a := range r.g.Aggs {
+		if done[i] {
+			continue
+		}
 		f := &r.plan.Tuple.Fields[len(r.g.Keys)+i]
 		e.Detail("aggregate", func(n plan.Names) string { return n.Agg(a) })
 		e.aggregate(p, f, a)
@@ -56,9 +64,13 @@ func (e *rowLoop) merge(src ir.Reg) {
 		e.B.Clear(h)
 	}
 	e.Free(keys...)
+	spreads, done := spreadsOf(g)
+	for _, s := range spreads {
+		e.joinSpreads(p, src, gp.Tuple.Fields[len(g.Keys):], from.Fields[len(g.Keys):], s)
+	}
 	for i, a := range g.Aggs {
 		f := &gp.Tuple.Fields[len(g.Keys)+i]
-		if firstOnly(a, f) {
+		if firstOnly(a, f) || done[i] {
 			continue
 		}
 		v := e.Reform(e.loadField(src, &from.Fields[len(g.Keys)+i], ir.K(0)), f.Desc.Form)

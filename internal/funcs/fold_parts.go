@@ -24,10 +24,11 @@ func (s *pairSums) join(o *pairSums) error {
 	return nil
 }
 
-// partsOfSums has rows added by add where they come one by one, which rounds as in a group.
-func partsOfSums(sums *plan.FoldSums, of func(*pairSums) (float64, bool), add func(s *pairSums, row *pairSums) error, row func(s *pairSums, a, b float64) error) *plan.FoldParts {
+// partsOfSums has what follows from sums, which is what the formula says, too. It has rows added by add where they come one by one, which rounds as in a group.
+func partsOfSums(sums *plan.FoldSums, of func(*pairSums) (float64, bool), code plan.Formula, add func(s *pairSums, row *pairSums) error, row func(s *pairSums, a, b float64) error) *plan.FoldParts {
 	return &plan.FoldParts{
-		Sums: sums,
+		Sums:   sums,
+		OfSums: ofSums(of, &code),
 		Of: func(a, b uint64) plan.FoldState {
 			var s pairSums
 			row(&s, math.Float64frombits(a), math.Float64frombits(b)) // one row does not overflow
@@ -50,13 +51,26 @@ func partsOfSums(sums *plan.FoldSums, of func(*pairSums) (float64, bool), add fu
 	}
 }
 
-func pairParts(of func(*pairSums) (float64, bool)) *plan.FoldParts {
-	return partsOfSums(sumsOfPairs, of, func(s, row *pairSums) error { return s.add(row.Y, row.X) },
+// ofSums is what an aggregate makes of its sums as a function of them, in the order of plan.FoldParts.
+func ofSums(of func(*pairSums) (float64, bool), code *plan.Formula) *plan.Function {
+	return &plan.Function{NullOut: true, Formula: code, Eval: func(a []types.Value, t types.Type) (types.Value, error) {
+		s := pairSums{N: float64(a[0].I), X: a[1].F}
+		if len(a) == 3 {
+			s.XX = a[2].F
+		} else {
+			s.Y, s.XX, s.YY, s.XY = a[2].F, a[3].F, a[4].F, a[5].F
+		}
+		return s.result(of, t)
+	}}
+}
+
+func pairParts(of func(*pairSums) (float64, bool), code plan.Formula) *plan.FoldParts {
+	return partsOfSums(sumsOfPairs, of, code, func(s, row *pairSums) error { return s.add(row.Y, row.X) },
 		(*pairSums).add)
 }
 
-func numberParts(of func(*pairSums) (float64, bool)) *plan.FoldParts {
-	return partsOfSums(sumsOfNumbers, of, func(s, row *pairSums) error { return s.addOne(row.X) },
+func numberParts(of func(*pairSums) (float64, bool), code plan.Formula) *plan.FoldParts {
+	return partsOfSums(sumsOfNumbers, of, code, func(s, row *pairSums) error { return s.addOne(row.X) },
 		func(s *pairSums, x, _ float64) error { return s.addOne(x) })
 }
 

@@ -192,31 +192,33 @@ func variance(less float64, root bool) func(*pairSums) (float64, bool) {
 	}
 }
 
-// pairFolds are the aggregates of pairs.
+// pairFolds are the aggregates of pairs, as Go computes them and as code does. Operands of formulas are N, X, Y, XX, YY and XY.
 var pairFolds = []struct {
 	name, doc string
 	of        func(s *pairSums) (float64, bool)
+	code      plan.Formula
 }{
 	{"corr", "the coefficient of correlation", func(s *pairSums) (float64, bool) {
 		return s.XY / math.Sqrt(s.XX*s.YY), s.XX != 0 && s.YY != 0
-	}},
-	{"covar_pop", "the covariance of a population", func(s *pairSums) (float64, bool) { return s.XY / s.N, true }},
-	{"covar_samp", "the covariance of a sample", func(s *pairSums) (float64, bool) { return s.XY / (s.N - 1), s.N > 1 }},
+	}, plan.Formula{NotZero: []int{3, 4}, Steps: "5 3 4 * sqrt /"}},
+	{"covar_pop", "the covariance of a population", func(s *pairSums) (float64, bool) { return s.XY / s.N, true }, plan.Formula{Steps: "5 0 /"}},
+	{"covar_samp", "the covariance of a sample", func(s *pairSums) (float64, bool) { return s.XY / (s.N - 1), s.N > 1 },
+		plan.Formula{Over: 1, Steps: "5 0 one - /"}},
 	{"regr_intercept", "where the line of least squares through the points (x, y) crosses x = 0", func(s *pairSums) (float64, bool) {
 		return (s.Y - s.X*s.XY/s.XX) / s.N, s.XX != 0
-	}},
+	}, plan.Formula{NotZero: []int{3}, Steps: "2 1 5 * 3 / - 0 /"}},
 	{"regr_r2", "the square of the coefficient of correlation", func(s *pairSums) (float64, bool) {
 		if s.YY == 0 {
 			return 1, s.XX != 0
 		}
 		return s.XY * s.XY / (s.XX * s.YY), s.XX != 0
-	}},
+	}, plan.Formula{NotZero: []int{3}, OneIfZero: 4, Steps: "5 5 * 3 4 * /"}},
 	{"regr_slope", "the slope of the line of least squares through the points (x, y)", func(s *pairSums) (float64, bool) {
 		return s.XY / s.XX, s.XX != 0
-	}},
-	{"regr_sxx", "the sum of the squared distances of x from its mean", func(s *pairSums) (float64, bool) { return s.XX, true }},
-	{"regr_sxy", "the sum of the products of distances from the means", func(s *pairSums) (float64, bool) { return s.XY, true }},
-	{"regr_syy", "the sum of the squared distances of y from its mean", func(s *pairSums) (float64, bool) { return s.YY, true }},
+	}, plan.Formula{NotZero: []int{3}, Steps: "5 3 /"}},
+	{"regr_sxx", "the sum of the squared distances of x from its mean", func(s *pairSums) (float64, bool) { return s.XX, true }, plan.Formula{Steps: "3"}},
+	{"regr_sxy", "the sum of the products of distances from the means", func(s *pairSums) (float64, bool) { return s.XY, true }, plan.Formula{Steps: "5"}},
+	{"regr_syy", "the sum of the squared distances of y from its mean", func(s *pairSums) (float64, bool) { return s.YY, true }, plan.Formula{Steps: "4"}},
 }
 
 // moments are the sums of the powers of distances from the mean, in two passes.

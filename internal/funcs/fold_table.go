@@ -54,6 +54,9 @@ func withDefault(r FoldRow, v types.Value) FoldRow {
 // withParts lets frames of windows share the aggregates of stretches.
 func withParts(r FoldRow, p *plan.FoldParts) FoldRow {
 	r.Fold.Parts = p
+	if p.OfSums != nil {
+		p.OfSums.Name = r.Name
+	}
 	return r
 }
 
@@ -103,14 +106,14 @@ var foldRows = func() []FoldRow {
 		fold("fsum", "d", tDouble, plan.SkipNull, compensated(false), "the sum of doubles, with what rounding loses added again"),
 		fold("favg", "d", tDouble, plan.SkipNull, compensated(true), "the mean of doubles, likewise"),
 		fold("geomean", "d", tDouble, plan.SkipNull, geometricMean, "the geometric mean"),
-		withParts(fold("sem", "d", tDouble, plan.SkipNull, ofNumbers(standardError), "the standard error of the mean"), numberParts(standardError)),
+		withParts(fold("sem", "d", tDouble, plan.SkipNull, ofNumbers(standardError), "the standard error of the mean"), numberParts(standardError, plan.Formula{Steps: "2 0 / sqrt 0 sqrt /"})),
 		fold("entropy", "*", tDouble, plan.SkipNull, entropy, "the bits that tell the values apart"),
 		fold("skewness", "d", tDouble, plan.SkipNull, skewness, "how far the values lean to one side"),
 		fold("kurtosis", "d", tDouble, plan.SkipNull, kurtosis(true), "how heavy the tails are, of a sample"),
 		fold("kurtosis_pop", "d", tDouble, plan.SkipNull, kurtosis(false), "how heavy the tails are"),
 	}
 	for _, p := range pairFolds {
-		rows = append(rows, withParts(fold(p.name, "dd", tDouble, plan.SkipAnyNull, ofPairs(p.of), p.doc), pairParts(p.of)))
+		rows = append(rows, withParts(fold(p.name, "dd", tDouble, plan.SkipAnyNull, ofPairs(p.of), p.doc), pairParts(p.of, p.code)))
 	}
 	for _, a := range []struct{ name, of string }{
 		{"group_concat", "string_agg"}, {"listagg", "string_agg"}, {"min_by", "arg_min"}, {"argmin", "arg_min"},
@@ -179,15 +182,15 @@ var FirstRow = &plan.Fold{Name: "first", Eval: firstRow}
 var InOrder = map[plan.AggFunc]*plan.Fold{
 	plan.AnyValue:   {Name: "any_value", Skips: plan.SkipNull, Eval: firstRow},
 	plan.Sum:        {Name: "sum", Skips: plan.SkipNull, Eval: sumInOrder},
-	plan.Avg:        numberFold("avg", func(s *pairSums) (float64, bool) { return s.X / s.N, true }),
-	plan.VarPop:     numberFold("var_pop", variance(0, false)),
-	plan.VarSamp:    numberFold("var_samp", variance(1, false)),
-	plan.StddevPop:  numberFold("stddev_pop", variance(0, true)),
-	plan.StddevSamp: numberFold("stddev_samp", variance(1, true)),
+	plan.Avg:        numberFold("avg", func(s *pairSums) (float64, bool) { return s.X / s.N, true }, plan.Formula{Steps: "1 0 /"}),
+	plan.VarPop:     numberFold("var_pop", variance(0, false), plan.Formula{Steps: "2 0 /"}),
+	plan.VarSamp:    numberFold("var_samp", variance(1, false), plan.Formula{Over: 1, Steps: "2 0 one - /"}),
+	plan.StddevPop:  numberFold("stddev_pop", variance(0, true), plan.Formula{Steps: "2 0 / sqrt"}),
+	plan.StddevSamp: numberFold("stddev_samp", variance(1, true), plan.Formula{Over: 1, Steps: "2 0 one - / sqrt"}),
 }
 
-func numberFold(name string, of func(*pairSums) (float64, bool)) *plan.Fold {
-	return &plan.Fold{Name: name, Skips: plan.SkipNull, Eval: ofNumbers(of), Parts: numberParts(of)}
+func numberFold(name string, of func(*pairSums) (float64, bool), code plan.Formula) *plan.Fold {
+	return withParts(fold(name, "d", tDouble, plan.SkipNull, ofNumbers(of), ""), numberParts(of, code)).Fold
 }
 
 // Of a window's frame, where values that are equal count once, and of intervals.

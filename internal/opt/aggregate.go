@@ -1,6 +1,8 @@
 package opt
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/funcs"
 	"github.com/kelpiedb/kelpie/internal/plan"
@@ -13,7 +15,7 @@ import (
 func (s *state) aggregate() {
 	s.mapNodes(func(n plan.Node) plan.Node {
 		if g, ok := n.(*plan.Group); ok {
-			return s.splitGroup(g)
+			return s.splitGroup(g, !slices.ContainsFunc(g.Aggs, func(a plan.Agg) bool { return a.Func == plan.Folded && !s.spreadable(a) }))
 		}
 		return n
 	})
@@ -27,17 +29,22 @@ type splitter struct {
 	exprs   []plan.Expr // computed above the group …
 	cols    []plan.ColID
 	notNull plan.ColSet // of the group's input
+	below   *columnsBelow
+	spread  bool
 }
 
-func (s *state) splitGroup(g *plan.Group) plan.Node {
+// splitGroup has the sums that aggregates are made of in the group, and the rest above it. spread: also those of folds, beside which no others then
+// stay in the group.
+func (s *state) splitGroup(g *plan.Group, spread bool) plan.Node {
 	if len(g.Aggs) == 0 {
 		return g
 	}
-	sp := splitter{s: s, notNull: plan.NotNullCols(s.q, g.Input)}
+	sp := splitter{s: s, notNull: plan.NotNullCols(s.q, g.Input), below: s.newColumnsBelow(g), spread: spread}
 	for _, a := range g.Aggs {
 		sp.add(a)
 	}
 	g.Aggs = sp.aggs
+	sp.below.put(g)
 	if len(sp.exprs) == 0 {
 		return g
 	}
@@ -63,6 +70,10 @@ func (sp *splitter) add(a plan.Agg) {
 	}
 	if a.Func == plan.Count && plan.NotNullExpr(a.Arg, &sp.notNull) {
 		a.Func, a.Arg = plan.CountStar, nil
+	}
+	if sp.spread && s.spreadable(a) {
+		sp.compute(a.Col, sp.spreads(a))
+		return
 	}
 	switch a.Func {
 	case plan.Avg:

@@ -17,7 +17,7 @@ func (s *state) distinct() {
 		g, ok := n.(*plan.Group)
 		switch {
 		case ok && g.Folded():
-			return s.folds(g)
+			return s.foldedGroup(g)
 		case ok && distinctly(g):
 			return s.distinctGroup(g)
 		}
@@ -33,7 +33,7 @@ func distinctly(g *plan.Group) bool {
 func (s *state) distinctGroup(g *plan.Group) plan.Node {
 	s.dropDistinct(g)
 	// Averages without DISTINCT have to be combined from sums and counts.
-	top := s.splitGroup(g)
+	top := s.splitGroup(g, false)
 	args := distinctArgs(g)
 	var body plan.Node
 	switch len(args) {

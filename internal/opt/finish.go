@@ -129,7 +129,7 @@ func (v *nullness) node(n plan.Node) {
 		}
 		for _, a := range x.Aggs {
 			switch a.Func {
-			case plan.Count, plan.CountStar:
+			case plan.Count, plan.CountStar, plan.Spread:
 				cols.Get(a.Col).NotNull = true
 			case plan.Folded:
 				cols.Get(a.Col).NotNull = false

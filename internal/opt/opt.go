@@ -18,6 +18,8 @@ type Options struct {
 	Emits func(*plan.Call) bool
 	// Done, if set, ends the work when it is closed.
 	Done <-chan struct{}
+	// Spreads: generated code corrects sums of squares row by row (plan.Spread), which lanes that share a group cannot.
+	Spreads bool
 	// Trace, if set, sees the plan after every pass.
 	Trace func(pass string, q *plan.Query)
 }
@@ -75,7 +77,7 @@ func Passes() []Pass { return append([]Pass(nil), passes...) }
 // Optimize rewrites q, in place, to the plan that is executed. The error is a *diag.Error for a
 // query that we cannot run, else an internal error that names the pass.
 func Optimize(q *plan.Query, opts Options) (out *plan.Query, infos []PassInfo, err error) {
-	s := &state{q: q, cols: q.Cols, emits: opts.Emits, patience: diag.Patience{Done: opts.Done}}
+	s := &state{q: q, cols: q.Cols, emits: opts.Emits, spreads: opts.Spreads, patience: diag.Patience{Done: opts.Done}}
 	if s.emits == nil {
 		s.emits = func(c *plan.Call) bool { return c.Op != plan.Apply }
 	}
@@ -125,6 +127,8 @@ type state struct {
 	est  estimator
 	// emits says of an operation whether there is code for it.
 	emits func(*plan.Call) bool
+	// spreads: see Options.
+	spreads bool
 
 	patience diag.Patience
 }

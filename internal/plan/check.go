@@ -315,6 +315,9 @@ func (c *checker) group(x *Group, outer ColSet) {
 		if a.Filter != nil {
 			c.preds(x, []Expr{a.Filter}, vis)
 		}
+		if _, ok := x.SpreadParts(&a); a.Func == Spread && !ok {
+			c.fail(x, "a spread without its count or its sums")
+		}
 		if c.final && (a.Distinct || a.Func == Avg || a.Func >= StddevSamp && a.Func <= VarPop) && a.Func != Folded {
 			c.fail(x, "aggregate %s was not split", a.Func)
 		}

@@ -40,6 +40,8 @@ type FoldParts struct {
 	Value func(s FoldState, t types.Type) types.Value // s is of one row at least
 	// Sums, where not nil, has states of many groups at once. Aggregates with one pointer have the same states of the same arguments.
 	Sums *FoldSums
+	// OfSums, where not nil, is the value as a function of sums that generated code computes: of N, X and XX, or of N, X, Y, XX, YY and XY.
+	OfSums *Function
 }
 
 // FoldSums keeps the states of groups, so that rows need not lie beside others of their group.

@@ -33,6 +33,8 @@ type Function struct {
 	// Matching is what is done to the first operand, a text, when the others are constants, of which none is NULL: by an automaton, for which
 	// there is code. nil: Go alone can tell.
 	Matching func(rest []types.Value) *automaton.Use
+	// Formula is what code computes instead of Eval; nil: Go alone can.
+	Formula *Formula
 }
 
 // Matching is what a call does to its first operand by an automaton; nil: it does something else.

@@ -205,11 +205,14 @@ const (
 	VarPop
 	First  // the value, NULL or not, of the row that makes the group: with several of them, all from one row
 	Folded // computed in Go from all rows of the group: see Fold
+	// Spread is the sum of the squared distances of Arg from its mean; with More, which is one column, of the products of the two columns'
+	// distances. Beside it, for the same rows, stand count(*) and the sum of each column, from which each row is corrected: see SpreadParts.
+	Spread
 )
 
 func (f AggFunc) String() string {
 	return [...]string{"count(*)", "count", "sum", "avg", "min", "max", "any_value", "bool_and", "bool_or",
-		"stddev_samp", "stddev_pop", "var_samp", "var_pop", "first", "folded"}[f]
+		"stddev_samp", "stddev_pop", "var_samp", "var_pop", "first", "folded", "spread"}[f]
 }
 
 // Agg is one aggregate computation.
@@ -220,9 +223,10 @@ type Agg struct {
 	Filter   Expr // FILTER (WHERE …); nil = none
 	Col      ColID
 
+	More []Expr // arguments after Arg, of Folded and Spread
+
 	// Of Folded alone.
 	Fold   *Fold
-	More   []Expr        // arguments after Arg
 	Direct []types.Value // arguments that are the same for all rows: of percentile_cont, say
 	Order  []AggOrder
 }

@@ -313,7 +313,7 @@ func groupNotNull(q *Query, x *Group) ColSet {
 	}
 	for _, a := range x.Aggs {
 		switch a.Func {
-		case CountStar, Count:
+		case CountStar, Count, Spread:
 			s.Add(a.Col)
 		case StddevSamp, VarSamp, Folded: // may be NULL for one row
 		default:

@@ -382,7 +382,7 @@ func (p *printer) agg(a Agg) {
 		if a.Distinct {
 			p.b.WriteString("distinct ")
 		}
-		p.expr(a.Arg, 0)
+		p.exprs("", a.Args(), ", ")
 		p.b.WriteByte(')')
 	}
 	if a.Filter != nil {

@@ -64,7 +64,7 @@ func (s *Session) plan(ctx context.Context, q *plan.Query, set *Settings, acct *
 	if set.Off.TextCode {
 		can = scalar.CanEmitTextless
 	}
-	q, passes, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check, Emits: can, Done: ctx.Done()})
+	q, passes, err := opt.Optimize(q, opt.Options{Disabled: set.Disabled, Check: set.Check, Emits: can, Done: ctx.Done(), Spreads: set.Device == "cpu"})
 	if err != nil {
 		return nil, nil, err
 	}

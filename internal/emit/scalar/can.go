@@ -53,7 +53,7 @@ func CanEmit(x *plan.Call) bool {
 	case plan.Sqrt:
 		return x.Args[0].Type().IsFloat()
 	case plan.Apply:
-		return x.Matching() != nil || countsElements(x)
+		return x.Matching() != nil || countsElements(x) || x.Fn.Formula != nil
 	case plan.Cast:
 		return canCast(x.Args[0].Type(), x.T)
 	}

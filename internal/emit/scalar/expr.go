@@ -141,6 +141,9 @@ func (e *Evaluator) call(x *plan.Call) code.Value {
 		plan.Position, plan.Length, plan.OctetLength, plan.Concat, plan.Lower, plan.Upper, plan.Replace:
 		return e.textCall(x)
 	case plan.Apply:
+		if x.Fn.Formula != nil {
+			return e.formula(x)
+		}
 		return e.matching(x)
 	case plan.Floor, plan.Ceil, plan.Sqrt, plan.Round, plan.Trunc, plan.Sign:
 		return e.mathCall(x)

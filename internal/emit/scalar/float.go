@@ -85,6 +85,26 @@ func (e *Evaluator) SumRange(t types.Type, sum, l, r ir.Reg, exit func(status in
 	e.B.Clear(size)
 }
 
+// NotFinite runs f where x is infinite or NaN.
+func (e *Evaluator) NotFinite(x ir.Reg, f func()) {
+	size := e.twice(x)
+	e.When(ir.UGE, size.V(), ir.K(twiceBits(math.Inf(1))), f, nil)
+	e.B.Clear(size)
+}
+
+// FailIfInfinite ends the query where x is infinite although all of from are numbers.
+func (e *Evaluator) FailIfInfinite(exit func(status int32, c ir.Cond, x, y ir.Val), x ir.Reg, from ...ir.Reg) {
+	size := e.twice(x)
+	e.When(ir.EQ, size.V(), ir.K(twiceBits(math.Inf(1))), func() {
+		if len(from) == 0 {
+			exit(e.Fail(floatOverflow(-1)), ir.Always, ir.K(0), ir.K(0))
+			return
+		}
+		e.failIfFinite(exit, floatOverflow(-1), from...)
+	}, nil)
+	e.B.Clear(size)
+}
+
 // maxReal is where doubles begin that are rounded to an infinite REAL.
 const maxReal = math.MaxFloat32 + 1<<102
 
