@@ -39,6 +39,9 @@ func (s *Session) alterTable(ctx context.Context, tx *catalog.Tx, b *bind.AlterT
 			r.notices = append(r.notices, fmt.Sprintf("relation %q does not exist, skipping", name))
 			return r, nil
 		case *catalog.Table:
+			if a.Kind == ast.RenameTable && a.To.Name == rel.Name {
+				return nil, diag.Errorf(diag.DuplicateTable, a.To.Pos, "relation %q already exists", rel.Name)
+			}
 			if b.View {
 				return nil, diag.Errorf(diag.WrongObjectType, b.Name.Pos(), "%q is not a %s", name, kind)
 			}

@@ -16,6 +16,7 @@ type Insert struct {
 	Columns       []Ident
 	Query         *Query // nil for DEFAULT VALUES
 	DefaultValues bool
+	ByName        bool        // BY NAME: the query's columns say which of the table's they are
 	Overriding    bool        // OVERRIDING SYSTEM VALUE
 	OnConflict    *OnConflict // nil without
 	Returning     []SelectItem
@@ -153,6 +154,9 @@ type ColumnDef struct {
 	Default    Expr // nil if not given
 	// Constraints are CHECK and REFERENCES, and keys that have a name.
 	Constraints []Constraint
+	Like        Name     // LIKE t: in the place of this column are those of t; nil if it is a column
+	Comment     string   // that LIKE brings
+	Including   []string // of LIKE: defaults, generated, identity, constraints, indexes, comments
 	Generated   Expr     // AS (expression) STORED; nil if not given
 	Identity    Identity // GENERATED … AS IDENTITY
 	Sequence    []Option // of an identity

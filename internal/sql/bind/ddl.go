@@ -21,6 +21,7 @@ func (b *binder) createTable(s *ast.CreateTable) Bound {
 		out.Rules.OnCommit = s.OnCommit
 		return out
 	}
+	s = b.withLike(s)
 	var list []ast.Constraint
 	for i := range s.Columns {
 		c := &s.Columns[i]
@@ -28,6 +29,7 @@ func (b *binder) createTable(s *ast.CreateTable) Bound {
 		if seq != nil {
 			out.Sequences = append(out.Sequences, seq)
 		}
+		def.Comment = c.Comment
 		out.addColumn(def, c.Pos)
 		if bareNumeric(c.Type) {
 			out.Notices = append(out.Notices, fmt.Sprintf("column %q is stored as %s: give NUMERIC a precision and scale to keep more digits", def.Name, def.Type))

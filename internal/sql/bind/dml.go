@@ -36,7 +36,7 @@ func (b *binder) inserted(s *ast.Insert, t *catalog.Table) result {
 	if s.With != nil {
 		b.with(s.With, changeUses(s.OnConflict.Assignments(), []ast.TableExpr{&ast.SubqueryTable{Query: q}}, s.OnConflict.Condition()), nil)
 	}
-	if v, ok := q.Body.(*ast.Values); ok && q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil {
+	if v, ok := q.Body.(*ast.Values); ok && !s.ByName && q.With == nil && q.OrderBy == nil && q.Limit == nil && q.Offset == nil {
 		checkWidth(len(v.Rows[0]), len(targets), len(s.Columns) > 0, s.Columns, v.Rows[0][min(len(targets), len(v.Rows[0])-1)].Position())
 		for _, row := range v.Rows {
 			for i, x := range row {
@@ -50,6 +50,13 @@ func (b *binder) inserted(s *ast.Insert, t *catalog.Table) result {
 	r := b.query(q, nil)
 	for _, c := range r.cols {
 		b.mustRead(c.id, c.pos)
+	}
+	if s.ByName {
+		names := make([]ast.Ident, len(r.cols))
+		for i, c := range r.cols {
+			names[i] = ast.Ident{Name: c.name, Pos: c.pos}
+		}
+		targets = b.targetColumns(t, names)
 	}
 	checkWidth(len(r.cols), len(targets), len(s.Columns) > 0, s.Columns, q.Pos)
 	for i := range r.cols {

@@ -145,6 +145,8 @@ func (b *binder) subscript(s *scope, e *ast.Subscript) plan.Expr {
 		return b.structSubscript(x, s, e)
 	case types.Map:
 		return b.mapSubscript(x, s, e)
+	case types.Text:
+		return b.textSubscript(x, s, e)
 	case types.JSON:
 		if t == types.TJSONB && !e.Slice { // which is what -> gives
 			return b.operator("->", place{e.Pos, e.X.Position(), e.Index.Position()}, x, b.expr(s, e.Index))
@@ -167,6 +169,37 @@ func (b *binder) subscript(s *scope, e *ast.Subscript) plan.Expr {
 		return plan.NewApply(funcs.ListSlice, t, e.Pos, x, bound(e.Index, math.MinInt64), bound(e.Upper, math.MaxInt64))
 	}
 	return plan.NewApply(funcs.ListAt, t.Elem(), e.Pos, x, bound(e.Index, 0))
+}
+
+// textSubscript is text[i] and text[i:j], characters of a text, as DuckDB has it: negative places count from the end.
+func (b *binder) textSubscript(x plan.Expr, s *scope, e *ast.Subscript) plan.Expr {
+	bound := func(x ast.Expr) plan.Expr {
+		if x == nil {
+			return plan.NullConst(types.TInt32)
+		}
+		i := b.expr(s, x)
+		if !i.Type().IsInteger() && i.Type().Kind != types.Unknown {
+			fail(diag.DatatypeMismatch, x.Position(), "array subscript must have type integer")
+		}
+		return b.convert(i, types.TInt32, x.Position())
+	}
+	if !e.Slice {
+		return b.sqlOver(s, `CASE WHEN p2 > 0 THEN substr(p1, p2, 1) WHEN p2 < 0 AND -p2 <= length(p1) THEN substr(p1, length(p1) + p2 + 1, 1)
+			WHEN p2 IS NOT NULL AND p1 IS NOT NULL THEN '' END`, e.Pos, x, bound(e.Index))
+	}
+	low, high := "p2", "p3"
+	if e.Index == nil {
+		low = "1"
+	}
+	if e.Upper == nil {
+		high = "length(p1)"
+	}
+	place := func(p string) string {
+		return "CASE WHEN " + p + " < 0 THEN length(p1) + " + p + " + 1 ELSE " + p + " END"
+	}
+	from := "greatest(" + place(low) + ", 1)"
+	return b.sqlOver(s, "substr(p1, "+from+", CASE WHEN "+low+" IS NOT NULL AND "+high+" IS NOT NULL THEN greatest("+place(high)+" - "+from+" + 1, 0) END)",
+		e.Pos, x, bound(e.Index), bound(e.Upper))
 }
 
 // quantifiedList is x op ANY (list) and x op ALL (list).

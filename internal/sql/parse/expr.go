@@ -311,6 +311,16 @@ func (p *parser) in(left ast.Expr, pos int, k kind, not bool) ast.Expr {
 		e.Hi = p.exprPrec(precIn + 1)
 		return e
 	case kIn:
+		if p.kind() != tLParen { // DuckDB's: among the elements of a list
+			if k := p.kind(); k != tLBracket && k != tIdent && k != kArray {
+				p.unexpected()
+			}
+			among := &ast.Quantified{Pos: pos, X: left, Op: "=", Array: p.exprPrec(precIn + 1)}
+			if not {
+				return &ast.Not{Pos: pos, X: among}
+			}
+			return among
+		}
 		list, q := p.parenItems()
 		if q != nil {
 			return &ast.InQuery{Pos: pos, X: left, Query: q, Not: not}

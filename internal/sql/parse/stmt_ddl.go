@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"slices"
+
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -129,7 +131,7 @@ func (p *parser) tableElements(s *ast.CreateTable) {
 		case kConstraint, kPrimary, kUnique, kForeign, kCheck:
 			s.Constraints = append(s.Constraints, p.tableConstraint())
 		case kLike:
-			panic(diag.Unsupported(p.pos(), "CREATE TABLE … (LIKE …)").WithHint("CREATE TABLE a AS SELECT * FROM b LIMIT 0 has the columns of b"))
+			s.Columns = append(s.Columns, p.likeTable())
 		default:
 			s.Columns = append(s.Columns, p.columnDef())
 		}
@@ -138,6 +140,36 @@ func (p *parser) tableElements(s *ast.CreateTable) {
 		}
 	}
 	p.expect(tRParen)
+}
+
+// likeTable reads LIKE t [INCLUDING | EXCLUDING what …].
+func (p *parser) likeTable() ast.ColumnDef {
+	c := ast.ColumnDef{Pos: p.pos()}
+	p.next()
+	c.Like = p.qualified()
+	all := []string{"defaults", "generated", "identity", "constraints", "indexes", "comments"}
+	for p.isWord("including") || p.isWord("excluding") {
+		including := p.isWord("including")
+		p.next()
+		word := p.text()
+		what := []string{word}
+		switch {
+		case p.kind() == kAll:
+			what = all
+		case word == "storage" || word == "statistics" || word == "compression": // of which there is nothing to copy
+			what = nil
+		case !slices.Contains(all, word):
+			p.unexpected()
+		}
+		p.next()
+		for _, w := range what {
+			c.Including = slices.DeleteFunc(c.Including, func(have string) bool { return have == w })
+			if including {
+				c.Including = append(c.Including, w)
+			}
+		}
+	}
+	return c
 }
 
 func (p *parser) columnDef() ast.ColumnDef {

@@ -1,8 +1,6 @@
 package parse
 
 import (
-	"strings"
-
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -39,8 +37,13 @@ func (p *parser) insert(with *ast.With) ast.Statement {
 			}
 			p.expectWord("value")
 		}
-		if p.isWord("by") && (p.at(1).is("name") || p.at(1).is("position")) {
-			panic(diag.Unsupported(p.pos(), "INSERT … BY %s", strings.ToUpper(p.source(p.at(1)))).WithHint("list the columns behind the table's name"))
+		if p.isWord("by") && (p.at(1).is("name") || p.peek(1) == kPosition) {
+			if s.Columns != nil {
+				p.unexpectedHint("the columns are listed already")
+			}
+			s.ByName = p.at(1).is("name")
+			p.next()
+			p.next()
 		}
 		if !p.queryAhead() {
 			p.unexpected()
