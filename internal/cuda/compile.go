@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Compiler turns PTX into loaded code: each text on a goroutine of its own, every text once. What a
@@ -17,6 +18,7 @@ type Compiler struct {
 
 	mu    sync.Mutex
 	ready map[string]*Build // by text, or by its name on the disk
+	improver
 }
 
 // Build is code that is being compiled, or is done.
@@ -36,11 +38,14 @@ type Build struct {
 
 	once   sync.Once
 	module *Module
+
+	better atomic.Pointer[Build] // what has taken its place
 }
 
 // Compiler makes a compiler for the context; disk may be nil.
 func (c *Context) Compiler(disk *Cache) *Compiler {
-	return &Compiler{c: c, disk: disk, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), ready: map[string]*Build{}}
+	return &Compiler{c: c, disk: disk, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), ready: map[string]*Build{},
+		improver: improver{known: map[string]*improvement{}, closed: make(chan struct{})}}
 }
 
 // AsItIs in the place of a number of registers is for code that is assembled as it is, without any optimization.
@@ -122,6 +127,9 @@ func (k *Compiler) Keep(b *Build, name string) {
 		return
 	}
 	k.mu.Lock()
+	if better := b.better.Load(); better != nil {
+		b = better
+	}
 	b.names = append(b.names, k.key(name))
 	there := b.stored
 	k.mu.Unlock()
@@ -189,8 +197,11 @@ func entryOf(ptx string) string {
 // Ready is closed when compiling has ended.
 func (b *Build) Ready() <-chan struct{} { return b.done }
 
-// Module waits for the code and loads it, once.
+// Module waits for the code and loads it, once: the best there is by now.
 func (k *Compiler) Module(b *Build) (*Module, error) {
+	if better := b.better.Load(); better != nil {
+		b = better
+	}
 	<-b.done
 	if b.err != nil {
 		return nil, b.err

@@ -169,6 +169,7 @@ func (d *cudaDevice) Counts() Counts {
 }
 
 func (d *cudaDevice) Close() error {
+	d.compiler.Close()
 	return d.wrap("close", errors.Join(d.c.Sync(), d.c.Trim(0), d.c.Close()))
 }
 
@@ -180,7 +181,14 @@ func (d *cudaDevice) LoadHere(text string) Code {
 	return &cudaCode{d, d.compiler.Start(text, Bound(text), true)}
 }
 
-func (d *cudaDevice) Anew(text string, stored bool) Code {
+func (d *cudaDevice) LoadQuick(text string) Code {
+	return &cudaCode{d, d.compiler.Quick(text, Bound(text), false, true)}
+}
+
+func (d *cudaDevice) Anew(text string, stored, quick bool) Code {
+	if quick {
+		return &cudaCode{d, d.compiler.Quick(text, Bound(text), true, stored)}
+	}
 	return &cudaCode{d, d.compiler.Again(text, Bound(text), stored)}
 }
 
@@ -213,22 +221,42 @@ func (c *cudaCode) Function(name string) (Function, error) {
 	if err != nil {
 		return nil, c.d.wrap("find function "+name, err)
 	}
-	return &cudaFunction{d: c.d, f: f, name: name, usage: Usage{Registers: u.Registers, Local: u.Local, Shared: u.Shared, MaxThreads: u.MaxThreads}}, nil
+	return &cudaFunction{d: c.d, f: f, name: name, build: c.build, usage: Usage{Registers: u.Registers, Local: u.Local, Shared: u.Shared, MaxThreads: u.MaxThreads}}, nil
 }
 
 type cudaFunction struct {
 	d     *cudaDevice
 	f     *cuda.Function
 	name  string
+	build *cuda.Build
 	usage Usage
 
 	mu      sync.Mutex
 	allowed int // bytes of dynamic shared memory that were asked for
+	newest  Function
 
 	resident sync.Map // by threads and bytes of shared memory: how many blocks; every launch asks
 }
 
 func (f *cudaFunction) Usage() Usage { return f.usage }
+
+// Newest finds the function of better code when it is there. A launch that has begun with this one goes on with it: how many blocks are resident is another matter there.
+func (f *cudaFunction) Newest() Function {
+	better := f.build.Better()
+	if better == nil {
+		return f
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.newest == nil {
+		n, err := (&cudaCode{f.d, better}).Function(f.name)
+		if err != nil {
+			return f
+		}
+		f.newest = n
+	}
+	return f.newest
+}
 
 // plainShared is the shared memory of a block that need not be asked for.
 const plainShared = 48 << 10

@@ -28,9 +28,11 @@ type Device interface {
 	Load(text string) Code
 	// LoadHere is Load on the thread of the caller, which may be one that gives way.
 	LoadHere(text string) Code
+	// LoadQuick is Load for one who waits: the code need not be good, but is to be there soon, and better code takes its place later.
+	LoadQuick(text string) Code
 	// Anew compiles a text as if nobody had asked for it before, to see how long that takes; stored: what was kept on disk
-	// counts as known.
-	Anew(text string, stored bool) Code
+	// counts as known; quick: as LoadQuick does.
+	Anew(text string, stored, quick bool) Code
 	// Stored is code that a device of this kind has kept under a name; nil: there is none. anew: what this process has read of it before counts as unknown.
 	Stored(name string, anew bool) Code
 
@@ -108,6 +110,8 @@ type Function interface {
 	Usage() Usage
 	// Resident is the number of blocks that a unit holds at a time.
 	Resident(threads, shared int) (int, error)
+	// Newest is what has taken its place, for those who begin now; mostly itself.
+	Newest() Function
 }
 
 // Shape is a launch's number of blocks, threads per block and bytes of dynamic shared memory per block.

@@ -265,8 +265,11 @@ func (d *Simulated) Load(text string) Code {
 // LoadHere needs no thread of the caller: to parse takes little.
 func (d *Simulated) LoadHere(text string) Code { return d.Load(text) }
 
+// LoadQuick need not be quicker.
+func (d *Simulated) LoadQuick(text string) Code { return d.Load(text) }
+
 // Anew parses the text again.
-func (d *Simulated) Anew(text string, stored bool) Code {
+func (d *Simulated) Anew(text string, stored, quick bool) Code {
 	c := &simulatedCode{done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
@@ -306,6 +309,9 @@ type simulatedFunction struct {
 func (f *simulatedFunction) Usage() Usage {
 	return Usage{Shared: f.k.SharedBytes, Local: f.k.LocalBytes, MaxThreads: 1024}
 }
+
+// Newest is itself: there is nothing better.
+func (f *simulatedFunction) Newest() Function { return f }
 
 func (f *simulatedFunction) Resident(threads, shared int) (int, error) {
 	i := f.d.Info()

@@ -39,6 +39,7 @@ func (c *codes) find(f *ir.Func) (fn device.Function, hash uint64) {
 	defer c.mu.Unlock()
 	for _, k := range c.byHash[hash] {
 		if k.is(f) {
+			k.fn = k.fn.Newest()
 			return k.fn, hash
 		}
 	}

@@ -20,6 +20,7 @@ type loader struct {
 	start time.Time       // of the query
 	done  <-chan struct{} // closed when nobody waits for code any more; nil: somebody always does
 	here  bool            // code is compiled on the thread that asks for it
+	quick bool            // code need not be good, but is to be there soon
 	// What a query that must not know anything has compiled itself.
 	own     *codes
 	mu      sync.Mutex
@@ -146,12 +147,15 @@ func (l *loader) load(text string) device.Code {
 		if l.here {
 			return l.store.dev.LoadHere(text)
 		}
+		if l.quick {
+			return l.store.dev.LoadQuick(text)
+		}
 		return l.store.dev.Load(text)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.made[text] == nil {
-		l.made[text] = l.store.dev.Anew(text, l.from == exec.CodeStored)
+		l.made[text] = l.store.dev.Anew(text, l.from == exec.CodeStored, l.quick)
 	}
 	return l.made[text]
 }

@@ -78,6 +78,7 @@ func newRun(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Opt
 	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
 	r.loader = newLoader(store, opts.Code)
 	r.loader.here = opts.Behind
+	r.loader.quick = !opts.Behind && !opts.Off.QuickKernels && phys.ChooseQuick(prog)
 	return r
 }
 

@@ -46,9 +46,10 @@ func (d *keeping) load(text string) device.Code {
 	return &keptCode{d.Simulated.Load(text), d, text}
 }
 
-func (d *keeping) Load(text string) device.Code         { return d.load(text) }
-func (d *keeping) LoadHere(text string) device.Code     { return d.load(text) }
-func (d *keeping) Anew(text string, _ bool) device.Code { return d.load(text) }
+func (d *keeping) Load(text string) device.Code            { return d.load(text) }
+func (d *keeping) LoadQuick(text string) device.Code       { return d.load(text) }
+func (d *keeping) LoadHere(text string) device.Code        { return d.load(text) }
+func (d *keeping) Anew(text string, _, _ bool) device.Code { return d.load(text) }
 
 func (d *keeping) Stored(name string, _ bool) device.Code {
 	d.mu.Lock()

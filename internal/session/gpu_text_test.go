@@ -90,6 +90,8 @@ func (l *listening) Load(text string) device.Code {
 	return l.Simulated.Load(text)
 }
 
+func (l *listening) LoadQuick(text string) device.Code { return l.Load(text) }
+
 // kernelsOf is the texts of the kernels that a query needs, on a device that knows none.
 func kernelsOf(t *testing.T, s *Session, sql string) []string {
 	t.Helper()

@@ -198,6 +198,8 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Off.MatchQueue }),
 	technique("kernel_optimizer", "let the driver of a GPU optimize kernels when it assembles them",
 		func(s *Settings) *bool { return &s.Off.Assembler }),
+	technique("quick_kernels", "begin a query of few rows, which waits for the driver of a GPU, with kernels that are not optimized",
+		func(s *Settings) *bool { return &s.Off.QuickKernels }),
 	{"memory_limit", "memory a statement may take, such as '4GB'; 0 is no limit but that of the process",
 		func(s *Settings) string { return formatBytes(s.Memory) },
 		func(s *Settings, v types.Value) (err error) { s.Memory, err = ParseBytes(v.String()); return }},

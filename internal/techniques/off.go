@@ -43,6 +43,7 @@ type Off struct {
 	BusReads       bool // GPU: columns that stream, and that few rows need, are read over the bus
 	WarpRoom       bool // GPU: warps take room for several tuples at a time
 	Assembler      bool // GPU: the driver optimizes kernels when it assembles them
+	QuickKernels   bool // GPU: a query that waits for the driver begins with kernels that are not optimized, where rows are few
 	RegisterBound  bool // GPU: kernels that wait for memory have few registers, so that there are many threads
 	RowFront       bool // GPU: lanes test several rows at a time, by wide loads
 	WideRows       bool // GPU: lanes take several rows of a scan that most rows pass, by wide loads
