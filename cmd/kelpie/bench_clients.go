@@ -102,6 +102,9 @@ func atOnce(ctx context.Context, db *kelpie.DB, queries []gen.Query, clients, ro
 
 func oneClient(ctx context.Context, db *kelpie.DB, queries []gen.Query, first, rounds int) (r clientRun) {
 	s := db.Session()
+	if _, r.err = s.Exec(ctx, "set quick_kernels = off"); r.err != nil {
+		return r
+	}
 	start := time.Now()
 	for i := range rounds * len(queries) {
 		q := queries[(first+i)%len(queries)]

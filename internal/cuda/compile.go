@@ -16,6 +16,8 @@ type Compiler struct {
 	disk  *Cache // may be nil
 	slots chan struct{}
 
+	loading sync.Mutex
+
 	mu    sync.Mutex
 	ready map[string]*Build // by text, or by its name on the disk
 	improver
@@ -39,13 +41,14 @@ type Build struct {
 	once   sync.Once
 	module *Module
 
+	quick  bool                  // it is not optimized, and is to be; known when it is done
 	better atomic.Pointer[Build] // what has taken its place
 }
 
 // Compiler makes a compiler for the context; disk may be nil.
 func (c *Context) Compiler(disk *Cache) *Compiler {
 	return &Compiler{c: c, disk: disk, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), ready: map[string]*Build{},
-		improver: improver{known: map[string]*improvement{}, closed: make(chan struct{})}}
+		improver: improver{quick: map[string]*Build{}, known: map[string]*improvement{}, closed: make(chan struct{})}}
 }
 
 // AsItIs in the place of a number of registers is for code that is assembled as it is, without any optimization.
@@ -197,17 +200,17 @@ func entryOf(ptx string) string {
 // Ready is closed when compiling has ended.
 func (b *Build) Ready() <-chan struct{} { return b.done }
 
-// Module waits for the code and loads it, once: the best there is by now.
+// Module waits for the code and loads it, once.
 func (k *Compiler) Module(b *Build) (*Module, error) {
-	if better := b.better.Load(); better != nil {
-		b = better
-	}
 	<-b.done
 	if b.err != nil {
 		return nil, b.err
 	}
 	b.once.Do(func() {
-		if b.module, b.err = k.c.Load(b.cubin); b.err != nil || b.link == nil {
+		k.loading.Lock() // many at once wait for the driver's lock in any order, and the first for longest
+		b.module, b.err = k.c.Load(b.cubin)
+		k.loading.Unlock()
+		if b.err != nil || b.link == nil {
 			return
 		}
 		var changed bool

@@ -10,6 +10,7 @@ import (
 
 // improver optimizes code behind those who use it. The compiler's mu guards it.
 type improver struct {
+	quick   map[string]*Build // by text: what is not optimized
 	waiting []*improvement
 	known   map[string]*improvement // by text: all that were ever begun
 	last    time.Time               // when somebody waited for the driver
@@ -40,12 +41,17 @@ func (k *Compiler) Quick(ptx string, registers int, anew, stored bool) *Build {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if b := k.ready[ptx]; b != nil && !anew {
-		return b
+	if !anew {
+		if b := k.ready[ptx]; b != nil {
+			return b
+		}
+		if b := k.quick[ptx]; b != nil {
+			return b
+		}
 	}
 	b := k.newBuild(ptx)
 	if !anew {
-		k.ready[ptx] = b
+		k.quick[ptx] = b
 	}
 	go k.makeQuick(b, ptx, registers, stored)
 	return b
@@ -55,11 +61,11 @@ func (k *Compiler) Quick(ptx string, registers int, anew, stored bool) *Build {
 func (k *Compiler) quickKey(ptx string) string { return k.key("quick " + ptx) }
 
 func (k *Compiler) makeQuick(b *Build, ptx string, registers int, stored bool) {
-	quickly := k.buildQuick(b, ptx, stored)
+	b.quick = k.buildQuick(b, ptx, stored)
 	close(b.done)
 	switch {
 	case b.err != nil:
-	case b.Cached && !quickly:
+	case b.Cached && !b.quick:
 		k.disk.Used(b.key)
 		k.nowStored(b)
 	default:
@@ -159,8 +165,7 @@ func (k *Compiler) over() bool {
 
 // optimized compiles a text as Start does, and loads it; nil where that fails.
 func (k *Compiler) optimized(i *improvement) *Build {
-	b := k.newBuild(i.ptx)
-	k.make(b, i.ptx, i.registers, true)
+	b := k.Start(i.ptx, i.registers, true)
 	if _, err := k.Module(b); err != nil {
 		return nil
 	}
@@ -186,6 +191,9 @@ func (k *Compiler) Close() {
 	k.mu.Unlock()
 	k.running.Wait()
 }
+
+// Quick reports code that is done, but not optimized.
+func (b *Build) Quick() bool { return b.quick }
 
 // Better is what has taken the place of code that was not optimized; nil: nothing has.
 func (b *Build) Better() *Build { return b.better.Load() }

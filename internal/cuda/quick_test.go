@@ -91,8 +91,11 @@ func TestQuick(t *testing.T) {
 	if _, err := k.Module(b); err != nil || string(b.cubin) != "a: level 0, 0 registers" || b.Better() != nil {
 		t.Fatalf("%q, better %p, %v", b.cubin, b.Better(), err)
 	}
-	if k.Quick("a", 32, false, true) != b || k.Start("a", 32, false) != b {
+	if k.Quick("a", 32, false, true) != b {
 		t.Error("it is compiled twice")
+	}
+	if !b.Quick() {
+		t.Error("it does not say that it is not optimized")
 	}
 	anew := k.Quick("a", 32, true, false)
 	<-anew.Ready()
@@ -103,9 +106,8 @@ func TestQuick(t *testing.T) {
 	if got := string(b.Better().cubin); got != "a: level 3, 32 registers" || anew.Better() != b.Better() {
 		t.Errorf("better: %q", got)
 	}
-	m, err := k.Module(b)
-	if err != nil || m != b.Better().module {
-		t.Errorf("the old module is still given out: %v", err)
+	if full := k.Start("a", 32, false); full != b.Better() || full.Quick() {
+		t.Error("who wants optimized code gets another one than those who wait no longer")
 	}
 	late := k.Quick("a", 32, true, false)
 	eventually(t, "better code at once", func() bool { return late.Better() == b.Better() })
@@ -148,6 +150,10 @@ func TestQuick(t *testing.T) {
 func TestQuickFails(t *testing.T) {
 	f := &fakeDriver{fails: "bad"}
 	k := f.compiler(nil)
+	first := k.Start("first", 0, true)
+	if k.Quick("first", 0, false, true) != first || first.Quick() {
+		t.Error("there was optimized code already")
+	}
 	bad := k.Quick("bad", 0, false, true)
 	good := k.Quick("good", 0, false, true)
 	asItIs := k.Quick("as it is", AsItIs, false, true)

@@ -71,6 +71,8 @@ type cudaDevice struct {
 	mu     sync.Mutex
 	counts Counts
 
+	loading sync.Mutex
+
 	busOnce sync.Once
 	bus     float64
 	busErr  error
@@ -209,10 +211,16 @@ func (c *cudaCode) Ready() <-chan struct{} { return c.build.Ready() }
 func (c *cudaCode) Keep(name string) { c.d.compiler.Keep(c.build, name) }
 
 func (c *cudaCode) Function(name string) (Function, error) {
-	m, err := c.d.compiler.Module(c.build)
+	build := c.build
+	if better := build.Better(); better != nil {
+		build = better
+	}
+	m, err := c.d.compiler.Module(build)
 	if err != nil {
 		return nil, c.d.wrap("compile", err)
 	}
+	c.d.loading.Lock() // many at once wait for the driver's lock in any order, and the first for longest
+	defer c.d.loading.Unlock()
 	f, err := m.Function(name)
 	if err != nil {
 		return nil, c.d.wrap("find function "+name, err)
@@ -221,7 +229,7 @@ func (c *cudaCode) Function(name string) (Function, error) {
 	if err != nil {
 		return nil, c.d.wrap("find function "+name, err)
 	}
-	return &cudaFunction{d: c.d, f: f, name: name, build: c.build, usage: Usage{Registers: u.Registers, Local: u.Local, Shared: u.Shared, MaxThreads: u.MaxThreads}}, nil
+	return &cudaFunction{d: c.d, f: f, name: name, build: build, usage: Usage{Registers: u.Registers, Local: u.Local, Shared: u.Shared, MaxThreads: u.MaxThreads}}, nil
 }
 
 type cudaFunction struct {
@@ -257,6 +265,8 @@ func (f *cudaFunction) Newest() Function {
 	}
 	return f.newest
 }
+
+func (f *cudaFunction) Quick() bool { return f.build.Quick() }
 
 // plainShared is the shared memory of a block that need not be asked for.
 const plainShared = 48 << 10

@@ -110,8 +110,9 @@ type Function interface {
 	Usage() Usage
 	// Resident is the number of blocks that a unit holds at a time.
 	Resident(threads, shared int) (int, error)
-	// Newest is what has taken its place, for those who begin now; mostly itself.
+	// Newest is what has taken its place, for those who begin now; mostly itself. Quick: better code will.
 	Newest() Function
+	Quick() bool
 }
 
 // Shape is a launch's number of blocks, threads per block and bytes of dynamic shared memory per block.

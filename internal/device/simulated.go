@@ -312,6 +312,7 @@ func (f *simulatedFunction) Usage() Usage {
 
 // Newest is itself: there is nothing better.
 func (f *simulatedFunction) Newest() Function { return f }
+func (f *simulatedFunction) Quick() bool      { return false }
 
 func (f *simulatedFunction) Resident(threads, shared int) (int, error) {
 	i := f.d.Info()

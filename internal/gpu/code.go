@@ -33,13 +33,16 @@ type compiled struct {
 // maxCodes bounds the cache; a full one starts afresh.
 const maxCodes = 4096
 
-func (c *codes) find(f *ir.Func) (fn device.Function, hash uint64) {
+// find is the function of some IR; nil: there is none, or none that is good enough. quick: one will do that is not optimized.
+func (c *codes) find(f *ir.Func, quick bool) (fn device.Function, hash uint64) {
 	hash = hashOf(f)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, k := range c.byHash[hash] {
 		if k.is(f) {
-			k.fn = k.fn.Newest()
+			if k.fn = k.fn.Newest(); k.fn.Quick() && !quick {
+				break
+			}
 			return k.fn, hash
 		}
 	}
@@ -61,6 +64,14 @@ func (c *codes) add(f *ir.Func, hash uint64, fn device.Function) {
 	k.fn = fn
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for _, known := range c.byHash[hash] {
+		if known.is(f) { // it was not good enough, or another query was faster
+			if known.fn.Quick() {
+				known.fn = fn
+			}
+			return
+		}
+	}
 	if c.byHash == nil || c.count >= maxCodes {
 		c.byHash, c.count = map[uint64][]*compiled{}, 0
 	}

@@ -52,7 +52,7 @@ type untranslatable struct{ error }
 // begin lets the device compile and load a function, if it does not know it yet: to load code waits for kernels that run, so that it comes before those of the query.
 // The function's memory goes with that.
 func (l *loader) begin(fn *ir.Func) {
-	known, hash := l.codes().find(fn)
+	known, hash := l.codes().find(fn, l.quick)
 	if known != nil || l.find(fn, hash) != nil {
 		fn.Release()
 		return
@@ -214,7 +214,7 @@ func (c *awaited) unlessDone(name string) (device.Function, error) {
 // prepare makes sure that the store knows a function before queries want it. Its memory goes with that.
 func (s *Store) prepare(f *ir.Func) error {
 	defer f.Release()
-	known, hash := s.codes.find(f)
+	known, hash := s.codes.find(f, false)
 	if known != nil {
 		return nil
 	}

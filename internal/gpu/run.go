@@ -78,7 +78,8 @@ func newRun(ctx context.Context, prog *pipe.Program, store *Store, opts exec.Opt
 	r.team = work.NewTeam(ctx, max(opts.Threads, 1))
 	r.loader = newLoader(store, opts.Code)
 	r.loader.here = opts.Behind
-	r.loader.quick = !opts.Behind && !opts.Off.QuickKernels && phys.ChooseQuick(prog)
+	measured := opts.Times || opts.Count || opts.Lanes // of what is to come, not of how soon it begins
+	r.loader.quick = !opts.Behind && !opts.Off.QuickKernels && !measured && phys.ChooseQuick(prog)
 	return r
 }
 
@@ -491,7 +492,7 @@ func (r *run) compileFunc(f *ir.Func) (device.Function, error) {
 	if !r.Listing { // nobody will read it any more
 		defer f.Release()
 	}
-	fn, hash := r.loader.codes().find(f)
+	fn, hash := r.loader.codes().find(f, r.loader.quick)
 	if fn != nil {
 		return fn, nil
 	}
