@@ -18,6 +18,7 @@ type keeping struct {
 	mu       sync.Mutex
 	byName   map[string]string // the text of the code
 	compiled int
+	quick    int // of these, for somebody who waits
 }
 
 // keptCode is code that can be kept.
@@ -47,9 +48,15 @@ func (d *keeping) load(text string) device.Code {
 }
 
 func (d *keeping) Load(text string) device.Code            { return d.load(text) }
-func (d *keeping) LoadQuick(text string) device.Code       { return d.load(text) }
 func (d *keeping) LoadHere(text string) device.Code        { return d.load(text) }
 func (d *keeping) Anew(text string, _, _ bool) device.Code { return d.load(text) }
+
+func (d *keeping) LoadQuick(text string) device.Code {
+	d.mu.Lock()
+	d.quick++
+	d.mu.Unlock()
+	return d.load(text)
+}
 
 func (d *keeping) Stored(name string, _ bool) device.Code {
 	d.mu.Lock()
@@ -98,5 +105,36 @@ func TestGPUStoredCode(t *testing.T) {
 		if again := ask("new", false); again < first {
 			t.Errorf("%s: %d texts are compiled anew, and %d at first", q.Name, again, first)
 		}
+	}
+}
+
+// TestGPUQuickKernels: who waits for kernels asks for quick ones, unless that is switched off, or what they take is measured, or the rows are many.
+func TestGPUQuickKernels(t *testing.T) {
+	s := load(t, "tpch", "0.01")
+	want := rowsOf(t, s, "select count(*), sum(l_quantity) from lineitem where l_shipmode = 'AIR'")
+	for _, c := range []struct {
+		set   string
+		quick bool
+	}{{"quick_kernels = on", true}, {"quick_kernels = off", false}, {"gpu_times = on", false}} {
+		dev := &keeping{Simulated: device.NewSimulated(device.SimulatedOptions{}), byName: map[string]string{}}
+		s.DB.Accelerate(gpu.NewStore(dev, 0))
+		mustRun(t, s, "set device = 'gpu'")
+		mustRun(t, s, "set "+c.set)
+		if got := rowsOf(t, s, "select count(*), sum(l_quantity) from lineitem where l_shipmode = 'AIR'"); got != want {
+			t.Errorf("%s: %s, want %s", c.set, got, want)
+		}
+		if dev.count() == 0 || (dev.quick == dev.count()) != c.quick || (dev.quick > 0) != c.quick {
+			t.Errorf("%s: %d of %d kernels are quick", c.set, dev.quick, dev.count())
+		}
+		mustRun(t, s, "set device = 'cpu'")
+	}
+	mustRun(t, s, "set gpu_times = off")
+	mustRun(t, s, "set quick_kernels = on")
+	dev := &keeping{Simulated: device.NewSimulated(device.SimulatedOptions{}), byName: map[string]string{}}
+	s.DB.Accelerate(gpu.NewStore(dev, 0))
+	mustRun(t, s, "set device = 'gpu'")
+	mustRun(t, s, "explain (analyze) select count(*) from lineitem")
+	if dev.count() == 0 || dev.quick > 0 {
+		t.Errorf("EXPLAIN ANALYZE measures %d quick kernels of %d", dev.quick, dev.count())
 	}
 }
