@@ -53,6 +53,11 @@ func (r *runner) measureCold(ctx context.Context, queries []gen.Query, runs int,
 			name string
 			to   *coldTiming
 		}{{"new", &m.New}, {"stored", &m.Stored}, {"kept", &m.Hot}} {
+			if from.name == "stored" { // which is what a process leaves that had time to optimize its kernels
+				if err := r.optimize(ctx, q); err != nil {
+					return nil, err
+				}
+			}
 			t, last, err := r.coldRuns(ctx, q, from.name, runs)
 			if err != nil {
 				return nil, err
@@ -78,6 +83,18 @@ func (r *runner) measureCold(ctx context.Context, queries []gen.Query, runs int,
 	row("median", "", "", number(mid), "", number(midStored), "", "")
 	row("worst", "", "", number(worst), "", number(worstStored), "", "")
 	return all, nil
+}
+
+// optimize lets the driver optimize all kernels of a query.
+func (r *runner) optimize(ctx context.Context, q gen.Query) error {
+	if _, err := r.session.Exec(ctx, "set quick_kernels = off"); err != nil {
+		return err
+	}
+	if _, _, err := r.coldRuns(ctx, q, "kept", 1); err != nil {
+		return err
+	}
+	_, err := r.session.Exec(ctx, "set quick_kernels = on")
+	return err
 }
 
 // coldRuns runs a query with code that comes from there.
