@@ -30,7 +30,7 @@ func newBench(ctx context.Context, o Options, r *Result) (*bench, error) {
 	}
 	b := &bench{Options: o, ctx: ctx, s: session.New(o.db), r: r}
 	b.s.Configure(func(x *session.Settings) { x.Off.QuickKernels = true }) // what is measured is as good as it will be
-	for _, rel := range b.s.View().Relations() { // what another figure left
+	for _, rel := range b.s.View().Relations() {                           // what another figure left
 		if t, ok := rel.(*catalog.Table); ok {
 			if err := b.do(fmt.Sprintf("drop table %q", t.Name)); err != nil {
 				return nil, err
