@@ -35,7 +35,7 @@ func jsonDeletePath(a []types.Value, t types.Type) (types.Value, error) {
 		if err := notScalar(v, "delete path in"); err != nil {
 			return v, err
 		}
-		return editedAt(v, a[1].Elems(), 1, false, nil)
+		return editedAt(v, a[1].Elems(), 1, deleteAt)
 	})
 }
 
@@ -48,7 +48,8 @@ func jsonSet(a []types.Value, t types.Type) (types.Value, error) {
 		if err := notScalar(v, "set path in"); err != nil {
 			return v, err
 		}
-		return editedAt(v, a[1].Elems(), 1, at(a, 3, 1) != 0, []types.JSONValue{by})
+		path := a[1].Elems()
+		return editedAt(v, path, 1, setAt(path, by, at(a, 3, 1) != 0))
 	})
 }
 
@@ -111,9 +112,9 @@ func jsonEdited(v types.Value, t types.Type, edit func(types.JSONValue) (types.J
 	return types.Value{Type: t, S: string(x.AppendJSONB(nil))}, nil
 }
 
-// editedAt is v with something else, or nothing, in the place of what a path leads to; at is the number of its first step. What is not there is added
-// if it may be: a key to an object, an element at the beginning or the end of an array. A path that leads nowhere changes nothing.
-func editedAt(v types.JSONValue, path []types.Value, at int, add bool, instead []types.JSONValue) (types.JSONValue, error) {
+// editedAt is v with the container to which a path leads edited in the last step of the path; at is the number of its first step. A path that
+// leads nowhere changes nothing. edit gets a copy, the place in it, and whether something is there: else it is behind the end, or -1.
+func editedAt(v types.JSONValue, path []types.Value, at int, edit func(out *types.JSONValue, i int, there bool) error) (types.JSONValue, error) {
 	if len(path) == 0 {
 		return v, nil
 	}
@@ -121,31 +122,64 @@ func editedAt(v types.JSONValue, path []types.Value, at int, add bool, instead [
 	if err != nil || !isContainer(v) {
 		return v, err
 	}
-	out := types.JSONValue{Kind: v.Kind, Keys: slices.Clone(v.Keys), Elems: slices.Clone(v.Elems)}
-	if i >= 0 && i < len(v.Elems) {
-		if len(path) > 1 {
-			part, err := editedAt(v.Elems[i], path[1:], at+1, add, instead)
-			out.Elems[i] = part
-			return out, err
-		}
-		out.Elems = slices.Replace(out.Elems, i, i+1, instead...)
-		if len(instead) == 0 && v.Kind == '{' {
-			out.Keys = slices.Delete(out.Keys, i, i+1)
-		}
-		return out, nil
-	}
-	if !add || len(path) > 1 {
+	there := i >= 0 && i < len(v.Elems)
+	if len(path) > 1 && !there {
 		return v, nil
 	}
-	place := len(out.Elems)
-	if i < 0 {
-		place = 0
+	out := types.JSONValue{Kind: v.Kind, Keys: slices.Clone(v.Keys), Elems: slices.Clone(v.Elems)}
+	if len(path) > 1 {
+		out.Elems[i], err = editedAt(v.Elems[i], path[1:], at+1, edit)
+	} else {
+		err = edit(&out, i, there)
 	}
-	out.Elems = slices.Insert(out.Elems, place, instead...)
-	if v.Kind == '{' {
-		out.Keys = append(out.Keys, path[0].S)
+	return out, err
+}
+
+// deleteAt is for editedAt: nothing is in the place of what was there.
+func deleteAt(out *types.JSONValue, i int, there bool) error {
+	if there {
+		out.Elems = slices.Delete(out.Elems, i, i+1)
+		if out.Kind == '{' {
+			out.Keys = slices.Delete(out.Keys, i, i+1)
+		}
 	}
-	return out, nil
+	return nil
+}
+
+// setAt is for editedAt: x is in the place of what was there. What was not is added if it may be: a key to an object, an element at the beginning or
+// the end of an array.
+func setAt(path []types.Value, x types.JSONValue, add bool) func(out *types.JSONValue, i int, there bool) error {
+	return func(out *types.JSONValue, i int, there bool) error {
+		switch {
+		case there:
+			out.Elems[i] = x
+		case add:
+			putAt(out, path, i, x)
+		}
+		return nil
+	}
+}
+
+// insertAt is for editedAt: x is before what was there, or behind it. A key that an object has already is an error.
+func insertAt(path []types.Value, x types.JSONValue, behind bool) func(out *types.JSONValue, i int, there bool) error {
+	return func(out *types.JSONValue, i int, there bool) error {
+		if there && out.Kind == '{' {
+			return errorf(diag.InvalidParameter, "cannot replace existing key")
+		}
+		if there && behind {
+			i++
+		}
+		putAt(out, path, i, x)
+		return nil
+	}
+}
+
+// putAt makes room for x at a place, or where that is nearest; a key is the last step of the path.
+func putAt(out *types.JSONValue, path []types.Value, i int, x types.JSONValue) {
+	out.Elems = slices.Insert(out.Elems, min(max(i, 0), len(out.Elems)), x)
+	if out.Kind == '{' {
+		out.Keys = append(out.Keys, path[len(path)-1].S)
+	}
 }
 
 // stepTo is the place in an object or array that step number at of a path leads to: behind the end, or -1, if there is none.

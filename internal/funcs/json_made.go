@@ -24,7 +24,8 @@ var jsonMadeRows = func() []Row {
 				if err := notScalar(v, "set path in"); err != nil {
 					return v, err
 				}
-				return insertedAt(v, a[1].Elems(), 1, x, at(a, 3, 0) != 0)
+				path := a[1].Elems()
+				return editedAt(v, path, 1, insertAt(path, x, at(a, 3, 0) != 0))
 			})
 		}, fails),
 	}
@@ -97,34 +98,6 @@ func jsonSetLax(a []types.Value, t types.Type) (types.Value, error) {
 		return a[0], nil
 	}
 	return fail(diag.InvalidParameter, "null_value_treatment must be \"delete_key\", \"return_target\", \"use_json_null\", or \"raise_exception\"")
-}
-
-// insertedAt is v with x before what a path leads to, or behind it; at is the number of its first step. A key that an object has already is an error.
-func insertedAt(v types.JSONValue, path []types.Value, at int, x types.JSONValue, behind bool) (types.JSONValue, error) {
-	if len(path) == 0 {
-		return v, nil
-	}
-	i, err := stepTo(v, path[0], at)
-	if err != nil || !isContainer(v) {
-		return v, err
-	}
-	out := types.JSONValue{Kind: v.Kind, Keys: slices.Clone(v.Keys), Elems: slices.Clone(v.Elems)}
-	there := i >= 0 && i < len(v.Elems)
-	switch {
-	case len(path) > 1 && there:
-		out.Elems[i], err = insertedAt(v.Elems[i], path[1:], at+1, x, behind)
-		return out, err
-	case len(path) > 1:
-		return v, nil
-	case v.Kind == '{' && there:
-		return v, errorf(diag.InvalidParameter, "cannot replace existing key")
-	case v.Kind == '{':
-		out.Keys = append(out.Keys, path[0].S)
-	case there && behind:
-		i++
-	}
-	out.Elems = slices.Insert(out.Elems, min(max(i, 0), len(v.Elems)), x)
-	return out, nil
 }
 
 // jsonStripNulls is a value without the fields of objects in it that are null.

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"maps"
 	"math"
@@ -14,7 +13,6 @@ import (
 	"github.com/kelpiedb/kelpie/internal/device"
 	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/emit"
-	"github.com/kelpiedb/kelpie/internal/emit/code"
 	"github.com/kelpiedb/kelpie/internal/emit/scanned"
 	"github.com/kelpiedb/kelpie/internal/exec"
 	"github.com/kelpiedb/kelpie/internal/exec/mem"
@@ -229,48 +227,6 @@ func (r *run) close() {
 	_ = r.st.Sync()
 	_ = r.st.Close()
 	r.store.givePins(r.pins)
-}
-
-// alloc takes memory of the device until the end of the query.
-func (r *run) alloc(bytes int64) (device.Addr, error) {
-	n := max(bytes, 16)
-	a, err := r.st.Alloc(int(n))
-	if device.KindOf(err) == device.OutOfMemory && r.store.shrink(n) { // columns that nobody uses now were in the way
-		a, err = r.st.Alloc(int(n))
-	}
-	if err == nil {
-		r.owned[a] = n
-		r.held += n
-		r.stats.DevicePeak = max(r.stats.DevicePeak, r.held)
-	}
-	return a, err
-}
-
-// allocZero is alloc with zeros.
-func (r *run) allocZero(bytes int64) (device.Addr, error) {
-	a, err := r.alloc(bytes)
-	if err == nil {
-		err = r.st.Fill(a, 0, int(max(bytes, 16)))
-	}
-	return a, err
-}
-
-func (r *run) free(a device.Addr) {
-	if n, ok := r.owned[a]; ok {
-		delete(r.owned, a)
-		r.held -= n
-		_ = r.st.Free(a)
-	}
-}
-
-// upload is a copy of host bytes on the device until the end of the query.
-func (r *run) upload(b []byte) (device.Addr, error) {
-	a, err := r.alloc(int64(len(b)))
-	if err == nil && len(b) > 0 {
-		err = r.st.Upload(a, b)
-		r.reading = append(r.reading, b)
-	}
-	return a, err
 }
 
 // source is what a pipeline reads.
@@ -511,122 +467,4 @@ func (r *run) compileFunc(f *ir.Func) (device.Function, error) {
 		r.loader.codes().add(f, hash, fn)
 	}
 	return fn, err
-}
-
-// block is the context that a kernel finds its words in, and where it leaves its status.
-type block struct {
-	words  []byte
-	params []int // offsets of those that are parameters of the kernel
-	kept   int   // bytes that the kernel finds in memory
-	warp   int   // bytes of shared memory for each warp
-	at     device.Addr
-	await  func() error // puts what the kernel waits for before it; nil: nothing
-}
-
-func (r *run) newContext(f *emit.Fragment) *block {
-	return &block{words: r.pinnedWords(f.CtxSize), params: f.Params, kept: f.CtxKept, warp: f.WarpBytes}
-}
-
-func (c *block) set(off int, x uint64) { binary.LittleEndian.PutUint64(c.words[off:], x) }
-func (c *block) get(off int) uint64    { return binary.LittleEndian.Uint64(c.words[off:]) }
-
-func (c *block) clearCounts(f *emit.Fragment) {
-	for _, n := range f.Counts {
-		c.set(n.Off, 0)
-	}
-	for _, n := range f.Lanes {
-		for k := range layout.WarpLanes {
-			c.set(n.Off+8*k, 0)
-		}
-	}
-}
-
-// fill sets the words that do not change between launches.
-func (r *run) fill(c *block, f *emit.Fragment, src *source, luts []device.Addr) error {
-	c.set(layout.CtxSource, uint64(src.addr))
-	var pool device.Addr
-	for _, w := range f.Words {
-		var x uint64
-		switch w.Kind {
-		case code.WordData, code.WordNull, code.WordRow: // of each chunk its own
-		case code.WordBase:
-			x = uint64(src.scan.cols[w.Index].base)
-		case code.WordHeap:
-			x = uint64(src.scan.cols[w.Index].heap)
-		case code.WordDesc, code.WordDHeap:
-			d := w.Dict
-			if d == nil {
-				d = src.scan.cols[w.Index].dict
-			}
-			dict, err := r.dict(d)
-			if err != nil {
-				return err
-			}
-			if x = uint64(dict.desc); w.Kind == code.WordDHeap {
-				x = uint64(dict.heap)
-			}
-		case code.WordRanks:
-			a, _, err := r.lease.ranks(w.Dict)
-			if err != nil {
-				return err
-			}
-			x = uint64(a)
-		case code.WordPool:
-			if pool == 0 {
-				var err error
-				if pool, err = r.pool(f); err != nil {
-					return err
-				}
-			}
-			x = uint64(pool) + uint64(w.Index)
-		case code.WordSlots:
-			x = uint64(r.walk.Tables[w.Build].Slots)
-		case code.WordTuples:
-			x = uint64(r.walk.Tables[w.Build].Tuples)
-		case code.WordZero:
-			a, err := r.zeros()
-			if err != nil {
-				return err
-			}
-			x = uint64(a)
-		case code.WordLut:
-			x = uint64(luts[w.Index])
-		case code.WordQueue:
-			x = uint64(src.queue)
-		case code.WordFilter:
-			x = uint64(src.filters[w.Index])
-		case code.WordCount, code.WordLanes, code.WordSpace, code.WordSpaceEnd, code.WordSpaceTakes: // of each launch its own
-		case code.WordLiteral:
-			x = uint64(f.Literals[w.Index])
-		default:
-			return diag.Internalf("gpu", "context word of kind %d", w.Kind)
-		}
-		c.set(w.Off, x)
-	}
-	return nil
-}
-
-// zeros is where there is nothing: tuples of NULLs, texts without bytes.
-func (r *run) zeros() (device.Addr, error) {
-	if r.zero == 0 {
-		a, err := r.allocZero(4096)
-		if err != nil {
-			return 0, err
-		}
-		r.zero = a
-	}
-	return r.zero, nil
-}
-
-// dict is a dictionary on the device.
-func (r *run) dict(d *column.Dict) (*residentDict, error) {
-	if x := r.dicts[d]; x != nil {
-		return x, nil
-	}
-	x, _, err := r.lease.dict(d)
-	if err == nil {
-		r.dicts[d] = x
-		r.texts = append(r.texts, x.texts...)
-	}
-	return x, err
 }
