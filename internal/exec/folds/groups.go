@@ -120,15 +120,15 @@ func (f *folder) prepare(rows *tuples.Rows, g *plan.Group) error {
 			return err
 		}
 	}
-	if slots > 0 && slots <= mostStates(rows.Len()) {
+	if slots > 0 {
 		for i := range g.Aggs {
 			f.aggs = append(f.aggs, f.newAgg(&g.Aggs[i], rows.Tuple, false))
 		}
-		if f.inputs = inputs(f.aggs); f.inputs != nil {
+		if f.inputs = inputs(f.aggs); f.inputs != nil && slots <= mostStates(f.inputs, rows.Len()) {
 			f.slots = slots
 			return nil
 		}
-		f.aggs = nil
+		f.aggs, f.inputs = nil, nil
 	}
 	f.by = f.sorter(rows.Tuple, append(by, shared...))
 	if len(by)+len(shared) > 0 && !dense {

@@ -25,7 +25,14 @@ func inputs(aggs []agg) []input {
 	var out []input
 	for i := range aggs {
 		a := &aggs[i]
-		if a.Fold.Parts == nil || a.Fold.Parts.Sums == nil || a.order != nil || a.distinct != nil {
+		if a.order != nil || a.distinct != nil {
+			return nil
+		}
+		if a.findsWord() {
+			out = append(out, input{agg: a, users: []*agg{a}})
+			continue
+		}
+		if a.Fold.Parts == nil || a.Fold.Parts.Sums == nil {
 			return nil
 		}
 		k := slices.IndexFunc(out, func(in input) bool { return a.sameInput(in.agg) })
@@ -39,7 +46,7 @@ func inputs(aggs []agg) []input {
 }
 
 func (a *agg) sameInput(b *agg) bool {
-	return a.Fold.Parts.Sums == b.Fold.Parts.Sums && plan.EqualExprs(a.Args(), b.Args()) &&
+	return b.Fold.Extreme == 0 && a.Fold.Parts.Sums == b.Fold.Parts.Sums && plan.EqualExprs(a.Args(), b.Args()) &&
 		(a.Filter == b.Filter || a.Filter != nil && b.Filter != nil && plan.EqualExpr(a.Filter, b.Filter))
 }
 
@@ -49,14 +56,21 @@ const (
 	fewStates    = 1 << 8
 )
 
-// mostStates is how many slots may have states, for so many rows.
-func mostStates(rows int64) uint64 { return uint64(max(fewStates, min(rows, cachedStates))) }
+// mostStates is how many slots may have states, for so many rows. Rows that are found take less room, and the other way, where they are brought
+// together, is as far from the cache.
+func mostStates(in []input, rows int64) uint64 {
+	if !slices.ContainsFunc(in, func(in input) bool { return in.Fold.Extreme == 0 }) {
+		return uint64(max(fewSlots, rows))
+	}
+	return uint64(max(fewStates, min(rows, cachedStates)))
+}
 
 // running are the sums of some rows, by slots.
 type running struct {
 	f      *folder
 	first  []uint64 // the address of a row of each slot, 0: it has none
 	states [][]plan.FoldState
+	found  [][]found // of inputs that have no states
 	// What is known of the rows at hand.
 	rows        []uintptr
 	slots       []uint64
@@ -77,20 +91,35 @@ func (f *folder) newRunning() (*running, error) {
 		return nil, err
 	}
 	r.first = mem.Words(at, n)
-	for range f.inputs {
-		at, err := f.Mem.Alloc(n * int(unsafe.Sizeof(plan.FoldState{})))
+	r.states, r.found = make([][]plan.FoldState, len(f.inputs)), make([][]found, len(f.inputs))
+	for i, in := range f.inputs {
+		if in.Fold.Extreme != 0 {
+			r.found[i], err = allocate[found](f.Mem, n)
+		} else {
+			r.states[i], err = allocate[plan.FoldState](f.Mem, n)
+		}
 		if err != nil {
 			return nil, err
 		}
-		r.states = append(r.states, unsafe.Slice((*plan.FoldState)(mem.Pointer(at)), n))
 	}
 	return r, nil
+}
+
+// allocate takes zeros for n values.
+func allocate[T any](m *mem.Memory, n int) ([]T, error) {
+	var x T
+	at, err := m.Alloc(n * int(unsafe.Sizeof(x)))
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*T)(mem.Pointer(at)), n), nil
 }
 
 // runningGroups writes the tuples of all groups. Each thread has the sums of a stretch of rows, and they are joined in the order of those.
 func (f *folder) runningGroups(rows *tuples.Rows, to *tuples.Buffer) error {
 	n := rows.Len()
-	parts := make([]*running, max(min(int(n/stretchRows), f.Team.Threads), 1))
+	// Slots that are joined should be fewer than rows.
+	parts := make([]*running, max(min(int(n/stretchRows), f.Team.Threads, int(n/max(int64(f.slots), 1))), 1))
 	err := f.Team.Parallel(len(parts), func(i int) (err error) {
 		if parts[i], err = f.newRunning(); err != nil {
 			return err
@@ -147,6 +176,10 @@ func (r *running) addRows() error {
 			n := r.counting(in.agg, rows, groups)
 			rows, groups = r.someRows[:n], r.someSlots[:n]
 		}
+		if in.Fold.Extreme != 0 {
+			r.find(in, r.found[i], rows, groups)
+			continue
+		}
 		in.args[0].Words(rows, r.words)
 		in.args[len(in.args)-1].Words(rows, r.more)
 		if err := in.Fold.Parts.Sums.Add(r.states[i], groups, r.words, r.more); err != nil {
@@ -201,6 +234,10 @@ func (f *folder) runningGroup(parts []*running, slot int, to *tuples.Buffer) err
 		k.from.Copy(uintptr(first), to.Cur, k.to, f.Zero)
 	}
 	for i, in := range f.inputs {
+		if in.Fold.Extreme != 0 {
+			f.putFound(parts, i, slot, to.Cur)
+			continue
+		}
 		s := parts[0].states[i][slot]
 		for _, p := range parts[1:] {
 			switch o := p.states[i][slot]; {
