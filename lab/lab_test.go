@@ -95,6 +95,14 @@ var checks = map[string]func(t *testing.T, r *Result){
 			t.Errorf("zipf: a loop per lane costs %v, balanced %v", v[1], v[4])
 		}
 	},
+	"goals": func(t *testing.T, r *Result) {
+		for name, least := range map[string]float64{"zipf 0.75": 3, "zipf 0.75, 27 operators": 6, "1–7 for a 12th, 9 operators": 1.2, "1–7 for a 12th, 27 operators": 1.8, "1–8 for all, 9 operators": 1, "5 %, 450 instructions (row)": 2.5} {
+			at := slices.Index(r.Table.labels(), name)
+			if at < 0 || r.Table.Rows[at].Values[2] < least {
+				t.Errorf("%s: %v, less than %v", name, r.Table.Rows[max(at, 0)].Values, least)
+			}
+		}
+	},
 	"dogqc-4.10": func(t *testing.T, r *Result) {
 		gain := ratios(r.Table.column(1), r.Table.column(4))
 		if !slices.IsSorted(gain[:3]) || gain[3] < 4 {
