@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 
@@ -40,7 +41,7 @@ func (b *bench) whatIsLost(queries []string) error {
 	} {
 		var values []float64
 		for _, sql := range queries {
-			err := b.beside(load.sql, threads-1, func() error {
+			err := b.beside(load.sql, threads-1, "cpu", func() error {
 				ms, err := b.timed(sql, 2)
 				values = append(values, ms, 100)
 				return err
@@ -51,7 +52,20 @@ func (b *bench) whatIsLost(queries []string) error {
 		}
 		r.Table.add("GPU alone beside a CPU "+load.name, values...)
 	}
+	var beside []float64
+	for _, sql := range queries {
+		err := b.beside(sql, 1, b.Device, func() error {
+			ms, err := b.onHost(sql)
+			beside = append(beside, ms, 0)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.Table.add("CPU alone beside a GPU that streams", beside...)
 	for _, w := range []way{
+		together("as they come, again", "set share = on"),
 		together("as they come, half of the threads", "set share = on", fmt.Sprintf("set threads = %d", max(threads/2, 1))),
 		together("as they come, two threads less", "set share = on", fmt.Sprintf("set threads = %d", max(threads-2, 1))),
 		together("as they come, blocks of 128 MB", "set share = on", "set feed_block = '128MB'"),
@@ -61,7 +75,7 @@ func (b *bench) whatIsLost(queries []string) error {
 			return err
 		}
 		var values []float64
-		for _, sql := range queries {
+		for i, sql := range queries {
 			ms, err := b.timed(sql, 2)
 			if err != nil {
 				return err
@@ -71,6 +85,7 @@ func (b *bench) whatIsLost(queries []string) error {
 				return err
 			} else if t != nil {
 				percent = t.percent()
+				r.Notes = append(r.Notes, fmt.Sprintf("%s, %s, with counters: %s", []string{"Q1", "Q6"}[i], w.name, t.told()))
 			}
 			values = append(values, ms, percent)
 		}
@@ -82,13 +97,15 @@ func (b *bench) whatIsLost(queries []string) error {
 	return nil
 }
 
-// beside keeps so many threads of the CPU busy with a query, again and again, while something else is measured.
-func (b *bench) beside(sql string, threads int, measure func() error) error {
+// beside keeps so many threads of the CPU, or a GPU, busy with a query, again and again, while something else is measured.
+func (b *bench) beside(sql string, threads int, dev string, measure func() error) error {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
 	other := session.New(b.db)
-	if _, err := other.Query(ctx, "set device = 'cpu'"); err != nil {
-		return err
+	for _, set := range []string{"set device = '" + dev + "'", "set feed = 'batch'", "set share = off"} {
+		if _, err := other.Query(ctx, set); err != nil {
+			return err
+		}
 	}
 	other.Configure(func(x *session.Settings) { x.Threads = max(threads, 1) })
 	var failed error
@@ -112,4 +129,26 @@ func (b *bench) beside(sql string, threads int, measure func() error) error {
 		err = failed
 	}
 	return err
+}
+
+// told is when each processor was at work, and how fast.
+func (t *taken) told() string {
+	type work struct{ rows, from, to, busy float64 }
+	by := map[string]*work{"cpu": {from: math.Inf(1)}, "gpu": {from: math.Inf(1)}}
+	for _, x := range t.Ranges {
+		w := by[x.By]
+		w.rows += x.Hi - x.Lo
+		w.busy += x.To - x.From
+		w.from, w.to = min(w.from, x.From), max(w.to, x.To)
+	}
+	text := ""
+	for _, name := range []string{"cpu", "gpu"} {
+		w := by[name]
+		if w.rows == 0 {
+			text += name + " has no rows; "
+			continue
+		}
+		text += fmt.Sprintf("%s from %s to %s ms, %s million rows a ms; ", name, plot.Number(w.from), plot.Number(w.to), plot.Number(w.rows/1e6/(w.to-w.from)))
+	}
+	return text + fmt.Sprintf("the GPU is at its rows for %s ms", plot.Number(by["gpu"].busy))
 }

@@ -27,8 +27,9 @@ const (
 	fewSurvivors = 0.25
 	// muchWork is how much must follow, in operations of expressions: to put rows into a list and to take them from it costs about 20 instructions.
 	muchWork = 24
-	// probeWork is what a probe counts in that.
-	probeWork = 4
+	// probeWork is what a probe counts in that, divisionWork a division: GPUs have no instruction for it.
+	probeWork    = 4
+	divisionWork = 8
 )
 
 // ChooseRefill decides what becomes of lanes behind the front of a scan.
@@ -52,8 +53,10 @@ func RowWork(p *pipe.Pipeline) (n int) {
 				continue
 			}
 			plan.WalkExpr(x, func(x plan.Expr) bool {
-				if _, ok := x.(*plan.Call); ok {
-					n++
+				if c, ok := x.(*plan.Call); ok {
+					if n++; c.Op == plan.Div || c.Op == plan.Mod {
+						n += divisionWork - 1
+					}
 				}
 				return true
 			})

@@ -1,6 +1,12 @@
 package phys
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/kelpiedb/kelpie/internal/pipe"
+	"github.com/kelpiedb/kelpie/internal/plan"
+	"github.com/kelpiedb/kelpie/internal/types"
+)
 
 // TestChooseRefill: a list pays where few rows pass and much follows.
 func TestChooseRefill(t *testing.T) {
@@ -32,5 +38,21 @@ func TestChooseRefill(t *testing.T) {
 	}
 	if _, err := ParseRefill("none"); err == nil || err.Error() != `"none" is none of auto, off, flush, list` {
 		t.Error(err)
+	}
+}
+
+// TestRowWork: a division is as much work as several other operations.
+func TestRowWork(t *testing.T) {
+	x, two := &plan.Ref{ID: 1, T: types.TInt64}, plan.NewConst(types.IntValue(types.TInt64, 2))
+	call := func(op plan.Op, a plan.Expr) plan.Expr {
+		return &plan.Call{Op: op, T: types.TInt64, Args: []plan.Expr{a, two}}
+	}
+	p := &pipe.Pipeline{Ops: []pipe.Op{&pipe.Map{Exprs: []plan.Expr{call(plan.Add, call(plan.Mul, x))}}}}
+	if n := RowWork(p); n != 2 {
+		t.Errorf("a sum and a product: %d", n)
+	}
+	p.Ops = append(p.Ops, &pipe.Filter{Preds: []plan.Expr{call(plan.Mod, call(plan.Div, x))}}, &pipe.Map{Exprs: []plan.Expr{x}})
+	if n := RowWork(p); n != 2+2*divisionWork {
+		t.Errorf("and two divisions: %d", n)
 	}
 }
