@@ -35,6 +35,8 @@ func (b *bench) whatIsLost(queries []string) error {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: %s MB over the bus, %s GB/s when the GPU is alone", []string{"Q1", "Q6"}[i], plot.Number(m.Bus/1e6), plot.Number(m.Bus/1e6/g)))
 	}
 	r.Table.add("bound: both as fast as alone, less one thread", bounds...)
+	r.Notes = append(r.Notes, fmt.Sprintf("if neither lost speed beside the other, but for a thread of the CPU that drives the GPU, %s of the better one alone would be reached for Q1, %s for Q6",
+		times(min(cpu[0], gpu[0])/bounds[0]), times(min(cpu[2], gpu[2])/bounds[2])))
 	for _, load := range []struct{ name, sql string }{
 		{"that computes", "select sum(i % 7 * 3 + i % 13) from generate_series(1, 1000000000000) g(i)"},
 		{"that does Q1", queries[0]}, {"that does Q6, bound by memory", queries[1]},
