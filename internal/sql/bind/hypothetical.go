@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/kelpiedb/kelpie/internal/diag"
 	"github.com/kelpiedb/kelpie/internal/plan"
 	"github.com/kelpiedb/kelpie/internal/sql/ast"
 )
@@ -15,6 +16,9 @@ func (b *binder) hypotheticalAgg(s *scope, e *ast.Func) plan.Expr {
 	name := e.Name.Last()
 	if e.Over != nil {
 		unsupported(e.Pos, "OVER of the aggregate %s (WITHIN GROUP)", name)
+	}
+	if e.Distinct {
+		fail(diag.SyntaxError, e.Pos, "cannot use DISTINCT with WITHIN GROUP")
 	}
 	var args []plan.Expr
 	for _, a := range e.Args {

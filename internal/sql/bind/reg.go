@@ -73,7 +73,9 @@ func (b *binder) registered(s *scope, x plan.Expr, kind string, pos int, must bo
 	switch {
 	case constant && c.V.Null:
 		name, oid = &plan.Const{V: types.NullOf(types.TText)}, plan.NullConst(types.TInt64)
-	case constant && text && strings.Trim(c.V.S, "0123456789") != "":
+	case constant && text && c.V.S == "-":
+		name, oid = &plan.Const{V: types.TextValue("-")}, &plan.Const{V: types.IntValue(types.TInt64, 0)}
+	case constant && text && (c.V.S == "" || strings.Trim(c.V.S, "0123456789") != ""):
 		name, oid = b.registeredName(s, c.V.S, kind, pos, must)
 	case text:
 		if constant {
@@ -85,10 +87,10 @@ func (b *binder) registered(s *scope, x plan.Expr, kind string, pos int, must bo
 		} else {
 			oid = b.sqlOver(s, regFinders[kind], pos, x)
 		}
-		name = b.sqlOver(s, "coalesce("+regKinds[kind]+", p1::text)", pos, oid)
+		name = b.sqlOver(s, shownNumber(kind), pos, oid)
 	case x.Type().IsInteger():
 		oid = b.convert(x, types.TInt64, pos)
-		name = b.sqlOver(s, "coalesce("+regKinds[kind]+", p1::text)", pos, oid)
+		name = b.sqlOver(s, shownNumber(kind), pos, oid)
 	default:
 		fail(diag.CannotCoerce, pos, "cannot cast type %s to %s", x.Type().SQLName(), kind)
 	}
@@ -97,6 +99,11 @@ func (b *binder) registered(s *scope, x plan.Expr, kind string, pos int, must bo
 	}
 	b.regs[name] = registered{kind, oid}
 	return name
+}
+
+// shownNumber is the name of the number p1, or the number; nothing has the number 0.
+func shownNumber(kind string) string {
+	return "CASE WHEN p1 = 0 THEN '-' ELSE coalesce(" + regKinds[kind] + ", p1::text) END"
 }
 
 // registeredName finds what a constant names.
