@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/hex"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +17,13 @@ var tBytes = types.TBytes
 
 // bytesRows are functions of bytes, and of UUIDs.
 var bytesRows = []Row{
+	fn("bit_count", "B", tBigint, `bit_count('\xff01'::bytea) → 9`, func(a []types.Value, t types.Type) (types.Value, error) {
+		n := 0
+		for i := range len(a[0].S) {
+			n += bits.OnesCount8(a[0].S[i])
+		}
+		return number(t, int64(n))
+	}),
 	fn("bit_length", "B", tInt, "bit_length('abc'::bytea) → 24", byteLength(8)),
 	fn("convert_from", "Bt", tText, "convert_from('abc'::bytea, 'UTF8') → abc", convertFrom, fails),
 	fn("convert_to", "tt", tBytes, "convert_to('abc', 'UTF8') → \\x616263", convertTo, fails),

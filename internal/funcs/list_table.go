@@ -32,6 +32,7 @@ var listRows = slices.Concat(
 		fn("array_upper", "Li", tInt, "array_upper(array[1, 2, 3], 1) → 3", arrayLength, nullOut),
 		fn("array_lower", "Li", tInt, "array_lower(array[5, 6], 1) → 1", arrayLower, nullOut),
 		fn("array_dims", "L", tText, "array_dims(array[[1, 2], [3, 4]]) → [1:2][1:2]", arrayDims, nullOut),
+		fn("width_bucket", "EL", tInt, "width_bucket(5, array[1, 3, 5, 10]) → 3", listBucket, fails),
 		made("array_fill", "**", "array_fill(7, array[3]) → {7,7,7}"),
 		made("generate_subscripts", "*i?b", ""),
 		fn("array_ndims", "L", tInt, "array_ndims(array[[1, 2], [3, 4]]) → 2", arrayDepth, nullOut),
@@ -45,10 +46,12 @@ var listRows = slices.Concat(
 		fn("array_to_string", "Lt?t", tText, "array_to_string(array[1, null, 3], ',', '*') → 1,*,3", arrayToString, seesNull, nullOut),
 		fn("string_to_array", "tt?t", tTexts, "string_to_array('a,b,,c', ',', '') → {a,b,NULL,c}", stringToArray, seesNull, nullOut),
 		fn("list_value", "E…", ListResult, "list_value(1, 2, 3) → {1,2,3}", listValue, seesNull),
+		fn("array_slice", "Lii", ListResult, "array_slice([1, 2, 3, 4], 2, 3) → {2,3}", listSlice, seesNull, nullOut),
 		fn("list_slice", "Lii", ListResult, "list_slice([1, 2, 3, 4], 2, 3) → {2,3}", listSlice, seesNull, nullOut),
 		fn("@>", "LL", tBool, "array[1, 4, 3] @> array[3, 1] → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(containsAll(a[0], a[1])) }),
 		fn("<@", "LL", tBool, "array[2] <@ array[1, 2] → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(containsAll(a[1], a[0])) }),
 		fn("&&", "LL", tBool, "array[1, 2] && array[2, 3] → true", func(a []types.Value, _ types.Type) (types.Value, error) { return boolean(overlap(a[0], a[1])) }),
+		fn("range", "TTV", types.TList(types.TTimestamp), "", rangeOfTimes, fails),
 		fn("range", "i?ii", types.TList(types.TInt64), "range(2, 8, 3) → {2,5}", rangeList, fails),
 		made("unnest", "*", ""),
 		made("generate_series", "ee?e", ""),
@@ -66,12 +69,6 @@ var listRows = slices.Concat(
 	}),
 	named1("list_position", "list_indexof array_indexof", "LE", tInt, "list_position(['a', 'b'], 'b') → 2", listPosition, seesNull, nullOut),
 	named1("list_extract", "list_element array_extract", "Li", ElemResult, "list_extract([4, 5, 6], -1) → 6", listExtract, nullOut),
-	named1("list_sort", "array_sort", "L", ListResult, "list_sort([3, null, 1]) → {1,3,NULL}", func(a []types.Value, _ types.Type) (types.Value, error) {
-		return sameList(a[0], slices.SortedStableFunc(slices.Values(a[0].Elems()), types.Compare))
-	}),
-	named1("list_reverse_sort", "array_reverse_sort", "L", ListResult, "list_reverse_sort([3, 1, 2]) → {3,2,1}", func(a []types.Value, _ types.Type) (types.Value, error) {
-		return sameList(a[0], slices.SortedStableFunc(slices.Values(a[0].Elems()), func(x, y types.Value) int { return types.Compare(y, x) }))
-	}),
 	named1("list_reverse", "array_reverse", "L", ListResult, "list_reverse([1, 2, 3]) → {3,2,1}", func(a []types.Value, _ types.Type) (types.Value, error) {
 		es := a[0].Elems()
 		slices.Reverse(es)
@@ -409,6 +406,21 @@ func listSlice(a []types.Value, t types.Type) (types.Value, error) {
 		return sameList(a[0], nil)
 	}
 	return sameList(a[0], es[from-1:to])
+}
+
+// listBucket is how many bounds, which go up, a value has reached.
+func listBucket(a []types.Value, t types.Type) (types.Value, error) {
+	bounds := a[1].Elems()
+	if slices.ContainsFunc(bounds, func(b types.Value) bool { return b.Null }) {
+		return fail(diag.NullNotAllowed, "thresholds array must not contain NULLs")
+	}
+	n, _ := slices.BinarySearchFunc(bounds, a[0], func(b, x types.Value) int {
+		if types.Compare(b, x) <= 0 {
+			return -1
+		}
+		return 1
+	})
+	return number(t, int64(n))
 }
 
 // containsAll reports that each element of b is one of a; NULL is none.

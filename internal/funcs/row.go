@@ -147,7 +147,7 @@ var Rows = func() []Row {
 		rows  []Row
 	}{
 		{Text, textRows}, {Text, moreTextRows}, {Patterns, patternRows}, {Patterns, regexpListRows}, {Numbers, numberRows}, {Numbers, floatRows}, {Bits, bitRows},
-		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Hashes, shaRows}, {Lists, listRows}, {Enums, enumRows}, {Structs, structRows}, {JSON, jsonRows}, {JSON, jsonbRows}, {JSON, jsonbKeyRows}, {JSON, jsonMadeRows}, {JSON, jsonDuckRows}, {JSON, jsonPathRows}, {System, systemRows}, {System, catalogRows},
+		{Dates, dateRows}, {Dates, fieldRows}, {Dates, zoneRows}, {Formats, formatRows}, {Conditional, conditionalRows}, {Hashes, hashRows}, {Hashes, bytesRows}, {Hashes, shaRows}, {Lists, listRows}, {Lists, listDuckRows}, {Enums, enumRows}, {Structs, structRows}, {JSON, jsonRows}, {JSON, jsonbRows}, {JSON, jsonbKeyRows}, {JSON, jsonMadeRows}, {JSON, jsonDuckRows}, {JSON, jsonPathRows}, {System, systemRows}, {System, catalogRows},
 	} {
 		for _, r := range t.rows {
 			r.Group = t.group

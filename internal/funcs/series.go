@@ -164,3 +164,23 @@ func rangeList(a []types.Value, _ types.Type) (types.Value, error) {
 	}
 	return types.ListValue(types.TInt64, es), nil
 }
+
+// rangeOfTimes is range(from, to, step) of timestamps as a list, without its end.
+func rangeOfTimes(a []types.Value, t types.Type) (types.Value, error) {
+	n, err := timeSteps(a[0].I, a[1].I, a[2], types.UTC)
+	if err != nil {
+		return types.Value{}, err
+	}
+	if n > longestRange {
+		return fail(diag.ProgramLimitExceeded, "a list of more than %d elements; FROM range(…) has rows instead", int64(longestRange))
+	}
+	months, days, micros := a[2].IntervalParts()
+	es := make([]types.Value, 0, n)
+	for at := a[0].I; len(es) < int(n) && at != a[1].I; {
+		es = append(es, types.IntValue(t.Elem(), at))
+		if at, err = types.UTC.AddInterval(at, months, days, micros); err != nil {
+			return types.Value{}, err
+		}
+	}
+	return types.ListValue(t.Elem(), es), nil
+}

@@ -372,6 +372,8 @@ func (p *listParser) list(t Type) (Value, error) {
 func (p *listParser) element(t Type) (Value, error) {
 	nested := strings.HasPrefix(p.s, "{")
 	switch {
+	case nested && t.Kind != List && !evenBraces(p.text):
+		return Value{}, p.malformed("Multidimensional arrays must have sub-arrays with matching dimensions.")
 	case nested && t.Kind == List:
 		return p.list(t)
 	case nested:
@@ -388,6 +390,46 @@ func (p *listParser) element(t Type) (Value, error) {
 		return NullOf(t), nil
 	}
 	return ParseIn(p.z, t, word)
+}
+
+// evenBraces reports an array literal whose sub-arrays have as many elements as their neighbours, and are as deep.
+func evenBraces(text string) bool {
+	var counts, want []int // of each depth: so far, and in the first array there; 0 if it has not ended yet
+	deepest, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			if counts = append(counts, 0); len(counts) > len(want) {
+				if deepest > 0 {
+					return false // an array beside elements
+				}
+				want = append(want, 0)
+			}
+			if rest := strings.TrimLeft(text[i+1:], " \t\n\r\v\f"); rest == "" || rest[0] == '}' || rest[0] != '{' && deepest > 0 && len(counts) != deepest {
+				return false
+			} else if rest[0] != '{' {
+				deepest = len(counts)
+			}
+		case c == ',' && len(counts) > 0:
+			if counts[len(counts)-1]++; len(counts) < deepest && !strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\n\r\v\f"), "{") {
+				return false
+			}
+		case c == '}' && len(counts) > 0:
+			last := len(counts) - 1
+			if n := counts[last] + 1; want[last] == 0 {
+				want[last] = n
+			} else if want[last] != n {
+				return false
+			}
+			counts = counts[:last]
+		}
+	}
+	return len(counts) == 0
 }
 
 // word reads an element's text: up to a comma or brace, or in quotes.
