@@ -63,6 +63,14 @@ func arrowSQLType(t arrow.DataType) (out types.Type, ok bool) {
 		return arrowList(x.Elem())
 	case *arrow.LargeListType:
 		return arrowList(x.Elem())
+	case *arrow.StructType:
+		return arrowStruct(x)
+	case *arrow.MapType:
+		key, ok := arrowSQLType(x.KeyType())
+		value, ok2 := arrowSQLType(x.ItemType())
+		if ok && ok2 && types.CanList(key) && types.CanList(value) {
+			return types.TMap(key, value), true
+		}
 	}
 	return types.Type{}, false
 }
@@ -194,6 +202,10 @@ func arrowValues(col arrow.Array, t types.Type) func(row int) (types.Value, erro
 			}
 			return of(at)
 		}
+	case *array.Struct:
+		return arrowStructs(c, t)
+	case *array.Map:
+		return arrowMaps(c, t)
 	case array.ListLike:
 		elems := c.ListValues()
 		of := arrowValues(elems, t.Elem())

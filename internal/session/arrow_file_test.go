@@ -62,6 +62,25 @@ func TestArrowFiles(t *testing.T) {
 	}
 }
 
+// TestArrowNested: structs, maps and lists of them come out of Arrow files as they went in, NULL or empty at each depth.
+func TestArrowNested(t *testing.T) {
+	s := New(NewDB())
+	rowsOf(t, s, `CREATE TABLE n (i int, s struct(a int, b struct(c text)), l struct(x int)[], m map(text, int[]), d map(int, struct(y double)));
+		INSERT INTO n VALUES (1, {'a': 1, 'b': {'c': 'é'}}, [{'x': 1}, NULL, {'x': NULL}], MAP {'k': [1, NULL], 'z': []}, MAP {7: {'y': 1.5}}),
+			(2, NULL, NULL, NULL, NULL), (3, {'a': NULL, 'b': NULL}, [], MAP {}, MAP {}), (4, {'a': 2, 'b': {'c': NULL}}, [NULL], MAP {'k': NULL}, MAP {1: NULL, 2: {'y': NULL}})`)
+	want := rowsOf(t, s, "SELECT * FROM n ORDER BY i")
+	for _, name := range []string{"n.arrow", "n.arrows"} {
+		path := filepath.Join(t.TempDir(), name)
+		rowsOf(t, s, "COPY n TO '"+path+"'")
+		if got := rowsOf(t, s, "SELECT * FROM '"+path+"' ORDER BY i"); got != want {
+			t.Errorf("%s has\n%swant\n%s", name, got, want)
+		}
+		if got := rowsOf(t, s, "SELECT (s).b.c, l[1].x, m['k'][1], d[7].y FROM '"+path+"' WHERE i = 1"); got != "é|1|1|1.5\n" {
+			t.Errorf("parts of %s: %s", name, got)
+		}
+	}
+}
+
 // TestArrowStreams: the stream format goes through pipes, where nothing can be read twice.
 func TestArrowStreams(t *testing.T) {
 	s := New(NewDB())
