@@ -12,7 +12,7 @@ import (
 )
 
 // A flat search. Lanes that search a text each read from 32 places of memory at a time, and wait for the lane with the longest text. But long texts of a column lie
-// one behind the other, in the order of their rows. So a warp takes 128 rows, and reads all that lies between the first byte of their texts and the last, side by side:
+// one behind the other, in the order of their rows. So a warp takes 256 rows, and reads all that lies between the first byte of their texts and the last, side by side:
 //
 //	where the rows' texts begin goes to the warp's memory
 //	loop {
@@ -27,9 +27,10 @@ import (
 // Texts that are short lie in their descriptors; their lanes search them.
 
 const (
-	// searchRows is how many rows a lane brings, searchTile how many a warp has.
-	searchRows = 4
-	searchTile = searchRows * layout.WarpLanes
+	// searchRows is how many rows a lane brings, searchTile how many a warp has, of which these many lanes have a word of bits.
+	searchRows  = 8
+	searchTile  = searchRows * layout.WarpLanes
+	searchLanes = 32 / searchRows
 	// searchBytes is what a lane reads at a time, twice: once where the warp is, and once where it is then.
 	searchBytes = 16
 	searchStep  = searchBytes * layout.WarpLanes
@@ -190,12 +191,12 @@ func (x *flatSearch) found(r ir.Reg) {
 
 // candidates looks at all bytes, and verifies places 32 at a time.
 func (x *flatSearch) candidates() {
-	from, at, mask, kept := x.Int("from"), x.Int("at"), x.word("mask"), x.word("kept")
+	base, from, at, mask, kept := x.Int("base"), x.Int("from"), x.Int("at"), x.word("mask"), x.word("kept")
 	below, t := x.word("below"), x.word("t")
 	x.B.Special(below, ir.LanesBelow)
-	x.B.Op2(ir.And, from, x.lo.V(), ir.K(^(searchBytes - 1)))
+	x.B.Op2(ir.And, base, x.lo.V(), ir.K(^(searchBytes - 1)))
 	x.B.Op2(ir.Shl, at, x.lane.V(), ir.K(4))
-	x.B.Op2(ir.Add, from, from.V(), at.V())
+	x.B.Op2(ir.Add, from, base.V(), at.V())
 	x.B.Mov(at, from.V())
 	x.B.Mov(mask, ir.K(0))
 	x.B.Mov(kept, ir.K(0))
@@ -209,7 +210,7 @@ func (x *flatSearch) candidates() {
 				x.B.Op1(ir.Ballot, count, t.V())
 				x.B.Break(fill, ir.EQ, count.V(), ir.K(0))
 				x.B.Mov(at, from.V())
-				x.When(ir.NE, t.V(), ir.K(0), func() { x.pairs(mask, at) }, nil)
+				x.pairs(mask, at, base)
 				x.B.Op2(ir.Add, from, from.V(), ir.K(2*searchStep))
 				x.B.Continue(fill, ir.Always, ir.K(0), ir.K(0))
 			}, nil)
@@ -232,59 +233,70 @@ func (x *flatSearch) candidates() {
 		x.B.Sel(kept, ir.LT, kept.V(), ir.K(0), ir.K(0), kept.V())
 		x.B.Sync()
 	})
-	x.B.Clear(from, at, mask, kept, below, t)
+	x.B.Clear(base, from, at, mask, kept, below, t)
 }
 
-// pairs sets the mask to the places in 16 bytes from at on, and in as many a step further, where the two letters stand. Byte b of word w, of eight, is bit 8b + w.
-func (x *flatSearch) pairs(mask, at ir.Reg) {
+// pairs sets the mask to the places in 16 bytes from at on, and in as many a step further, where the two letters stand. Byte b of word w, of eight, is bit 8b + w. Lanes for which there is
+// nothing read what is at base: all come by, because the letter behind a lane's last byte is the next lane's first.
+func (x *flatSearch) pairs(mask, at, base ir.Reg) {
 	const words = searchBytes / 4
 	_, first, second, both := x.f.Pair()
-	letter, other := x.factWord(fourOf(first)), ir.NoReg
+	letter, other, edge := x.factWord(fourOf(first)), ir.NoReg, ir.NoReg
 	if both {
-		other = x.factWord(fourOf(second))
+		other, edge = x.factWord(fourOf(second)), x.word("edge")
+		x.B.Special(edge, ir.LaneID) // behind the last lane's bytes anything can come
+		x.B.Sel(edge, ir.EQ, edge.V(), ir.K(layout.WarpLanes-1), ir.K(-1<<24), ir.K(0))
 	}
-	more, further := x.word("more"), x.Int("further")
-	x.B.Op2(ir.Add, further, at.V(), ir.K(searchStep))
-	x.B.Set(more, ir.LT, further.V(), x.hi.V())
-	x.B.Sel(further, ir.NE, more.V(), ir.K(0), further.V(), at.V()) // both are read before either is waited for
-	var w [2]ir.Reg
-	for k, from := range []ir.Reg{at, further} {
-		w[k] = x.B.Vregs("bytes", ir.I32, words)
+	x.B.Mov(mask, ir.K(0))
+	from, t, u := x.Int("from"), x.word("t"), x.word("u")
+	var w, there [2]ir.Reg
+	for k := range w { // both are read before either is waited for
+		there[k], w[k] = x.word("there"), x.B.Vregs("bytes", ir.I32, words)
+		x.B.Op2(ir.Add, from, at.V(), ir.K(int64(k*searchStep)))
+		x.B.Sel(there[k], ir.LT, from.V(), x.hi.V(), ir.K(-1), ir.K(0))
+		x.B.Sel(from, ir.NE, there[k].V(), ir.K(0), from.V(), base.V())
 		x.B.LoadN(ir.ReadOnly, w[k], words, ir.At(from, 0), 4)
 	}
-	x.B.Sel(more, ir.NE, more.V(), ir.K(0), ir.K(-1), ir.K(fourOf(1<<words-1)))
-	x.B.Mov(mask, ir.K(0))
-	t, u := x.word("t"), x.word("u")
 	for k := range w {
-		last := ir.NoReg // whether the second letter stands in the word behind
-		for j := words - 1; j >= 0; j-- {
-			r := w[k] + ir.Reg(j)
-			x.wordHas(t, r, letter)
+		var is [words + 1]ir.Reg // whether the second letter stands in a word, and in the next lane's first
+		if both {
+			for j := range words {
+				is[j] = x.word("is")
+				text.HasByte(x.B, is[j], w[k]+ir.Reg(j), other.V(), fourOf(1))
+			}
+			is[words] = x.word("is")
+			x.B.Op2(ir.ShflDown, is[words], is[0].V(), ir.K(1))
+		}
+		all := x.word("all")
+		x.B.Mov(all, ir.K(0))
+		for j := range words {
+			text.HasByte(x.B, t, w[k]+ir.Reg(j), letter.V(), fourOf(1))
 			if both {
-				is := x.word("is")
-				x.wordHas(is, r, other)
-				x.B.Op2(ir.Shr, u, is.V(), ir.K(8))
-				if last == ir.NoReg {
-					x.B.Op2(ir.Or, u, u.V(), ir.K(-1<<24)) // what comes next is not known here
-				} else {
-					x.B.Op2(ir.Shl, last, last.V(), ir.K(24))
-					x.B.Op2(ir.Or, u, u.V(), last.V())
-					x.B.Clear(last)
+				x.B.Op2(ir.Shr, is[j], is[j].V(), ir.K(8))
+				x.B.Op2(ir.Shl, u, is[j+1].V(), ir.K(24))
+				x.B.Op2(ir.Or, u, u.V(), is[j].V())
+				if j == words-1 {
+					x.B.Op2(ir.Or, u, u.V(), edge.V())
 				}
-				last = is
 				x.B.Op2(ir.And, t, t.V(), u.V())
 			}
 			x.B.Op2(ir.And, t, t.V(), ir.K(-0x7f7f7f80))
 			x.B.Op2(ir.Shr, t, t.V(), ir.K(int64(7-words*k-j)))
-			x.B.Op2(ir.Or, mask, mask.V(), t.V())
+			x.B.Op2(ir.Or, all, all.V(), t.V())
 		}
-		if last != ir.NoReg {
-			x.B.Clear(last)
+		x.B.Op2(ir.And, all, all.V(), there[k].V())
+		x.B.Op2(ir.Or, mask, mask.V(), all.V())
+		x.B.Clear(all)
+		if both {
+			x.B.Clear(is[:]...)
 		}
 	}
-	x.B.Op2(ir.And, mask, mask.V(), more.V())
-	x.B.Clear(t, u, more, further)
+	x.B.Clear(from, t, u)
+	if both {
+		x.B.Clear(edge)
+	}
 	for k := range w {
+		x.B.Clear(there[k])
 		for j := range ir.Reg(words) {
 			x.B.Clear(w[k] + j)
 		}
@@ -293,17 +305,6 @@ func (x *flatSearch) pairs(mask, at ir.Reg) {
 
 // fourOf is a number of 32 bits with the same byte four times.
 func fourOf(b byte) int64 { return int64(int32(uint32(b) * 0x01010101)) }
-
-// wordHas sets the top bit of each byte of d where w has a letter, of which letter has four, and sometimes also where a byte above such a one differs from it in its
-// last bit only. Other bits of d mean nothing.
-func (x *flatSearch) wordHas(d, w, letter ir.Reg) {
-	t := x.word("t")
-	x.B.Op2(ir.Xor, t, w.V(), letter.V())
-	x.B.Op2(ir.Sub, d, t.V(), ir.K(fourOf(1)))
-	x.B.Op1(ir.Not, t, t.V())
-	x.B.Op2(ir.And, d, d.V(), t.V())
-	x.B.Clear(t)
-}
 
 // list puts the address of a mask's lowest place into the list.
 func (x *flatSearch) list(place, mask, at ir.Reg) {
@@ -360,16 +361,16 @@ func (x *flatSearch) verify(number ir.Reg) {
 	x.B.EndLoop(once, ir.NE, ir.K(0), ir.K(0))
 }
 
-// bits writes the bits of the warp's rows: each lane has those of its own, and eight lanes a word.
+// bits writes the bits of the warp's rows: each lane has those of its own, and several lanes a word.
 func (x *flatSearch) bits() {
 	x.B.Comment("bits")
 	x.B.Sync()
 	shift, bits, t := x.word("shift"), x.word("bits"), x.word("t")
 	x.B.Special(shift, ir.LaneID)
-	x.B.Op2(ir.Shr, t, shift.V(), ir.K(3))
+	x.B.Op2(ir.Mul, shift, shift.V(), ir.K(searchRows))
+	x.B.Op2(ir.Shr, t, shift.V(), ir.K(5))
 	x.B.Load(bits, x.at(searchBits, t, 4), 4, false)
-	x.B.Op2(ir.And, shift, shift.V(), ir.K(7))
-	x.B.Op2(ir.Shl, shift, shift.V(), ir.K(2))
+	x.B.Op2(ir.And, shift, shift.V(), ir.K(31))
 	if x.s.Not {
 		x.B.Op1(ir.Not, bits, bits.V())
 	}
@@ -383,7 +384,7 @@ func (x *flatSearch) bits() {
 			x.B.Op2(ir.Or, mask, mask.V(), k.V())
 		}
 		x.B.Op2(ir.Shl, mask, mask.V(), shift.V())
-		for d := int64(1); d < 8; d *= 2 {
+		for d := int64(1); d < searchLanes; d *= 2 {
 			x.B.Op2(ir.ShflXor, k, mask.V(), ir.K(d))
 			x.B.Op2(ir.Or, mask, mask.V(), k.V())
 		}

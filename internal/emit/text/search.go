@@ -81,21 +81,34 @@ func searchAligned(e *code.Emitter, once int32, p, stop ir.Reg, lit string) {
 // only. Other bits of d mean nothing.
 func isByte(e *code.Emitter, d, w ir.Reg, c byte) {
 	const ones = 0x0101010101010101
-	x := e.Int("x")
-	e.B.Op2(ir.Xor, x, w.V(), e.Fact(int64(uint64(c)*ones)))
-	e.B.Op2(ir.Sub, d, x.V(), ir.K(ones))
-	e.B.Op1(ir.Not, x, x.V())
-	e.B.Op2(ir.And, d, d.V(), x.V())
-	e.B.Clear(x)
+	HasByte(e.B, d, w, e.Fact(int64(uint64(c)*ones)), ones)
+}
+
+// HasByte is isByte for words of any type: letters has the byte at each place, ones a 1.
+func HasByte(b *ir.Builder, d, w ir.Reg, letters ir.Val, ones int64) {
+	x := b.Vreg("x", b.F.Regs[w].Type)
+	b.Op2(ir.Xor, x, w.V(), letters)
+	b.Op2(ir.Sub, d, x.V(), ir.K(ones))
+	b.Op1(ir.Not, x, x.V())
+	b.Op2(ir.And, d, d.V(), x.V())
+	b.Clear(x)
 }
 
 // rarestPair is the position of the first of two letters side by side that texts contain least often.
 func rarestPair(lit string) int {
 	best := 0
 	for i := 1; i+1 < len(lit); i++ {
-		if rarity(lit[i])+rarity(lit[i+1]) > rarity(lit[best])+rarity(lit[best+1]) {
+		if pairRarity(lit[i], lit[i+1]) > pairRarity(lit[best], lit[best+1]) {
 			best = i
 		}
 	}
 	return best
+}
+
+// pairRarity grows as texts contain two letters side by side less often. A u says nothing where it follows a q.
+func pairRarity(a, b byte) int {
+	if a|0x20 == 'q' && b|0x20 == 'u' {
+		return rarity(a)
+	}
+	return rarity(a) + rarity(b)
 }
