@@ -55,6 +55,7 @@ type warp struct {
 	made     *textRoom   // nil: no texts are made
 	ofGroup  *groupTexts // nil: its keys and aggregates make no texts, or keep them
 	runs     *runs       // groups are runs of rows; nil: they are not
+	stage    *stage      // of rows that are written in parts; nil: there is none
 }
 
 // guard is where lanes without a row stay out.
@@ -196,6 +197,7 @@ func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 	if e.inTurns() {
 		w.first = e.firstOfBlock()
 	}
+	e.newStage(&w)
 	code := e.warpLoop(w,
 		func() {
 			if e.Queue.Pieces {
@@ -209,6 +211,9 @@ func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 			e.B.Op2(ir.Add, i, i.V(), step.V())
 			if w.first != 0 {
 				e.B.Op2(ir.Add, w.first, w.first.V(), step.V())
+			}
+			if e.stage != nil {
+				e.endTurn(int64(e.Pipeline.Sink.(*pipe.Collect).Parts.Count))
 			}
 		})
 	if e.runs != nil {
@@ -285,7 +290,8 @@ type while struct {
 	set  func(has ir.Reg)
 	once bool // it is no loop
 	// first is the first row of the block's turn: all its warps go on while there is one, whether they have some or not; 0: each goes on by itself.
-	first ir.Reg
+	first  ir.Reg
+	staged bool // that is for the stage's sake alone, to which nothing belongs that is done for a row
 	// before comes before the guard, for all lanes, where some lane has a row; nil: nothing does.
 	before func()
 }
@@ -339,8 +345,8 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 	} else {
 		e.B.EndLoop(l, ir.Always, ir.K(0), ir.K(0))
 	}
-	meets := w.set != nil || w.before != nil || g.before || g.reached != nil || w.first != 0
-	together := meets || g.together != nil
+	meets := w.set != nil || w.before != nil || g.before || g.reached != nil || w.first != 0 && !w.staged
+	together := meets || g.together != nil || w.staged
 	if !together {
 		// None has to wait for the others: each leaves when it has no row.
 		code := e.B.F.Code
@@ -349,7 +355,7 @@ func (e *warp) warpLoop(w while, body, next func()) rowCode {
 		code[gate.at] = ir.Instr{}
 	}
 	e.guard, e.skipTo = outer, skipTo
-	return rowCode{head: head, gate: gate, meet: meet, alone: alone, end: end, label: once, together: meets || g.together != nil && g.writes == 0, writes: g.writes, tuples: g.tuples, active: g.active, ofRow: g.ofRow}
+	return rowCode{head: head, gate: gate, meet: meet, alone: alone, end: end, label: once, together: meets || g.together != nil && g.writes == 0, writes: g.writes, tuples: g.tuples, active: g.active, ofRow: g.ofRow, has: g.has}
 }
 
 // arrive is the end of the guard: the row is in, and together takes over, if there is something that lanes do together.

@@ -48,6 +48,9 @@ func (e *warp) firstOfBlock() ir.Reg {
 	e.B.Special(first, ir.BlockID)
 	e.B.Special(t, ir.BlockDim)
 	e.B.Op2(ir.Mul, first, first.V(), t.V())
+	if e.stage != nil {
+		e.stage.first = e.here()
+	}
 	e.B.Load8(t, ir.At(ir.Ctx, layout.CtxLo))
 	e.B.Op2(ir.Add, first, first.V(), t.V())
 	e.B.Clear(t)

@@ -26,6 +26,7 @@ type rowCode struct {
 	tuples   *rowTuples
 	active   ir.Reg // 1: the row came to meet
 	ofRow    []ir.Reg
+	has      ir.Reg // 1: the lane has a row
 }
 
 // rowLoad is a load of a column, at the row.
@@ -45,6 +46,9 @@ func (e *warp) takeSeveral(c rowCode, row, end, step ir.Reg) {
 	body, give := copied(f.Code[from:to])
 	defer give()
 	facts := phys.RowCode{Together: c.together, Writes: c.writes, Kept: len(c.ofRow) - 1}
+	if e.stage != nil {
+		facts.Most = e.stage.rows
+	}
 	loads := e.rowLoads(body, row, &facts)
 	n := phys.ChooseLaneRows(facts)
 	if n.Rows == 0 {
@@ -55,17 +59,24 @@ func (e *warp) takeSeveral(c rowCode, row, end, step ir.Reg) {
 	defer give()
 	f.Code = f.Code[:from]
 	r := laneRows{warp: e, how: n, row: row, loads: loads, vecs: map[rowLoad]ir.Reg{}}
-	r.countLeft(end)
-	r.read()
-	if n.Joined {
-		r.writeJoined(body, from, c, end, step)
-	} else {
-		for j := range n.Rows {
-			r.write(body, j, gate-from, c.label)
+	rows := func() {
+		r.countLeft(end)
+		r.read()
+		if n.Joined {
+			r.writeJoined(body, from, c, end, step)
+		} else {
+			for j := range n.Rows {
+				r.write(body, j, gate-from, c.label)
+			}
 		}
+		e.B.Clear(r.left)
+		e.B.Clear(r.open...)
 	}
-	e.B.Clear(r.left)
-	e.B.Clear(r.open...)
+	if e.stage == nil {
+		rows()
+	} else {
+		e.unlessIdle(c.has, rows)
+	}
 	f.Code = append(f.Code, tail...)
 	was := len(f.Code)
 	e.insert(e.stride, func() { // row and step count lanes so far
@@ -81,6 +92,16 @@ func (e *warp) takeSeveral(c rowCode, row, end, step ir.Reg) {
 	})
 	e.placeInsertions()
 	e.begin += len(f.Code) - was
+	if e.stage != nil {
+		e.takeAtATime(n.Rows)
+	}
+}
+
+// unlessIdle does something in warps of which some lane has a row: of those without one, which take a turn for the block's sake, the rows would lie far beyond the end.
+func (e *warp) unlessIdle(has ir.Reg, f func()) {
+	any := e.ballot("any", has.V())
+	e.When(ir.NE, any.V(), ir.K(0), f, nil)
+	e.B.Clear(any)
 }
 
 // rowLoads finds the loads of columns that every row makes before it is looked up anywhere, by their places in the code, and notes what else

@@ -22,6 +22,7 @@ type RowCode struct {
 	Bytes    int // of columns that every row reads, those that wide loads can have
 	Widest   int // of these, those that are packed aside
 	Others   int // values of columns that every row reads and that they cannot have
+	Most     int // rows that a lane may take at the most; 0: as many as pay
 }
 
 const (
@@ -47,7 +48,7 @@ func ChooseLaneRows(c RowCode) LaneRows {
 	}
 	joins := c.Writes > 0 && mostLaneRows/2*c.Kept <= mostKept
 	for n := mostLaneRows; n >= mostLaneRows/2; n /= 2 {
-		if n*c.Bytes <= mostLaneBytes && n*c.Instrs <= mostInstrs && (!joins || n*c.Kept <= mostKept) {
+		if (c.Most == 0 || n <= c.Most) && n*c.Bytes <= mostLaneBytes && n*c.Instrs <= mostInstrs && (!joins || n*c.Kept <= mostKept) {
 			return LaneRows{Rows: n, Side: min(n, loadBytes/max(c.Widest, 1)), Joined: joins}
 		}
 	}
