@@ -70,10 +70,11 @@ func (s *statistics) Rows(of pipe.Sink) (Rows, bool) {
 	switch of := of.(type) {
 	case *pipe.Collect:
 		out.Indirect = len(of.Keys) > 0
+		out.InParts = l.Parts != nil
 	case *pipe.Fold:
 		out.Tuple = FoldTuple(s.w.prog.Query.Cols, of.Group)
 	case *pipe.Aggregate:
-		out.Indirect = s.w.Can.Lists && l.Group.Mode != phys.RunGroups || l.Group.Mode == phys.ArrayGroups
+		out.Indirect = s.w.Can.Lists && l.Group.Mode != phys.RunGroups && l.Group.Mode != phys.PartGroups || l.Group.Mode == phys.ArrayGroups
 	}
 	return out, true
 }

@@ -69,6 +69,7 @@ type Rows struct {
 	Tuple    *layout.Tuple
 	Indirect bool
 	N        int64
+	InParts  bool // they lie in the parts that they were written in, of which none is too large for a block of a GPU
 }
 
 // Keys are the values of a key of a build side, for scans to drop rows by.
@@ -99,6 +100,7 @@ type Layout struct {
 	Tuple   *layout.Tuple
 	Group   *emit.GroupPlan
 	MaxRows int64 // of stages: no more rows get there
+	Parts   *emit.PartPlan
 }
 
 // New begins a walk.
@@ -227,7 +229,7 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 	}
 	f, err := s.w.Emit(s.Request)
 	if err == nil && s.w.sinks[sink] == nil {
-		s.w.sinks[sink] = &Layout{f.Sink, f.Group, f.MaxRows}
+		s.w.sinks[sink] = &Layout{f.Sink, f.Group, f.MaxRows, f.Parts}
 	}
 	return f, err
 }
@@ -236,6 +238,9 @@ func (s *Step) Emit() (*emit.Fragment, error) {
 func (s *Step) Decision(f *emit.Fragment) phys.Decision {
 	d := f.How
 	d.Late, d.Sample, d.Resolve, d.Fuse, d.Writing, d.Cut = s.Late, s.Sample, s.w.Resolve.At(s.Pipeline), s.w.Fuse.At(s.Pipeline), s.Writing, s.Pipeline.Cut
+	if p, ok := d.Cut.(phys.Parted); ok && f.Parts != nil {
+		d.Cut = p.In(int(f.Parts.Count))
+	}
 	if g, ok := s.Pipeline.Sink.(*pipe.Aggregate); ok {
 		d.Unparted = g.Unparted
 	}
@@ -282,6 +287,7 @@ func (w *Walk) Emit(req emit.Request) (*emit.Fragment, error) {
 	if req.Target == 0 {
 		req.Target = w.Target
 	}
+	req.BlockShared = w.Can.BlockShared
 	req.Device, req.SIMD, req.Gather = w.Device, w.Can.Masks, w.Can.Gather
 	if w.Can.TextMaps {
 		req.Map = w.texts.of
@@ -338,6 +344,9 @@ func (w *Walk) source(req *emit.Request, facts Facts) error {
 		return w.missing(of)
 	}
 	req.Tuple, req.Indirect, req.Rows = rows.Tuple, rows.Indirect, rows.N
+	if _, groups := req.Pipeline.Sink.(*pipe.Aggregate); groups && rows.InParts && w.makers[req.Pipeline.Sink] == 1 {
+		req.Parted = w.sinks[of].Parts
+	}
 	return nil
 }
 

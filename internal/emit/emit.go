@@ -39,6 +39,10 @@ type Request struct {
 	// Buffer and Constants sources: the tuples, and whether they come as an array of addresses.
 	Tuple    *layout.Tuple
 	Indirect bool
+	// Parted: they lie side by side with those of the same part; nil: they do not.
+	Parted *PartPlan
+	// BlockShared is the shared memory that a block of a GPU may have, in bytes.
+	BlockShared int
 	// Rows bounds how many rows the source can deliver in all.
 	Rows int64
 
@@ -125,8 +129,24 @@ type Fragment struct {
 	MaxRows int64 // Stage sinks: no more rows than this reach the sink
 	// WarpBytes is the shared memory that each warp of a launch needs beside what the code declares.
 	WarpBytes int
+	// BlockBytes is likewise what each block needs, behind that of its warps.
+	BlockBytes int
+	// Parts are those that rows are written in; nil: in none.
+	Parts *PartPlan
 	// How is what was decided while it was written.
 	How phys.Decision
+}
+
+// Dynamic is the shared memory that a block of so many threads needs beside what the code declares.
+func (f *Fragment) Dynamic(threads int) int {
+	return threads/layout.WarpLanes*f.WarpBytes + f.BlockBytes
+}
+
+// PartPlan is how rows are in parts. Where Domains is not nil, part k has those of slots from k<<Shift on, of an array with a slot for each combination of keys.
+type PartPlan struct {
+	Count   int64
+	Domains []phys.Domain
+	Shift   int
 }
 
 // Read is a column of the scan, by its place there, and where rows have come that first need it: rows that left operator After;
@@ -142,10 +162,19 @@ type Counter struct {
 // Pipeline compiles a pipeline.
 func Pipeline(req Request) (frag *Fragment, err error) {
 	defer recovered(req.Name, &err)
+	f := pipeline(req)
+	if req.Parted != nil && f.Group.Mode != phys.PartGroups { // whose loop it has
+		req.Parted = nil
+		f = pipeline(req)
+	}
+	return f, nil
+}
+
+func pipeline(req Request) *Fragment {
 	e := newEmitter(req)
 	e.live = e.liveness()
 	e.source()
-	return e.fragment(), nil
+	return e.fragment()
 }
 
 // recovered makes an error of what ended a compilation.

@@ -51,6 +51,9 @@ type frame interface {
 	update(p ir.Reg, f *layout.Field, fn plan.AggFunc, v code.Value)
 	// inRuns reports that rows come in the order of a grouping's only key, and that its groups, with such fields, can be made of runs of them.
 	inRuns(g *plan.Group, fs []layout.Field) bool
+	// mayPart reports that rows come in parts of the array that a grouping's keys number, and that its groups, with such fields, can be made part after part; partFits that a block has room for one.
+	mayPart(gp *GroupPlan, g *plan.Group, fs []layout.Field) bool
+	partFits(g *plan.Group, gp *GroupPlan) bool
 	// merge combines the partial group at src into the group with the same keys.
 	merge(src ir.Reg)
 	// texts is where texts are made. markKeys is where those of a grouping's keys begin, if they are dropped where the group is there

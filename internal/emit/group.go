@@ -75,6 +75,14 @@ func (e *emitter) planGroups(g *plan.Group, keys []code.Value) *GroupPlan {
 	if gp.Packed && !e.Off.NarrowTuples {
 		narrow = len(keys)
 	}
+	if e.mayPart(gp, g, fs) {
+		parted := *gp
+		parted.Mode, parted.Part = phys.PartGroups, 1<<e.Parted.Shift
+		parted.Tuple = layout.NarrowFirst(false, false, 0, fs)
+		if e.partFits(g, &parted) {
+			return &parted
+		}
+	}
 	gp.Tuple = layout.NarrowFirst(gp.Mode == phys.HashGroups || gp.Mode == phys.DenseGroups, gp.Mode == phys.ArrayGroups, narrow, fs)
 	if !e.alone() {
 		gp.addVersions(g)

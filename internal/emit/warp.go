@@ -55,6 +55,7 @@ type warp struct {
 	made     *textRoom   // nil: no texts are made
 	ofGroup  *groupTexts // nil: its keys and aggregates make no texts, or keep them
 	runs     *runs       // groups are runs of rows; nil: they are not
+	parts    *partGroups // groups are made part after part; nil: they are not
 	stage    *stage      // of rows that are written in parts; nil: there is none
 }
 
@@ -191,6 +192,10 @@ func (e *warp) rows(body func(i ir.Reg)) { e.takeRows(body, false) }
 
 // takeRows does so; several: a lane may take several rows at a time.
 func (e *warp) takeRows(body func(i ir.Reg), several bool) {
+	if e.Parted != nil {
+		e.takeParts(body)
+		return
+	}
 	e.outlines = e.writesEvery()
 	i, n, step := e.openRows(1)
 	w := while{c: ir.LT, x: i.V(), y: n.V()}
@@ -213,7 +218,7 @@ func (e *warp) takeRows(body func(i ir.Reg), several bool) {
 				e.B.Op2(ir.Add, w.first, w.first.V(), step.V())
 			}
 			if e.stage != nil {
-				e.endTurn(int64(e.Pipeline.Sink.(*pipe.Collect).Parts.Count))
+				e.endTurn(e.f.Parts.Count)
 			}
 		})
 	if e.runs != nil {

@@ -37,6 +37,7 @@ type blockGroups struct {
 	// cached: slots are those of a cache, see warp_cache.go; names is the offset of cells that tell whose they are.
 	cached bool
 	names  int
+	space  ir.Space // where cells are
 }
 
 // blockAgg is an aggregate in a block: 1 to 4 cells, or one of 8 bytes.
@@ -93,7 +94,7 @@ func (e *warp) blockArray(g *plan.Group, gp *GroupPlan) *blockGroups {
 
 // blockCells finds the cells that a slot needs: so many of 4 bytes and so many of 8; nil: some aggregate has none.
 func (e *warp) blockCells(g *plan.Group, gp *GroupPlan) (b *blockGroups, words, longs int64) {
-	b = &blockGroups{gp: gp, group: g, aggs: map[*layout.Field]*blockAgg{}}
+	b = &blockGroups{gp: gp, group: g, aggs: map[*layout.Field]*blockAgg{}, space: ir.Shared}
 	made := false
 	for i, a := range g.Aggs {
 		f := &gp.Tuple.Fields[len(g.Keys)+i]
@@ -325,12 +326,12 @@ func (e *warp) makeInBlock(b *blockGroups, keys []code.Value) {
 
 // cell is a cell of the row's slot.
 func (b *blockGroups) cell(off int) ir.Mem {
-	return ir.Mem{Base: b.at, Index: ir.NoReg, Scale: 1, Disp: int32(off), Space: ir.Shared}
+	return ir.Mem{Base: b.at, Index: ir.NoReg, Scale: 1, Disp: int32(off), Space: b.space}
 }
 
 // long is a cell of 8 bytes: they lie twice as far from each other.
 func (b *blockGroups) long(off int) ir.Mem {
-	return ir.Mem{Base: b.at, Index: b.at, Scale: 1, Disp: int32(off), Space: ir.Shared}
+	return ir.Mem{Base: b.at, Index: b.at, Scale: 1, Disp: int32(off), Space: b.space}
 }
 
 // addToCells takes a value into the cells of its aggregate.

@@ -19,13 +19,18 @@ func (e *warp) clearBlock(b *blockGroups, copies, step int64) {
 		e.B.Op2(ir.And, b.lane, b.lane.V(), ir.K(copies-1))
 		e.B.Op2(ir.Mul, b.lane, b.lane.V(), ir.K(step))
 		e.B.Comment("groups of the block")
-		e.fillShared(0, b.bytes, 0)
-		for _, x := range b.order {
-			x.fillNeutral(b, e)
-		}
-		e.B.Barrier()
+		e.fillBlock(b)
 	})
 	e.ofKernel = append(e.ofKernel, b.lane)
+}
+
+// fillBlock fills the block's cells with neutral elements.
+func (e *warp) fillBlock(b *blockGroups) {
+	e.fillCells(b.space, 0, b.bytes, 4, 0)
+	for _, x := range b.order {
+		x.fillNeutral(b, e)
+	}
+	e.B.Barrier()
 }
 
 // fillNeutral writes what an aggregate starts from, if that is not 0.
@@ -36,10 +41,10 @@ func (x *blockAgg) fillNeutral(b *blockGroups, e *warp) {
 	case x.fn == plan.Sum || lo == 0:
 	case x.kind == wordCells:
 		e.B.Barrier() // the zeros are written
-		e.fillShared(x.off[0], 4*n, x.neutralWord())
+		e.fillCells(b.space, x.off[0], 4*n, 4, x.neutralWord())
 	default:
 		e.B.Barrier()
-		e.fillLongs(x.off[0], n, lo)
+		e.fillCells(b.space, x.off[0], 8*n, 8, lo)
 	}
 }
 
@@ -51,12 +56,8 @@ func (x *blockAgg) neutralWord() int64 {
 	return math.MaxInt32
 }
 
-// fillShared lets the threads of the block write a word to bytes of its memory.
-func (e *warp) fillShared(from, bytes int, word int64) { e.fillCells(from, bytes, 4, ir.K(word)) }
-
-func (e *warp) fillLongs(from, n int, word int64) { e.fillCells(from, 8*n, 8, ir.K(word)) }
-
-func (e *warp) fillCells(from, bytes, width int, word ir.Val) {
+// fillCells lets the threads of the block write a word of so many bytes to its memory.
+func (e *warp) fillCells(space ir.Space, from, bytes, width int, word int64) {
 	i, step := e.word("i"), e.word("step")
 	e.B.Special(i, ir.ThreadID)
 	e.B.Special(step, ir.BlockDim)
@@ -64,7 +65,7 @@ func (e *warp) fillCells(from, bytes, width int, word ir.Val) {
 	e.B.Op2(ir.Mul, step, step.V(), ir.K(int64(width)))
 	e.Loop(func(l int32) {
 		e.B.Break(l, ir.UGE, i.V(), ir.K(int64(bytes)))
-		e.B.Store(ir.Mem{Base: i, Index: ir.NoReg, Scale: 1, Disp: int32(from), Space: ir.Shared}, word, width)
+		e.B.Store(ir.Mem{Base: i, Index: ir.NoReg, Scale: 1, Disp: int32(from), Space: space}, ir.K(word), width)
 		e.B.Op2(ir.Add, i, i.V(), step.V())
 	})
 	e.B.Clear(i, step)

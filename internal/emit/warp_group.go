@@ -29,6 +29,11 @@ func (e *warp) addToGroup(g *plan.Group, gp *GroupPlan, keys []code.Value, h ir.
 		e.addToRun(g, gp, keys)
 		return
 	}
+	if gp.Mode == phys.PartGroups {
+		e.f.How.Home = phys.ChooseHome(e.Home, phys.Grouped{Apart: true})
+		e.addToPart(g, gp, keys)
+		return
+	}
 	cache := e.settleGroups(g, gp, keys)
 	if cache != nil && !cache.cached || e.own != nil {
 		return

@@ -31,18 +31,30 @@ func (e *emitter) partOf(parts *pipe.Parts) ir.Reg {
 	for i := range keys {
 		keys[i] = e.Reform(keys[i], gp.Tuple.Fields[i].Desc.Form)
 	}
-	slots, part := hashSlots(gp.Expect), ir.NoReg
+	part, count := ir.NoReg, int64(parts.Count)
+	e.f.Parts = &PartPlan{Count: count}
 	if gp.Mode == phys.ArrayGroups || gp.Mode == phys.DenseGroups {
-		slots, part = gp.Slots, e.Int("part")
+		p := e.f.Parts
+		p.Domains, p.Shift = gp.Domains, partShift(gp.Slots, count)
+		if own := e.frame.(*warp).blockShift(parts, gp); own > 0 && (gp.Slots-1)>>own < phys.MostParts {
+			p.Shift = own
+		}
+		p.Count = (gp.Slots-1)>>p.Shift + 1
+		part = e.Int("part")
 		e.arrayIndex(part, gp, keys)
+		e.B.Op2(ir.Shr, part, part.V(), e.Fact(int64(p.Shift)))
 	} else {
 		part = e.groupHash(gp, keys)
+		e.B.Op2(ir.Shr, part, part.V(), e.Fact(int64(partShift(hashSlots(gp.Expect), count))))
+		e.B.Op2(ir.And, part, part.V(), e.Fact(count-1))
 	}
-	shift := max(bits.Len64(uint64(slots-1))-bits.Len(uint(parts.Count-1)), 0)
-	e.B.Op2(ir.Shr, part, part.V(), e.Fact(int64(shift)))
-	e.B.Op2(ir.And, part, part.V(), e.Fact(int64(parts.Count-1)))
 	e.Free(keys...)
 	return part
+}
+
+// partShift is how many bits of the number of one of so many slots do not tell its part.
+func partShift(slots, parts int64) int {
+	return max(bits.Len64(uint64(slots-1))-bits.Len64(uint64(parts-1)), 0)
 }
 
 // hashSlots is about how many slots a hash table has for so many groups, a power of two.
@@ -50,7 +62,7 @@ func hashSlots(groups int64) int64 { return 1 << bits.Len64(uint64(max(groups, 1
 
 // writeToPart counts a row, or takes it to its part: by way of the block's stage if there is one, else to the next place of the block there.
 func (e *warp) writeToPart(t *layout.Tuple, r written) {
-	parts := int64(e.Pipeline.Sink.(*pipe.Collect).Parts.Count)
+	parts := e.f.Parts.Count
 	e.stageTuples(t.Size)
 	e.takeShared(countsAt)
 	e.insert(e.kernel, func() { e.beginParts(parts) })

@@ -17,7 +17,8 @@ const (
 	countsAt   = 4 * phys.MostParts
 	offsetsAt  = 2 * countsAt
 	sumsAt     = 3 * countsAt
-	stageBytes = sumsAt + 4*phys.MostParts/layout.WarpLanes
+	sums       = phys.MostParts / layout.WarpLanes
+	stageBytes = sumsAt + 4*sums
 )
 
 // stage is that of a block. Registers are words of the kernel.
@@ -145,17 +146,9 @@ func (e *warp) writeStage(parts int64) {
 	e.B.Barrier()
 	e.sortStage()
 	e.B.Barrier()
-	all := e.word("all")
-	e.B.Mov(all, ir.K(0))
-	chunks := e.word("chunks")
-	e.B.Op1(ir.Narrow, chunks, e.Fact(wholeWarps(parts)/layout.WarpLanes))
-	e.When(ir.ULT, lane.V(), chunks.V(), func() {
-		at := e.word("at")
-		e.B.Op2(ir.Shl, at, lane.V(), ir.K(2))
-		e.B.Load(all, scratch(at, sumsAt), 4, false)
-		e.B.Clear(at)
-	}, nil)
-	e.B.Op1(ir.RedAdd, all, all.V())
+	all, chunks := e.word("all"), e.word("chunks")
+	e.B.Op1(ir.Narrow, chunks, e.Fact(4*wholeWarps(parts)/layout.WarpLanes))
+	e.sumBefore(all, chunks, lane)
 	e.B.Clear(chunks, lane)
 	e.writeSorted(all)
 	e.B.Clear(all)
@@ -190,17 +183,28 @@ func (e *warp) addUpParts(parts int64, lane ir.Reg) {
 	})
 	e.B.Barrier()
 	e.eachLane(parts, func(chunk, part ir.Reg) {
-		at := e.word("at")
-		e.B.Op2(ir.Shl, at, lane.V(), ir.K(2))
-		e.B.Mov(x, ir.K(0))
-		e.When(ir.ULT, at.V(), chunk.V(), func() { e.B.Load(x, scratch(at, sumsAt), 4, false) }, nil)
-		e.B.Op1(ir.RedAdd, x, x.V())
+		e.sumBefore(x, chunk, lane)
 		e.B.Load(y, scratch(part, offsetsAt), 4, false)
 		e.B.Op2(ir.Add, x, x.V(), y.V())
 		e.B.Store(scratch(part, offsetsAt), x.V(), 4)
-		e.B.Clear(at)
 	})
 	e.B.Clear(x, y)
+}
+
+// sumBefore sets x to how many rows on the stage are of the 32 parts before a chunk, which is four times its number, and of those before.
+func (e *warp) sumBefore(x, chunk, lane ir.Reg) {
+	at, y := e.word("at"), e.word("y")
+	e.B.Op2(ir.Shl, at, lane.V(), ir.K(2))
+	e.B.Mov(x, ir.K(0))
+	for range (sums + layout.WarpLanes - 1) / layout.WarpLanes {
+		e.When(ir.ULT, at.V(), chunk.V(), func() {
+			e.B.Load(y, scratch(at, sumsAt), 4, false)
+			e.B.Op2(ir.Add, x, x.V(), y.V())
+		}, nil)
+		e.B.Op2(ir.Add, at, at.V(), ir.K(4*layout.WarpLanes))
+	}
+	e.B.Op1(ir.RedAdd, x, x.V())
+	e.B.Clear(at, y)
 }
 
 // sortStage puts the rows on the stage in the order of their parts. Each thread takes its own to registers before.
@@ -274,8 +278,10 @@ func (e *warp) writeSorted(all ir.Reg) {
 	e.B.Clear(cell, place, out, start)
 }
 
-// wholeWarps is the number of parts, or enough that each lane of a warp has one.
-func wholeWarps(parts int64) int64 { return max(parts, layout.WarpLanes) }
+// wholeWarps is the number of parts, and some more, so that each lane of a warp has one.
+func wholeWarps(parts int64) int64 {
+	return (parts + layout.WarpLanes - 1) / layout.WarpLanes * layout.WarpLanes
+}
 
 // eachLane lets the warps of a block go through the parts, 32 at a time: part is four times the number of the lane's, chunk four times that of these 32.
 func (e *warp) eachLane(parts int64, f func(chunk, part ir.Reg)) {

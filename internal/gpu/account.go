@@ -47,8 +47,11 @@ func (r *run) reckon(p *pipe.Pipeline, f *emit.Fragment, src *source, st *exec.P
 	switch g := f.Group; {
 	case g == nil:
 		d.Reckoned += n * width
-	case g.Mode == phys.RunGroups: // each is written once
+	case g.Mode == phys.RunGroups || g.Mode == phys.PartGroups: // each is written once
 		d.Reckoned += min(n, max(g.Expect, 1)) * width
+		if g.Mode == phys.PartGroups {
+			d.ReckonedChip += n * 8 * int64(len(g.Tuple.Fields)-len(g.Domains))
+		}
 	case g.Mode == phys.HashGroups || g.Mode == phys.DenseGroups: // each changes a group: it is read, and written
 		groups := min(n, max(g.Expect, 1))
 		d.Reckoned += 2 * groups * (width + 8)
@@ -121,7 +124,7 @@ func (r *run) reckonFinish(s pipe.Sink, st *exec.PipelineStats) {
 	if g, ok := r.sinks[s].(*groupSink); ok {
 		n, width := g.result.n, size(g.plan.Tuple)
 		switch g.plan.Mode {
-		case phys.RunGroups:
+		case phys.RunGroups, phys.PartGroups:
 		case phys.HashGroups:
 			st.Device.Reckoned += n * (width + 8)
 		default:

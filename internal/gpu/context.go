@@ -15,13 +15,14 @@ type block struct {
 	words  []byte
 	params []int // offsets of those that are parameters of the kernel
 	kept   int   // bytes that the kernel finds in memory
-	warp   int   // bytes of shared memory for each warp
-	at     device.Addr
-	await  func() error // puts what the kernel waits for before it; nil: nothing
+	// dynamic is the shared memory of a block of so many threads.
+	dynamic func(threads int) int
+	at      device.Addr
+	await   func() error // puts what the kernel waits for before it; nil: nothing
 }
 
 func (r *run) newContext(f *emit.Fragment) *block {
-	return &block{words: r.pinnedWords(f.CtxSize), params: f.Params, kept: f.CtxKept, warp: f.WarpBytes}
+	return &block{words: r.pinnedWords(f.CtxSize), params: f.Params, kept: f.CtxKept, dynamic: f.Dynamic}
 }
 
 func (c *block) set(off int, x uint64) { binary.LittleEndian.PutUint64(c.words[off:], x) }

@@ -14,11 +14,18 @@ import (
 
 // Place is where pipelines run: a device of that name, with copies of tables in its memory, packed as a query with such options has them. s may be nil.
 func (s *Store) Place(name string, opts *exec.Options) compile.Place {
-	return placeOf(name, s.forms(opts))
+	shared := blockShared
+	if s != nil {
+		shared = s.dev.Info().BlockShared
+	}
+	return placeOf(name, shared, s.forms(opts))
 }
 
-func placeOf(name string, form func(snap *catalog.Snapshot, ord int) packing) compile.Place {
-	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, FreeSlots: freeSlots, WideBitmaps: 256 << 20, Lists: true, Late: true, Handing: true, Unite: true, Samples: true},
+// blockShared is the shared memory that a block may have on an H200, if nothing else is known.
+const blockShared = 227 << 10
+
+func placeOf(name string, shared int, form func(snap *catalog.Snapshot, ord int) packing) compile.Place {
+	return compile.Place{Target: ir.GPU, Device: name, Can: phys.Capabilities{FewFilters: true, FreeSlots: freeSlots, WideBitmaps: 256 << 20, Lists: true, Late: true, Handing: true, Unite: true, Samples: true, BlockShared: shared},
 		Copies: func(scan *plan.Scan) []scanned.Shape { return shapes(scan, form) }}
 }
 
@@ -57,7 +64,11 @@ func (m measured) Rows(s pipe.Sink) (compile.Rows, bool) {
 		return compile.Rows{}, false
 	}
 	rows := m.r.sinks[s].rows()
-	return compile.Rows{Tuple: rows.tuple, Indirect: rows.indirect, N: rows.n}, true
+	out := compile.Rows{Tuple: rows.tuple, Indirect: rows.indirect, N: rows.n}
+	if c, ok := m.r.sinks[s].(*collectSink); ok {
+		out.InParts = c.parts.even()
+	}
+	return out, true
 }
 
 // Keys of a pipeline that gets no rows have nothing to drop.

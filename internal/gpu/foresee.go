@@ -29,7 +29,7 @@ func (r *run) foresee() {
 	}
 	f := &foresight{r: r, tables: map[*pipe.Build]phys.Table{}, tuples: map[*pipe.Build]*layout.Tuple{}}
 	r.foreseen = f
-	for l := range compile.Foresee(r.prog, placeOf(r.Device, r.lease.form), r.options()) {
+	for l := range compile.Foresee(r.prog, placeOf(r.Device, r.dev.Info().BlockShared, r.lease.form), r.options()) {
 		if l.Err != nil {
 			continue
 		}
@@ -140,7 +140,7 @@ func (f *foresight) keySet(x scanned.Filter) {
 func (f *foresight) groups(s *groupSink) {
 	t := s.plan.Tuple
 	switch s.plan.Mode {
-	case phys.Ungrouped:
+	case phys.Ungrouped, phys.PartGroups:
 	case phys.RunGroups:
 		f.begin(closingGaps(t.Size).Kernel())
 	case phys.ArrayGroups:

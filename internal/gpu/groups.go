@@ -31,6 +31,7 @@ type groupSink struct {
 	result deviceRows
 	gaps   device.Addr // runs: where warps note what they took of the tuples and did not use
 	noted  uint64      // what they noted, as layout.CtxGapCount
+	starts device.Addr // array in parts: where the rows of each begin, and end
 }
 
 // space is room for tuples, of which some are in use.
@@ -59,6 +60,8 @@ func (s *groupSink) begin(most int64) error {
 	case phys.RunGroups:
 		s.lanes = lanes
 		err = s.runTable(min(most, s.r.store.roomFor(s.plan.Expect)) + lanes)
+	case phys.PartGroups:
+		err = s.room(min(most, s.plan.Slots, s.r.store.roomFor(s.plan.Expect)))
 	default:
 		s.first = most + lanes
 		err = s.hashTable(min(most, s.r.store.roomFor(s.plan.Expect)) + lanes)
@@ -77,8 +80,8 @@ func (s *groupSink) unused(rows int64) int64 {
 func (s *groupSink) further(most, lanes int64) error {
 	left := s.tuples.cap - s.tuples.used
 	switch {
-	case s.plan.Mode == phys.RunGroups:
-		return diag.Internalf("gpu", "runs of more than one launch")
+	case s.plan.Mode == phys.RunGroups || s.plan.Mode == phys.PartGroups:
+		return diag.Internalf("gpu", "%s of more than one launch", s.plan.Mode)
 	case s.plan.Mode == phys.DenseGroups && left < min(most, s.plan.Slots)+lanes:
 		return s.compact(s.plan.Slots, func(groups int64) int64 { return min(2*(groups+most), 2*s.plan.Slots) + 4*lanes })
 	case s.plan.Mode == phys.HashGroups && left < most+lanes:
@@ -314,6 +317,9 @@ func (s *groupSink) toContext(c *block) {
 	size := uint64(s.plan.Tuple.Size)
 	c.set(layout.CtxDir, uint64(s.dir))
 	c.set(layout.CtxState, uint64(s.dir))
+	if s.plan.Mode == phys.PartGroups {
+		c.set(layout.CtxPlaces, uint64(s.starts))
+	}
 	if s.plan.Mode == phys.RunGroups {
 		c.set(layout.CtxGaps, uint64(s.gaps))
 		c.set(layout.CtxGapCount, 0)
@@ -331,7 +337,10 @@ func (s *groupSink) fromContext(c *block) (again bool, err error) {
 		s.noted = c.get(layout.CtxGapCount)
 		s.forget()
 		return false, nil
-	case s.plan.Mode == phys.RunGroups: // what did not fit was counted
+	case s.plan.Mode == phys.PartGroups: // what did not fit was counted
+		s.r.free(s.tuples.start)
+		return true, s.room(used)
+	case s.plan.Mode == phys.RunGroups: // likewise
 		for _, a := range []device.Addr{s.dir, s.gaps, s.tuples.start} {
 			s.r.free(a)
 		}
@@ -380,6 +389,8 @@ func (s *groupSink) finish() error {
 		runs := tupleSink{r: r, tuple: t, start: s.tuples.start, gaps: s.gaps}
 		err = runs.closeGaps(int64(s.noted/layout.GapUnit), s.tuples.used, int64(s.noted%layout.GapUnit)/int64(t.Size))
 		s.result = runs.rows()
+	case phys.PartGroups:
+		s.result = deviceRows{tuple: t, addr: s.tuples.start, n: s.tuples.used}
 	case phys.ArrayGroups:
 		err = s.list(s.plan.Slots, s.plan.Slots, func() *ir.Func { return flaggedTuples(t) })
 	case phys.DenseGroups:

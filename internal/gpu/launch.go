@@ -57,10 +57,10 @@ func (r *run) chunks(step *compile.Step, f *emit.Fragment, fn device.Function, s
 		n, began := from.rows(k), time.Now()
 		if r.Count && k == 0 {
 			st.How[len(st.How)-1].Stream = from.how()
-			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink], f.WarpBytes)
+			st.How[len(st.How)-1].Launch = r.launch(fn, n, r.ordered[p.Sink], f.Dynamic)
 		}
 		if k == 0 {
-			r.settleNeeds(&st.Device.Needs, fn, n, r.ordered[p.Sink], f.WarpBytes)
+			r.settleNeeds(&st.Device.Needs, fn, n, r.ordered[p.Sink], f.Dynamic)
 		}
 		meanwhile := func() error { return from.prepare(k + 1) }
 		if r.Feed == phys.FeedKernelAtATime {
@@ -167,8 +167,8 @@ func (r *run) start(c *block, fn device.Function, rows int64, inOrder bool) erro
 	c.set(layout.CtxLo, 0)
 	c.set(layout.CtxHi, uint64(rows))
 	c.set(ir.CtxStatus, 0)
-	l := r.launch(fn, rows, inOrder, c.warp)
-	return r.queue(c, fn, device.Shape{Blocks: l.Blocks, Threads: l.Threads, Shared: l.Threads / layout.WarpLanes * c.warp})
+	l := r.launch(fn, rows, inOrder, c.dynamic)
+	return r.queue(c, fn, device.Shape{Blocks: l.Blocks, Threads: l.Threads, Shared: c.dynamic(l.Threads)})
 }
 
 // finish waits for it and fetches its context.
@@ -258,16 +258,16 @@ func (r *run) grid(items int64) phys.Grid {
 	return phys.Grid{Items: items, Units: info.Units, UnitThreads: info.UnitThreads, Blocks: r.Grid, Threads: r.Block}
 }
 
-// launch decides the shape of a launch of a function whose warps take so many bytes of shared memory beside those that it declares.
-func (r *run) launch(fn device.Function, items int64, inOrder bool, warp int) phys.Launch {
+// launch decides the shape of a launch of a function whose blocks take shared memory beside what it declares, by their threads.
+func (r *run) launch(fn device.Function, items int64, inOrder bool, dynamic func(threads int) int) phys.Launch {
 	g := r.grid(items)
 	use := fn.Usage()
 	g.InOrder, g.MaxThreads, g.Shared = inOrder, use.MaxThreads, use.Shared
-	if warp > 0 { // no more warps than a block has memory for
-		g.MaxThreads = min(g.MaxThreads, (r.dev.Info().BlockShared-use.Shared)/warp*layout.WarpLanes)
+	if warp := dynamic(layout.WarpLanes) - dynamic(0); warp > 0 { // no more warps than a block has memory for
+		g.MaxThreads = min(g.MaxThreads, (r.dev.Info().BlockShared-use.Shared-dynamic(0))/warp*layout.WarpLanes)
 	}
 	g.Resident = func(threads int) int {
-		n, err := fn.Resident(threads, threads/layout.WarpLanes*warp)
+		n, err := fn.Resident(threads, dynamic(threads))
 		if err != nil {
 			return 0
 		}
@@ -285,23 +285,23 @@ func (r *run) wants(f *ir.Func) phys.Needs {
 }
 
 // settleNeeds completes that by what the device says of a launch over so many items.
-func (r *run) settleNeeds(n *phys.Needs, fn device.Function, items int64, inOrder bool, warp int) {
+func (r *run) settleNeeds(n *phys.Needs, fn device.Function, items int64, inOrder bool, dynamic func(threads int) int) {
 	if n.Code == 0 {
 		return
 	}
-	l := r.launch(fn, items, inOrder, warp)
-	dynamic := l.Threads / layout.WarpLanes * warp
+	l := r.launch(fn, items, inOrder, dynamic)
+	more := dynamic(l.Threads)
 	use := fn.Usage()
-	n.Shared, n.Most = use.Shared+dynamic, r.dev.Info().UnitThreads
+	n.Shared, n.Most = use.Shared+more, r.dev.Info().UnitThreads
 	if use.Registers > 0 { // a simulated device has as many as one likes
 		n.Registers, n.Estimated = use.Registers, false
 	}
-	if blocks, err := fn.Resident(l.Threads, dynamic); err == nil {
+	if blocks, err := fn.Resident(l.Threads, more); err == nil {
 		n.Threads = min(blocks, n.Blocks(l.Threads)) * l.Threads
 	}
 }
 
 func (r *run) shape(fn device.Function, items int64, inOrder bool) device.Shape {
-	l := r.launch(fn, items, inOrder, 0)
+	l := r.launch(fn, items, inOrder, func(int) int { return 0 })
 	return device.Shape{Blocks: l.Blocks, Threads: l.Threads}
 }

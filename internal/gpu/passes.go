@@ -28,6 +28,7 @@ type passes struct {
 	places device.Addr
 	room   int64
 	parts  int64 // rows go to so many parts, and what counts is what writes; 0: they do not
+	blocks int64 // of the launches that do so
 }
 
 func (r *run) newPasses(step *compile.Step, f *emit.Fragment, fn device.Function, src *source, st *exec.PipelineStats) (*passes, error) {
@@ -39,7 +40,7 @@ func (r *run) newPasses(step *compile.Step, f *emit.Fragment, fn device.Function
 	if step.Writing == phys.WriteParted {
 		counting := *f
 		counting.Reads = f.Reads[:f.Counted]
-		x.parts, x.count, x.countF = int64(step.Pipeline.Sink.(*pipe.Collect).Parts.Count), &counting, fn
+		x.parts, x.count, x.countF = f.Parts.Count, &counting, fn
 	} else if x.count, err = step.Counting(); x.count == nil {
 		return x, err
 	} else if x.countF, err = r.compile(x.count); err != nil {
@@ -84,6 +85,11 @@ func (x *passes) run(c *block, n int64, bind func(c *block, f *emit.Fragment) er
 		if again { // places have moved on
 			continue
 		}
+		if x.parts > 0 {
+			if err := x.noteParts(s.n, total); err != nil {
+				return err
+			}
+		}
 		m.keep(c)
 		c.set(layout.CtxCur, uint64(s.start)+uint64(s.n+total)*uint64(s.tuple.Size))
 		if again, err = x.sink.fromContext(c); again && err == nil {
@@ -97,7 +103,8 @@ func (x *passes) run(c *block, n int64, bind func(c *block, f *emit.Fragment) er
 func (x *passes) counted(n int64, bind func(c *block, f *emit.Fragment) error) (int64, error) {
 	r, words := x.r, n
 	if x.parts > 0 {
-		words = x.parts * int64(r.launch(x.fn, n, false, x.f.WarpBytes).Blocks)
+		x.blocks = int64(r.launch(x.fn, n, false, x.f.Dynamic).Blocks)
+		words = x.parts * x.blocks
 	}
 	bytes := kernels.PrefixBytes(words)
 	if x.room < bytes {

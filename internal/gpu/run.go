@@ -93,7 +93,7 @@ func (r *run) begin(t terms) (err error) {
 	if r.Times {
 		r.st = &meter{Stream: r.st, dev: r.dev}
 	}
-	r.walk = compile.New(r.prog, placeOf(r.Device, r.lease.form), r.options())
+	r.walk = compile.New(r.prog, placeOf(r.Device, r.dev.Info().BlockShared, r.lease.form), r.options())
 	if !r.lease.complete() { // there is time to compile while columns are copied
 		r.foresee()
 	}
@@ -303,6 +303,9 @@ func (r *run) part(p *pipe.Pipeline, st *exec.PipelineStats) error {
 	}
 	if r.sinks[p.Sink] == nil {
 		r.sinks[p.Sink] = r.newSink(p.Sink, f, src.rows)
+	}
+	if f.Group != nil && f.Group.Mode == phys.PartGroups {
+		r.sinks[p.Sink].(*groupSink).starts = r.sinks[p.Source.(*pipe.Buffer).Of].(*collectSink).parts.starts
 	}
 	wants := r.wants(f.Func)
 	var fn device.Function // one that gets no rows needs none

@@ -138,6 +138,7 @@ type collectSink struct {
 	s        *pipe.Collect
 	out      deviceRows
 	arranged bool // out is sorted and cut
+	parts    writtenParts
 }
 
 func (s *collectSink) rows() deviceRows { return s.out }

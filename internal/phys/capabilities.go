@@ -17,4 +17,5 @@ type Capabilities struct {
 	FreeSlots   int64
 	WideBitmaps int64 // bytes that an exact set of keys may have where they are not too sparse
 	Lists       bool  // groups are always listed by their addresses
+	BlockShared int   // bytes of shared memory that a block of a GPU may have
 }

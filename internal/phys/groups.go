@@ -16,10 +16,13 @@ const (
 	// RunGroups: rows come in the order of the key, so that a group is a run of them. A GPU's warps take ranges of rows and write a tuple
 	// for each run; a hash table has those that ranges share.
 	RunGroups
+	// PartGroups: rows lie side by side with those of the same slots of an array. A GPU's blocks take the slots of one part after the other to their shared memory, and write a tuple for
+	// each group there.
+	PartGroups
 )
 
 func (m GroupMode) String() string {
-	return [...]string{"one group", "array", "hash table", "dense directory", "runs of sorted rows"}[m]
+	return [...]string{"one group", "array", "hash table", "dense directory", "runs of sorted rows", "array in parts"}[m]
 }
 
 // Domain is the set of values of a key: Lo…Lo+Span-1, and NULL as one more where Null. That of a key which is no integer,
@@ -59,6 +62,7 @@ type Groups struct {
 	Mode    GroupMode
 	Domains []Domain
 	Slots   int64 // arrays and dense directories
+	Part    int64 // array in parts: slots of one
 	Packed  bool  // hash tables: all keys together are one number of 64 bits, and the hash tells it
 	Expect  int64 // groups expected
 }
@@ -67,6 +71,8 @@ func (g Groups) String() string {
 	switch {
 	case g.Mode == ArrayGroups || g.Mode == DenseGroups:
 		return fmt.Sprintf("%s of %d slots", g.Mode, g.Slots)
+	case g.Mode == PartGroups:
+		return fmt.Sprintf("array of %d slots, %d at a time in shared memory", g.Slots, g.Part)
 	case g.Packed:
 		return "hash table by packed keys"
 	}

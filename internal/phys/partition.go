@@ -21,9 +21,11 @@ const (
 )
 
 const (
-	// MostParts is how many there can be: blocks of a launch keep a word of shared memory for each.
-	MostParts  = 512
+	// MostParts is how many there can be: blocks of a launch keep three words of shared memory for each, beside a stage of 96 KB, and an H200 has room for two of them.
+	MostParts  = 1280
 	leastParts = 16
+	// manyParts is how many there are by wish, or to stay in the cache.
+	manyParts = 512
 )
 
 func (x Partition) String() string {
@@ -46,8 +48,8 @@ func ParsePartition(name string) (Partition, error) {
 		}
 	}
 	n, err := strconv.Atoi(name)
-	if err != nil || n < 2 || n > MostParts || bits.OnesCount(uint(n)) != 1 {
-		return 0, fmt.Errorf("%q is none of auto, off, on, and no power of two from 2 to %d", name, MostParts)
+	if err != nil || n < 2 || n > manyParts || bits.OnesCount(uint(n)) != 1 {
+		return 0, fmt.Errorf("%q is none of auto, off, on, and no power of two from 2 to %d", name, manyParts)
 	}
 	return Partition(n), nil
 }
@@ -101,7 +103,7 @@ func (s *Scattered) gain() float64 {
 // parts is as many as let one of them take a small part of the cache.
 func (s *Scattered) parts() int {
 	n := leastParts
-	for n < MostParts && s.table()/int64(n) > s.cache()/partsInCache {
+	for n < manyParts && s.table()/int64(n) > s.cache()/partsInCache {
 		n *= 2
 	}
 	return n
@@ -144,6 +146,12 @@ func (p Parted) String() string {
 	return text + fmt.Sprintf("; a table of %d MB is larger than a cache of %d", p.Table>>20, p.Cache>>20)
 }
 
+// In is the same with the number of parts that there are in the end.
+func (p Parted) In(parts int) Parted {
+	p.Parts = parts
+	return p
+}
+
 // PartitionPlace is what the decision needs to know of the device.
 type PartitionPlace struct {
 	Cache, Memory int64 // as Scattered has them
@@ -164,7 +172,7 @@ func (x Partition) Apply(prog *pipe.Program, on PartitionPlace) {
 		parts, why := wish.Choose(facts)
 		if parts > 0 {
 			if why = unparted(p, s.Group, facts.Width, on.Emits); why == "" {
-				return &pipe.Parts{Group: s.Group, Count: parts, Why: Parted{parts, facts.table(), facts.cache(), wish != PartitionAuto}}
+				return &pipe.Parts{Group: s.Group, Count: parts, Plain: plainAggregates(s.Group, on.Emits), Why: Parted{parts, facts.table(), facts.cache(), wish != PartitionAuto}}
 			}
 		}
 		s.Unparted = why
@@ -204,6 +212,25 @@ func unparted(p *pipe.Pipeline, g *plan.Group, width int64, emits func(*plan.Cal
 		})
 	}
 	return why
+}
+
+// plainAggregates reports that there is code for all that aggregates are made of.
+func plainAggregates(g *plan.Group, emits func(*plan.Call) bool) bool {
+	plain := true
+	for _, a := range g.Aggs {
+		for _, x := range []plan.Expr{a.Arg, a.Filter} {
+			if x == nil {
+				continue
+			}
+			plan.WalkExpr(x, func(x plan.Expr) bool {
+				if c, ok := x.(*plan.Call); ok && !emits(c) {
+					plain = false
+				}
+				return true
+			})
+		}
+	}
+	return plain
 }
 
 // inOrder is the name of a key in whose order a table's rows come to their groups, so that those of one part of the table of groups come one after the other anyway. A key that a

@@ -9,7 +9,8 @@ import (
 // Parts says that rows are kept side by side with those whose groups lie in the same part of a table of groups.
 type Parts struct {
 	Group *plan.Group
-	Count int // a power of two
+	Count int  // a power of two, if nothing else is better for the table that there is
+	Plain bool // no aggregate has an argument that Go computes
 	Why   fmt.Stringer
 }
 
