@@ -27,7 +27,7 @@ type stage struct {
 	rows  int    // cells of a thread
 	cell  ir.Reg // the thread's next cell; its cells are as far apart as there are threads
 	cells ir.Reg // the number of all
-	marks ir.Reg // where their marks are in dynamic shared memory, behind the tuples: the part and the number in it, then the place in the sink
+	marks ir.Reg // where their marks are in dynamic shared memory, behind the tuples: the part and the number in it; then, in the order of parts, the part and the cell
 	turn  ir.Reg // how many rows each thread has taken since the stage was empty
 	crew  *crew
 
@@ -35,8 +35,12 @@ type stage struct {
 	begin ir.Reg
 }
 
-// ofStage are the bytes that a thread has on the stage, beside marks.
-const ofStage = 64
+// ofStage are the bytes that a thread has on the stage, beside marks. Twice as many pay where there are so many parts that hardly two rows of a turn would be of the same; then
+// a multiprocessor has room for one block alone.
+const (
+	ofStage  = 64
+	fewParts = 512
+)
 
 // newStage decides that rows come to a stage, as far as that is known before the first operator: that all warps of a block take the same number of turns. w is then the loop of all turns.
 func (e *warp) newStage(w *while) {
@@ -58,7 +62,11 @@ func (e *warp) stageTuples(size int) {
 		return
 	}
 	s.size, s.rows = size, 1
-	for 2*s.rows*size <= ofStage {
+	bytes := ofStage
+	if e.f.Parts.Count > fewParts {
+		bytes *= 2
+	}
+	for 2*s.rows*size <= bytes {
 		s.rows *= 2
 	}
 	e.takeShared(stageBytes)
@@ -207,62 +215,57 @@ func (e *warp) sumBefore(x, chunk, lane ir.Reg) {
 	e.B.Clear(at, y)
 }
 
-// sortStage puts the rows on the stage in the order of their parts. Each thread takes its own to registers before.
+// sortStage puts the numbers of the cells in the order of their parts: marks become the cell and the part. Each thread takes its own to registers before.
 func (e *warp) sortStage() {
 	s := e.stage
-	step := wordStep(s.size)
-	cells, marks, tuples := make([]ir.Reg, s.rows), make([]ir.Reg, s.rows), make([]ir.Reg, s.rows)
+	marks := make([]ir.Reg, s.rows)
+	ofThread := func(k int, f func(cell ir.Reg)) { // its cell k, if that is in use
+		cell := e.word("cell")
+		e.B.Op2(ir.Mul, cell, s.crew.n.V(), ir.K(int64(k)))
+		e.B.Op2(ir.Add, cell, cell.V(), s.crew.id.V())
+		e.When(ir.ULT, cell.V(), s.cell.V(), func() { f(cell) }, nil)
+		e.B.Clear(cell)
+	}
 	for k := range s.rows {
-		cells[k], marks[k], tuples[k] = e.word("cell"), e.word("mark"), e.B.Vregs("word", ir.I64, s.size/8)
+		marks[k] = e.word("mark")
 		e.B.Mov(marks[k], ir.K(0))
-		for i := range s.size / 8 {
-			e.B.Mov(tuples[k]+ir.Reg(i), ir.K(0))
-		}
-		e.B.Op2(ir.Mul, cells[k], s.crew.n.V(), ir.K(int64(k)))
-		e.B.Op2(ir.Add, cells[k], cells[k].V(), s.crew.id.V())
-		e.When(ir.ULT, cells[k].V(), s.cell.V(), func() {
-			e.B.Load(marks[k], s.mark(cells[k]), 4, false)
-			e.stagedTuple(cells[k], func(at func(off int) ir.Mem) {
-				for i := 0; i < s.size/8; i += step {
-					e.loadStep(at(8*i), tuples[k]+ir.Reg(i), step)
-				}
-			})
-		}, nil)
+		ofThread(k, func(cell ir.Reg) { e.B.Load(marks[k], s.mark(cell), 4, false) })
 	}
 	e.B.Barrier()
 	for k := range s.rows {
-		e.When(ir.ULT, cells[k].V(), s.cell.V(), func() {
-			part, to, place := e.word("part"), e.word("to"), e.word("place")
+		ofThread(k, func(cell ir.Reg) {
+			part, to := e.word("part"), e.word("to")
 			e.B.Op2(ir.Shr, part, marks[k].V(), ir.K(16))
-			e.B.Op2(ir.Shl, part, part.V(), ir.K(2))
 			e.B.Op2(ir.And, marks[k], marks[k].V(), ir.K(1<<16-1))
-			e.B.Load(to, scratch(part, offsetsAt), 4, false)
-			e.B.Load(place, scratch(part, 0), 4, false)
+			e.B.Op2(ir.Shl, to, part.V(), ir.K(2))
+			e.B.Load(to, scratch(to, offsetsAt), 4, false)
 			e.B.Op2(ir.Add, to, to.V(), marks[k].V())
-			e.B.Op2(ir.Add, place, place.V(), marks[k].V())
-			e.B.Store(s.mark(to), place.V(), 4)
-			e.stagedTuple(to, func(at func(off int) ir.Mem) {
-				for i := 0; i < s.size/8; i += step {
-					e.storeStep(at(8*i), tuples[k]+ir.Reg(i), step)
-				}
-			})
-			e.B.Clear(part, to, place)
-		}, nil)
-		e.B.Clear(cells[k], marks[k])
-		e.clearStep(tuples[k], s.size/8)
+			e.B.Op2(ir.Shl, part, part.V(), ir.K(16))
+			e.B.Op2(ir.Or, part, part.V(), cell.V())
+			e.B.Store(s.mark(to), part.V(), 4)
+			e.B.Clear(part, to)
+		})
+		e.B.Clear(marks[k])
 	}
 }
 
-// writeSorted writes the rows on the stage, so many, to their places.
+// writeSorted writes the rows on the stage, so many, to their places: that of a row in its part is the block's next place there, and the rows before it on the stage that are of the part.
 func (e *warp) writeSorted(all ir.Reg) {
 	s := e.stage
 	step := wordStep(s.size)
-	cell, place, out, start := e.word("cell"), e.word("place"), e.Int("out"), e.Int("start")
+	row, cell, part, place, t, out, start := e.word("row"), e.word("cell"), e.word("part"), e.word("place"), e.word("t"), e.Int("out"), e.Int("start")
 	e.B.Load8(start, ir.At(ir.Ctx, layout.CtxCur))
-	e.B.Mov(cell, s.crew.id.V())
+	e.B.Mov(row, s.crew.id.V())
 	e.Loop(func(l int32) {
-		e.B.Break(l, ir.UGE, cell.V(), all.V())
-		e.B.Load(place, s.mark(cell), 4, false)
+		e.B.Break(l, ir.UGE, row.V(), all.V())
+		e.B.Load(cell, s.mark(row), 4, false)
+		e.B.Op2(ir.Shr, part, cell.V(), ir.K(16))
+		e.B.Op2(ir.Shl, part, part.V(), ir.K(2))
+		e.B.Op2(ir.And, cell, cell.V(), ir.K(1<<16-1))
+		e.B.Load(place, scratch(part, 0), 4, false)
+		e.B.Load(t, scratch(part, offsetsAt), 4, false)
+		e.B.Op2(ir.Add, place, place.V(), row.V())
+		e.B.Op2(ir.Sub, place, place.V(), t.V())
 		e.B.Op2(ir.MulWU, out, place.V(), ir.K(int64(s.size)))
 		e.B.Op2(ir.Add, out, out.V(), start.V())
 		e.stagedTuple(cell, func(at func(off int) ir.Mem) {
@@ -273,9 +276,10 @@ func (e *warp) writeSorted(all ir.Reg) {
 				e.clearStep(word, step)
 			}
 		})
-		e.B.Op2(ir.Add, cell, cell.V(), s.crew.n.V())
+		e.B.Op2(ir.Add, row, row.V(), s.crew.n.V())
 	})
-	e.B.Clear(cell, place, out, start)
+	e.B.Clear(row, cell, part, place, t, out, start)
+	e.B.Barrier() // before the places move on
 }
 
 // wholeWarps is the number of parts, and some more, so that each lane of a warp has one.
