@@ -212,6 +212,9 @@ func (e *warp) fill(active, out ir.Reg, size int, store func(out ir.Reg)) {
 		e.When(ir.NE, fits.V(), ir.K(0), func() {
 			from := e.here()
 			store(out)
+			if e.guard == nil { // after the last row
+				return
+			}
 			if t := e.guard.tuples; t != nil {
 				t.out, t.from, t.to = out, from, e.here()
 			}
