@@ -3,6 +3,7 @@ package phys
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"github.com/kelpiedb/kelpie/internal/pipe"
@@ -68,6 +69,8 @@ const (
 	partBandwidth = 4000
 	// partsInCache is how many parts of a table the cache has room for: rows of two are on their way at a time, and beside them the rows themselves pass through it.
 	partsInCache = 8
+	// leastRows is from how many rows on it is looked at: fewer take no longer than the launches.
+	leastRows = 16e6
 	// defaultCache is the cache of a device that is not known yet.
 	defaultCache = 50 << 20
 )
@@ -118,7 +121,7 @@ func (x Partition) Choose(s Scattered) (parts int, why string) {
 		return s.parts(), ""
 	case x != PartitionAuto:
 		return int(x), ""
-	case s.table() <= s.cache():
+	case s.Rows < leastRows || s.table() <= s.cache():
 		return 0, ""
 	case s.InOrder != "":
 		return 0, "rows come in the order of " + s.InOrder
@@ -170,6 +173,9 @@ func (x Partition) Apply(prog *pipe.Program, on PartitionPlace) {
 			Width: int64(p.Width(len(p.Ops), prog.Query.Cols)), InOrder: inOrder(p, s.Group, prog.Query.Cols), Cache: on.Cache, Memory: on.Memory}
 		wish := x.At(s.Group)
 		parts, why := wish.Choose(facts)
+		if parts > 0 && wish == PartitionAuto && slices.ContainsFunc(s.Group.Keys, func(k plan.Expr) bool { return k.Type().Phys() == types.PhysStr }) {
+			parts, why = 0, "a key is a text" // which nobody has measured
+		}
 		if parts > 0 {
 			if why = unparted(p, s.Group, facts.Width, on.Emits); why == "" {
 				return &pipe.Parts{Group: s.Group, Count: parts, Plain: plainAggregates(s.Group, on.Emits), Why: Parted{parts, facts.table(), facts.cache(), wish != PartitionAuto}}
