@@ -75,7 +75,11 @@ func (d *DB) Reset() (err error) {
 	if d.conn, err = pgconn.Connect(ctx, d.admin+" dbname="+d.name); err != nil {
 		return err
 	}
-	return d.Run(fmt.Sprintf(`set client_min_messages = error; drop schema public cascade; create schema public;
+	return d.Run(fmt.Sprintf(`set client_min_messages = error;
+		do $$ declare s text; begin
+			for s in select nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' loop execute format('drop schema %%I cascade', s); end loop;
+		end $$;
+		create schema public;
 		set statement_timeout = %d; set timezone = 'UTC'; set intervalstyle = postgres; set datestyle = 'ISO, YMD'; set jit = off`, patience.Milliseconds()))
 }
 

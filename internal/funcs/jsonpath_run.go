@@ -16,6 +16,7 @@ type pathRun struct {
 	tree   *jsonPathTree
 	root   types.JSONValue
 	vars   types.JSONValue
+	bare   bool              // of an operator, to which all variables are null
 	at     []types.JSONValue // what filters look at, the innermost last
 	length []int             // of arrays that subscripts are of
 	deeply int               // behind how many .** it is, where strict mode minds no missing parts, either
@@ -88,6 +89,9 @@ func (r *pathRun) eval(n *pathNode, unwrap bool, give found) error {
 		return give(jsonNumber(strconv.Itoa(r.length[len(r.length)-1] - 1)))
 	case "v":
 		v, ok := r.vars.Field(n.name)
+		if !ok && r.bare {
+			return give(types.JSONValue{Kind: 'n', Raw: "null"})
+		}
 		if !ok {
 			r.fatal = errorf(diag.UndefinedObject, "could not find jsonpath variable %q", n.name)
 			return r.fatal

@@ -69,16 +69,27 @@ func jsonPathOf(text string) (*jsonPathTree, error) {
 	return tree, nil
 }
 
+// TakesJSONPath reports whether a function's or operator's second argument is a path.
+func TakesJSONPath(name string) bool {
+	return name == "@?" || name == "@@" || strings.HasPrefix(name, "jsonb_path_")
+}
+
+// CheckJSONPath is what is wrong with a path, before there is a value.
+func CheckJSONPath(text string) error {
+	_, err := jsonPathOf(text)
+	return err
+}
+
 // pathPattern is the pattern of like_regex.
 func pathPattern(n *pathNode) (matcher, error) { return compile(n.name, n.flags, false) }
 
-// newPathRun prepares the arguments of a function.
-func newPathRun(a []types.Value) (*pathRun, error) {
+// newPathRun prepares the arguments of a function; bare are those of an operator.
+func newPathRun(a []types.Value, bare bool) (*pathRun, error) {
 	tree, err := jsonPathOf(a[1].S)
 	if err != nil {
 		return nil, err
 	}
-	r := &pathRun{tree: tree}
+	r := &pathRun{tree: tree, bare: bare}
 	if r.root, err = types.ParseJSON(a[0].S); err != nil {
 		return nil, err
 	}
@@ -95,7 +106,7 @@ func newPathRun(a []types.Value) (*pathRun, error) {
 
 // pathValues are the values that a path leads to. Where errors mean nothing, those before one are.
 func pathValues(a []types.Value) ([]types.JSONValue, error) {
-	r, err := newPathRun(a)
+	r, err := newPathRun(a, false)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +119,9 @@ func pathValues(a []types.Value) ([]types.JSONValue, error) {
 	return vs, err
 }
 
-func pathExists(silent bool) Eval {
+func pathExists(operator bool) Eval {
 	return func(a []types.Value, t types.Type) (types.Value, error) {
-		r, err := newPathRun(a)
+		r, err := newPathRun(a, operator)
 		if err != nil {
 			return types.Value{}, err
 		}
@@ -127,21 +138,21 @@ func pathExists(silent bool) Eval {
 			return types.Value{}, r.fatal
 		case err == nil || err == errEnough:
 			return boolean(any)
-		case silent || at(a, 3, 0) != 0:
+		case operator || at(a, 3, 0) != 0:
 			return null(t)
 		}
 		return types.Value{}, err
 	}
 }
 
-func pathMatch(silent bool) Eval {
+func pathMatch(operator bool) Eval {
 	return func(a []types.Value, t types.Type) (types.Value, error) {
-		r, err := newPathRun(a)
+		r, err := newPathRun(a, operator)
 		if err != nil {
 			return types.Value{}, err
 		}
 		vs, err := r.all(r.tree.root, false)
-		quiet := silent || at(a, 3, 0) != 0
+		quiet := operator || at(a, 3, 0) != 0
 		switch {
 		case r.fatal != nil:
 			return types.Value{}, r.fatal

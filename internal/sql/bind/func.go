@@ -221,6 +221,9 @@ func (b *binder) apply(row *funcs.Row, c *call) plan.Expr {
 		if t.Kind != types.Unknown {
 			c.args[i] = b.convert(a, t, c.argPos(i))
 		}
+		if k, ok := c.args[i].(*plan.Const); ok && i == 1 && !k.V.Null && funcs.TakesJSONPath(row.Name) { // wrong even if another argument is NULL
+			check(funcs.CheckJSONPath(k.V.S), c.argPos(i))
+		}
 	}
 	if row.Op == plan.OpNone && row.Fn == nil || row.Op == plan.Trim || row.Op == plan.Ltrim || row.Op == plan.Rtrim {
 		return builders[row.Name](b, c)
