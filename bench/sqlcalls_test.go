@@ -130,12 +130,17 @@ func (g *sqlGen) nestedExpr(k kind, sc, outer scope) string {
 			return g.pick(v+"::text", "to_char("+v+", 'DD HH24:MI')")
 		}
 		if j != "" {
-			return g.pick("jsonb_set(case jsonb_typeof("+j+") when 'object' then "+j+" end, '{a}', to_jsonb("+i()+"), true)::text", "jsonb_pretty("+j+")", j+" ->> 'n'", j+" ->> 'a'", "("+j+" -> 'l')::text", j+" #>> '{l,0}'", j+"::text", "jsonb_typeof("+j+")", j+" -> 'l' ->> -1")
+			object := "case jsonb_typeof(" + j + ") when 'object' then " + j + " end"
+			if g.chance(40) {
+				return g.pick(`((`+object+`) || '{"a": [1], "é": null}')::text`, "(("+object+") || jsonb_build_object('n', "+i()+"))::text", "(("+object+") - 'a')::text", "(("+object+") - '{a,l}'::text[])::text",
+					"(("+object+") -> 'l' - 0)::text", "(("+object+") #- '{l,-1}')::text", "jsonb_path_query_array("+j+", '$.l[*] ? (@ > 1)')::text", "jsonb_path_query_first("+j+", '$.*')::text", "jsonb_strip_nulls("+j+")::text")
+			}
+			return g.pick("jsonb_set("+object+", '{a}', to_jsonb("+i()+"), true)::text", "jsonb_pretty("+j+")", j+" ->> 'n'", j+" ->> 'a'", "("+j+" -> 'l')::text", j+" #>> '{l,0}'", j+"::text", "jsonb_typeof("+j+")", j+" -> 'l' ->> -1")
 		}
 	case aBool:
 		switch {
 		case j != "" && g.chance(50):
-			return "(" + j + g.pick(` @> '{"a": 1}'`, " <@ '[1, 2]'", " = '{}'", " < '[1]'", " -> 'a' = '1'") + ")"
+			return "(" + j + g.pick(` @> '{"a": 1}'`, " <@ '[1, 2]'", " = '{}'", " < '[1]'", " -> 'a' = '1'", " ? 'a'", " ?| array['n', 'é']", " ?& '{a,l}'", " @? '$.l[*] ? (@ > 1)'", " @@ '$.a == 1'") + ")"
 		case m != "" && g.chance(60):
 			return fmt.Sprintf("(%s %s %s)", m, g.pick("<", ">=", "=", "<>"), g.pick(g.literal(anEnum), "'ok'"))
 		case g.chance(40): // rows
