@@ -192,26 +192,32 @@ func (e *rowLoop) copySpread(p, src ir.Reg, fields, from []layout.Field, s *spre
 }
 
 func (e *rowLoop) joinBoth(p, src, here, there ir.Reg, fields, from []layout.Field, s *spread) {
-	n, m, scale, both := e.Float("n"), e.Float("m"), e.Float("scale"), e.Float("both")
+	n, m, area, scale := e.Float("n"), e.Float("m"), e.Float("area"), e.Float("scale")
 	e.B.Op1(ir.I2F, n, here.V())
 	e.B.Op1(ir.I2F, m, there.V())
-	e.B.Op2(ir.FMul, scale, n.V(), m.V())
-	e.B.Op2(ir.FAdd, both, n.V(), m.V())
-	e.B.Op2(ir.FDiv, scale, scale.V(), both.V())
-	e.B.Clear(both)
+	e.B.Op2(ir.FMul, area, n.V(), m.V())
+	e.B.Op2(ir.FAdd, scale, n.V(), m.V())
+	e.B.Op2(ir.FDiv, scale, area.V(), scale.V())
 	added := make([]spreadSum, len(s.sums))
 	for i, agg := range s.sums {
-		x, sum, d, mean := e.Float("x"), e.Float("sum"), e.Float("distance"), e.Float("mean")
+		x, sum, d, other := e.Float("x"), e.Float("sum"), e.Float("distance"), e.Float("other")
 		e.B.FLoad(sum, ir.At(p, fields[agg].Off), 8)
 		e.B.FLoad(x, ir.At(src, from[agg].Off), 8)
-		e.B.Op2(ir.FDiv, d, sum.V(), n.V())
-		e.B.Op2(ir.FDiv, mean, x.V(), m.V())
-		e.B.Op2(ir.FSub, d, d.V(), mean.V())
+		// Means have been rounded, and of large ones that lie close together little more than that is left. Products of sums and numbers of rows are mostly exact.
+		e.B.Op2(ir.FMul, d, sum.V(), m.V())
+		e.B.Op2(ir.FMul, other, x.V(), n.V())
+		e.B.Op2(ir.FSub, d, d.V(), other.V())
+		e.B.Op2(ir.FDiv, d, d.V(), area.V())
+		e.NotFinite(d, func() { // or too large
+			e.B.Op2(ir.FDiv, d, sum.V(), n.V())
+			e.B.Op2(ir.FDiv, other, x.V(), m.V())
+			e.B.Op2(ir.FSub, d, d.V(), other.V())
+		})
 		e.B.Op2(ir.FAdd, sum, sum.V(), x.V())
-		e.B.Clear(mean)
+		e.B.Clear(other)
 		added[i] = spreadSum{sum: sum, x: x, distance: d}
 	}
-	e.B.Clear(n, m)
+	e.B.Clear(n, m, area)
 	e.addProducts(p, fields, s, added, func(m spreadProduct, sum, part ir.Reg) {
 		more := e.Float("more")
 		e.B.FLoad(more, ir.At(src, from[m.agg].Off), 8)

@@ -83,7 +83,7 @@ func (b *binder) asOf(j *plan.Join, t *ast.Join, rels []*rel) plan.Node {
 		out.Preds = append(out.Preds, plan.Compare(plan.Gt, run, plan.NewConst(types.IntValue(types.TInt64, 0))))
 	}
 	for _, r := range rels {
-		r.scan, r.shared, r.stored = nil, nil, false
+		r.scan, r.shared, r.stored, r.sides = nil, nil, false, nil
 		for i := range r.cols {
 			c := &r.cols[i]
 			c.expr = made.Expr(c.expr)

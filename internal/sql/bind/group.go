@@ -340,7 +340,7 @@ func (r *rel) has(id plan.ColID) bool {
 			return true
 		}
 	}
-	return false
+	return len(r.sides) > 0 && r.sides[0].over != nil && r.sides[0].mark == id
 }
 
 // keyed reports that the columns of a key, which must not be NULL, are all grouped.

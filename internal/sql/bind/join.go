@@ -51,13 +51,14 @@ func (b *binder) join(s *scope, left []*rel, t *ast.Join) (plan.Node, []*rel) {
 		j.Kind = plan.Inner
 	case ast.LeftJoin:
 		j.Kind = plan.Left
-		b.pad(rr)
+		b.pad(rr, &j.Right)
 	case ast.RightJoin:
 		j.Kind, j.Left, j.Right = plan.Left, rn, ln
-		b.pad(lr)
+		b.pad(lr, &j.Right)
 	case ast.FullJoin:
 		j.Kind = plan.Full
-		b.pad(rels)
+		b.pad(lr, &j.Left)
+		b.pad(rr, &j.Right)
 	case ast.SemiJoin:
 		j.Kind, rels = plan.Semi, lr
 	case ast.AntiJoin:

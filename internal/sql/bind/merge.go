@@ -97,7 +97,7 @@ func (b *binder) merge(s *ast.Merge) Bound {
 	both := &scope{rels: append([]*rel{target}, source.rels...), clause: "MERGE WHEN conditions"}
 	on := &scope{rels: both.rels, clause: "JOIN conditions"}
 	join := &plan.Join{Kind: plan.Left, Left: from, Right: scan, On: plan.Conjuncts(nil, b.condition(on, s.On, "JOIN/ON"))}
-	b.pad([]*rel{target})
+	b.pad([]*rel{target}, nil)
 	b.cols.Get(row).NotNull = false
 
 	out := &Change{Verb: "MERGE", Table: t, Base: t.Snapshot(), Version: t.Version(), Rows: t, Pos: s.Pos, Again: "MERGE command cannot affect row a second time"}
@@ -180,7 +180,7 @@ func (b *binder) upsert(s *ast.Insert, t *catalog.Table, rows result) Bound {
 	for _, o := range t.Keys[keys[0]] {
 		join.On = append(join.On, b.compare(plan.Eq, b.column(excluded, o), b.column(target, o), place{s.Pos, s.Pos, s.Pos}))
 	}
-	b.pad([]*rel{target})
+	b.pad([]*rel{target}, nil)
 	b.cols.Get(row).NotNull = false
 
 	out := &Change{Verb: "INSERT 0", Table: t, Base: t.Snapshot(), Version: t.Version(), Rows: t, Kinds: []ChangeKind{InsertRow, UpdateRow}, Distinct: keys, Pos: s.Pos,

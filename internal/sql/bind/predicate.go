@@ -78,11 +78,20 @@ func (b *binder) isNull(s *scope, e *ast.IsNull) plan.Expr {
 		}
 		return and(e.Pos, parts...)
 	}
-	return negateIf(e.Not, b.nullTest(s, e.X, e.Pos), e.Pos)
+	x := b.expr(s, e.X)
+	if x.Type().IsRow() && len(x.Type().Fields()) > 0 && !plan.IsNullConst(x) { // as with one that is written; those of NULL are NULL
+		parts := make([]plan.Expr, len(x.Type().Fields()))
+		for i := range parts {
+			parts[i] = negateIf(e.Not, nullTestOf(b.fieldAt(x, i, e.Pos), e.Pos), e.Pos)
+		}
+		return and(e.Pos, parts...)
+	}
+	return negateIf(e.Not, nullTestOf(x, e.Pos), e.Pos)
 }
 
-func (b *binder) nullTest(s *scope, x ast.Expr, pos int) plan.Expr {
-	e := b.expr(s, x)
+func (b *binder) nullTest(s *scope, x ast.Expr, pos int) plan.Expr { return nullTestOf(b.expr(s, x), pos) }
+
+func nullTestOf(e plan.Expr, pos int) plan.Expr {
 	if c, ok := e.(*plan.Const); ok {
 		return plan.BoolConst(c.V.Null)
 	}

@@ -47,6 +47,7 @@ type rel struct {
 	ordinal func(i int) int  // which column of the scanned table column i is; nil: column i
 	shared  *plan.SharedScan // … or from here
 	padded  bool             // an outer join may fill the columns with NULL
+	sides   []*paddedSide    // of outer joins that may, the innermost first
 	aliased bool             // name is an alias: the table's own name is hidden
 	working bool             // the last round of a recursion
 	stored  bool             // the rows of a stored table, which have numbers
@@ -155,13 +156,19 @@ func (b *binder) require(r *rel, i int) {
 		r.shared.Source = append(r.shared.Source, c.source)
 	}
 	b.noteForeign(r, i)
+	keep(r.sides, c.id)
 }
 
 // pad notes that an outer join may fill the relations' columns with NULL. Col.NotNull
-// promises for the whole query, so it is taken back even for uses below the join.
-func (b *binder) pad(rels []*rel) {
+// promises for the whole query, so it is taken back even for uses below the join. at is the
+// join's input with these relations; nil if none asks for whole rows of them.
+func (b *binder) pad(rels []*rel, at *plan.Node) {
+	side := &paddedSide{input: at}
 	for _, r := range rels {
 		r.padded = true
+		if at != nil {
+			r.sides = append(r.sides, side)
+		}
 		for i := range r.cols {
 			if id := r.cols[i].id; id != 0 {
 				b.cols.Get(id).NotNull = false

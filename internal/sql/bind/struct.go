@@ -206,14 +206,18 @@ func (b *binder) columnField(s *scope, e *ast.ColumnRef) plan.Expr {
 	return nil
 }
 
-// wholeRow is the row of a relation as one value.
+// wholeRow is the row of a relation as one value, which is NULL where an outer join found none.
 func (b *binder) wholeRow(s *scope, r *rel, pos int) plan.Expr {
 	names := make([]string, len(r.cols))
 	vals := make([]plan.Expr, len(r.cols))
 	for i := range r.cols {
 		names[i], vals[i] = r.cols[i].name, b.mustReadExpr(b.read(found{s, r, i}, pos), pos)
 	}
-	return b.structure(names, vals, func(int) int { return pos }, true, pos)
+	row := b.structure(names, vals, func(int) int { return pos }, true, pos)
+	if len(r.sides) == 0 {
+		return row
+	}
+	return &plan.Call{Op: plan.Case, T: row.Type(), Args: []plan.Expr{b.rowThere(r), row, plan.NullConst(row.Type())}, Pos: pos}
 }
 
 // structSubscript is s['a'], and s[1] for its first field.

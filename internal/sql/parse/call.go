@@ -51,6 +51,10 @@ func (p *parser) args(f *ast.Func) {
 			columns := p.call(ast.Name{id})
 			columns.Unpack = true
 			a.X = columns
+		case p.wholeRowAhead() && f.Name.Last() != "row" && f.Name.Last() != "columns": // of which ROW(t.*) and COLUMNS(t.*) have each column
+			a.X = p.columnRef(ast.Name{p.take()})
+			p.next()
+			p.next()
 		default:
 			a.X = p.expr()
 		}
@@ -59,6 +63,11 @@ func (p *parser) args(f *ast.Func) {
 			return
 		}
 	}
+}
+
+// wholeRowAhead: t.* as an argument is the row as one value, as t is.
+func (p *parser) wholeRowAhead() bool {
+	return p.kind().isName() && p.peek(1) == tDot && p.peek(2) == tStar && (p.peek(3) == tComma || p.peek(3) == tRParen)
 }
 
 // lambda reads x -> body, (x, y) -> body or LAMBDA x, y: body.

@@ -45,7 +45,7 @@ var errorTests = []struct{ in, msg, hint string }{
 	{"select case when a then b^", "syntax error at end of input", "CASE ends with END"},
 	{"select interval 3 ^from t", `syntax error at or near "from"`, "a unit must follow: interval 3 month, or interval '3 months'"},
 	{"select a is ^1", `syntax error at or near "1"`, "IS is followed by [NOT] NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM"},
-	{"select count(t.^*) from t", `syntax error at or near "*"`, "t.* may only stand in a select list"},
+	{"select 1 + t.^* from t", `syntax error at or near "*"`, "t.* may only stand in a select list: the row as one value is t"},
 	{"select position(a^, b)", `syntax error at or near ","`, "write position(part IN whole), or strpos(whole, part)"},
 	{"values (1), ^(1, 2)", "VALUES lists must all be the same length", ""},
 	{"create ^tabel t (a int)", `syntax error at or near "tabel"`, ""},

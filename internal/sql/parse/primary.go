@@ -127,7 +127,7 @@ func (p *parser) named() ast.Expr {
 	case tDot:
 		if p.peek(1) == tStar {
 			p.next()
-			p.unexpectedHint("t.* may only stand in a select list")
+			p.unexpectedHint("t.* may only stand in a select list: the row as one value is t")
 		}
 		p.next()
 		p.unexpected()
