@@ -89,7 +89,9 @@ func (b *binder) isNull(s *scope, e *ast.IsNull) plan.Expr {
 	return negateIf(e.Not, nullTestOf(x, e.Pos), e.Pos)
 }
 
-func (b *binder) nullTest(s *scope, x ast.Expr, pos int) plan.Expr { return nullTestOf(b.expr(s, x), pos) }
+func (b *binder) nullTest(s *scope, x ast.Expr, pos int) plan.Expr {
+	return nullTestOf(b.expr(s, x), pos)
+}
 
 func nullTestOf(e plan.Expr, pos int) plan.Expr {
 	if c, ok := e.(*plan.Const); ok {

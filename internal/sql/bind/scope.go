@@ -48,6 +48,7 @@ type rel struct {
 	shared  *plan.SharedScan // … or from here
 	padded  bool             // an outer join may fill the columns with NULL
 	sides   []*paddedSide    // of outer joins that may, the innermost first
+	values  bool             // rows are values of a function, not rows with a column
 	aliased bool             // name is an alias: the table's own name is hidden
 	working bool             // the last round of a recursion
 	stored  bool             // the rows of a stored table, which have numbers

@@ -208,6 +208,9 @@ func (b *binder) columnField(s *scope, e *ast.ColumnRef) plan.Expr {
 
 // wholeRow is the row of a relation as one value, which is NULL where an outer join found none.
 func (b *binder) wholeRow(s *scope, r *rel, pos int) plan.Expr {
+	if r.values {
+		return b.mustReadExpr(b.read(found{s, r, 0}, pos), pos)
+	}
 	names := make([]string, len(r.cols))
 	vals := make([]plan.Expr, len(r.cols))
 	for i := range r.cols {

@@ -38,11 +38,11 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 		return b.readFile(t, name)
 	case "unnest":
 		n, r := b.unnestTable(s, left, t)
-		return n, []*rel{r}
+		return n, []*rel{valueRows(r)}
 	case "json_array_elements", "jsonb_array_elements", "json_array_elements_text", "jsonb_array_elements_text", "json_object_keys", "jsonb_object_keys",
 		"json_each", "jsonb_each", "json_each_text", "jsonb_each_text":
 		n, r := b.jsonTable(s, left, t)
-		return n, []*rel{r}
+		return n, []*rel{valueRows(r)}
 	case "json_to_record", "jsonb_to_record", "json_to_recordset", "jsonb_to_recordset":
 		n, r := b.recordTable(s, left, t)
 		return n, []*rel{r}
@@ -51,10 +51,10 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 		return n, []*rel{r}
 	case "jsonb_path_query", "regexp_matches", "regexp_split_to_table", "string_to_table", "generate_subscripts":
 		n, r := b.rowsTable(s, left, t)
-		return n, []*rel{r}
+		return n, []*rel{valueRows(r)}
 	case "generate_series", "range":
 		n, r := b.series(s, left, t, name == "generate_series")
-		return n, []*rel{r}
+		return n, []*rel{valueRows(r)}
 	}
 	if hint, ok := foreignTables[name]; ok {
 		panic(diag.Unsupported(t.Pos, "the table function %s", name).WithHint("%s", hint))
@@ -64,6 +64,12 @@ func (b *binder) funcTable(s *scope, left []*rel, t *ast.FuncTable) (plan.Node, 
 	}
 	panic(diag.Errorf(diag.UndefinedFunction, t.Pos, "table function %s does not exist", name).
 		WithHint(diag.DidYouMean(name, []string{"read_parquet", "read_csv", "read_json", "read_arrow", "generate_series", "range"})))
+}
+
+// valueRows notes of a function's rows that they are values, if they have one column: the function's name then stands for it.
+func valueRows(r *rel) *rel {
+	r.values = len(r.cols) == 1
+	return r
 }
 
 // foreignTables are table functions that PostgreSQL or DuckDB has, with what there is instead.
