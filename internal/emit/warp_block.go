@@ -235,12 +235,8 @@ func (b *blockGroups) place() {
 	}
 }
 
-// addToBlock adds the row to its group in the block's memory.
-func (e *warp) addToBlock(b *blockGroups, keys []code.Value) {
-	e.block, e.f.How.Block = b, b.how
-	e.B.F.SharedBytes = b.bytes
-	e.clearBlock(b, b.copies, 4)
-	b.at = e.blockOffset(b, keys)
+// aggregateInBlock makes the group of a row if it is not there, and adds the row to it.
+func (e *warp) aggregateInBlock(b *blockGroups, keys []code.Value) {
 	e.makeInBlock(b, keys)
 	for _, x := range b.order {
 		e.aggregate(ir.NoReg, x.f, x.a)
@@ -250,6 +246,15 @@ func (e *warp) addToBlock(b *blockGroups, keys []code.Value) {
 	}
 	e.B.Clear(b.at)
 	e.arrive(nil)
+}
+
+// addToBlock adds the row to its group in the block's memory.
+func (e *warp) addToBlock(b *blockGroups, keys []code.Value) {
+	e.block, e.f.How.Block = b, b.how
+	e.B.F.SharedBytes = b.bytes
+	e.clearBlock(b, b.copies, 4)
+	b.at = e.blockOffset(b, keys)
+	e.aggregateInBlock(b, keys)
 	e.finally = func() { e.flushBlock(b) }
 }
 

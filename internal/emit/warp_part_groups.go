@@ -142,15 +142,7 @@ func (e *warp) addToPart(g *plan.Group, gp *GroupPlan, keys []code.Value) {
 	})
 	b.at = e.blockOffset(b, keys)
 	e.B.Op2(ir.Sub, b.at, b.at.V(), e.parts.base.V())
-	e.makeInBlock(b, keys)
-	for _, x := range b.order {
-		e.aggregate(ir.NoReg, x.f, x.a)
-	}
-	for _, f := range b.later {
-		f()
-	}
-	e.B.Clear(b.at)
-	e.arrive(nil)
+	e.aggregateInBlock(b, keys)
 	e.parts.end = func() { e.writePart(b) }
 }
 

@@ -39,8 +39,15 @@ func jsonDeletePath(a []types.Value, t types.Type) (types.Value, error) {
 	})
 }
 
-func jsonSet(a []types.Value, t types.Type) (types.Value, error) {
-	by, err := types.ParseJSON(a[2].S)
+func jsonSet(a []types.Value, t types.Type) (types.Value, error) { return jsonPutAt(a, t, 1, setAt) }
+
+func jsonInsert(a []types.Value, t types.Type) (types.Value, error) {
+	return jsonPutAt(a, t, 0, insertAt)
+}
+
+// jsonPutAt brings the third argument to the path that is the second; how decides what becomes of what is there, by the fourth, which is otherwise if there is none.
+func jsonPutAt(a []types.Value, t types.Type, otherwise int64, how func(path []types.Value, x types.JSONValue, option bool) func(*types.JSONValue, int, bool) error) (types.Value, error) {
+	x, err := types.ParseJSON(a[2].S)
 	if err != nil {
 		return types.Value{}, err
 	}
@@ -49,7 +56,7 @@ func jsonSet(a []types.Value, t types.Type) (types.Value, error) {
 			return v, err
 		}
 		path := a[1].Elems()
-		return editedAt(v, path, 1, setAt(path, by, at(a, 3, 1) != 0))
+		return editedAt(v, path, 1, how(path, x, at(a, 3, otherwise) != 0))
 	})
 }
 

@@ -25,8 +25,8 @@ var jsonRows = func() []Row {
 			fn(name+"_extract_path_text", "Jt…", tText, "", jsonPathArgs(true), nullOut, fails),
 			fn(name+"_typeof", "J", tText, name+"_typeof('[1]') → array", jsonTypeOf, fails),
 			fn(name+"_array_length", "J", tInt, name+"_array_length('[1, 2]') → 2", jsonLength, fails),
-			fn(name+"_build_array", "?*…", t, name+"_build_array(1, 'a', null) → [1, \"a\", null]", jsonBuildArray, seesNull, fails),
-			fn(name+"_build_object", "?*…", t, "", jsonBuildObject, seesNull, fails),
+			fn(name+"_build_array", "?*…", t, name+"_build_array(1, 'a', null) → [1, \"a\", null]", jsonBuildArray(", "), seesNull, fails),
+			fn(name+"_build_object", "?*…", t, "", jsonBuildObject(", ", " : "), seesNull, fails),
 			fn("to_"+name, "*", t, "to_"+name+"(1.50) → 1.50", toJSON, fails),
 			made(name+"_array_elements", "J", ""), made(name+"_array_elements_text", "J", ""), made(name+"_object_keys", "J", ""))
 	}
@@ -203,33 +203,38 @@ func toJSON(a []types.Value, t types.Type) (types.Value, error) {
 	return asJSON(types.ToJSON(nil, a[0]), t)
 }
 
-func jsonBuildArray(a []types.Value, t types.Type) (types.Value, error) {
-	b := []byte{'['}
-	for i, v := range a {
-		if i > 0 {
-			b = append(b, ", "...)
+// jsonBuildArray makes an array of its arguments, with a comma as PostgreSQL or DuckDB writes it.
+func jsonBuildArray(comma string) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) {
+		b := []byte{'['}
+		for i, v := range a {
+			if i > 0 {
+				b = append(b, comma...)
+			}
+			b = types.ToJSON(b, v)
 		}
-		b = types.ToJSON(b, v)
+		return asJSON(append(b, ']'), t)
 	}
-	return asJSON(append(b, ']'), t)
 }
 
-func jsonBuildObject(a []types.Value, t types.Type) (types.Value, error) {
-	if len(a)%2 != 0 {
-		return fail(diag.InvalidParameter, "argument list must have even number of elements")
-	}
-	b := []byte{'{'}
-	for i := 0; i < len(a); i += 2 {
-		if a[i].Null {
-			return fail(diag.InvalidParameter, "argument %d: key must not be null", i+1)
+// jsonBuildObject makes an object of keys and values by turns.
+func jsonBuildObject(comma, colon string) Eval {
+	return func(a []types.Value, t types.Type) (types.Value, error) {
+		if len(a)%2 != 0 {
+			return fail(diag.InvalidParameter, "argument list must have even number of elements")
 		}
-		if i > 0 {
-			b = append(b, ", "...)
+		b := []byte{'{'}
+		for i := 0; i < len(a); i += 2 {
+			if a[i].Null {
+				return fail(diag.InvalidParameter, "argument %d: key must not be null", i+1)
+			}
+			if i > 0 {
+				b = append(b, comma...)
+			}
+			b = types.ToJSON(append(jsonKey(b, a[i]), colon...), a[i+1])
 		}
-		b = append(jsonKey(b, a[i]), " : "...)
-		b = types.ToJSON(b, a[i+1])
+		return asJSON(append(b, '}'), t)
 	}
-	return asJSON(append(b, '}'), t)
 }
 
 // jsonKey appends a key: what the value is in JSON, as a string.
