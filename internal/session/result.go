@@ -125,9 +125,6 @@ func (r *Result) Schema() *arrow.Schema {
 	return r.schema
 }
 
-// ArrowType is the Arrow type by which a SQL type is delivered.
-func ArrowType(t types.Type) arrow.DataType { return file.ArrowType(t, nil) }
-
 // Next returns the next batch, nil at the end. The caller releases it.
 func (r *Result) Next() (arrow.RecordBatch, error) {
 	left := r.Rows - r.pos

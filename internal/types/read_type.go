@@ -6,12 +6,7 @@ import (
 	"strings"
 )
 
-// ReadType reads a type as Type.String writes it, or by any other name of it.
-func ReadType(text string) (Type, error) {
-	return ReadTypeOf(text, func(string) (Type, bool) { return Type{}, false })
-}
-
-// ReadTypeOf is ReadType where types have names of their own, which named finds as SQL writes them.
+// ReadTypeOf reads a type as Type.String writes it, or by any other name of it; named finds types that have names of their own, as SQL writes them.
 func ReadTypeOf(text string, named func(name string) (Type, bool)) (Type, error) {
 	text = strings.TrimSpace(text)
 	if t, ok := named(text); ok {
